@@ -12,12 +12,13 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from workbench import importers, protocols
+from workbench import protocols
 from workbench.config import safeyaml
 from workbench.contracts import error_texts
 from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
+from workbench.formats import importers
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules.inspection import Inspector
 from workbench.toolcalls import formats

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.protocols import laws
 from workbench import protocols
 from workbench.errors import UnreadableInput, WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.known import KnownMessages
 from workbench.wire.exchange import Exchange

@@ -8,7 +8,7 @@ import pytest
 
 from tests.make_sessions import __main__ as maker
 from workbench.contracts import Severity
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspection, Inspector
 
 FOLDER = Path(__file__).resolve().parent.parent / "sessions"

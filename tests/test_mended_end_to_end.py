@@ -15,8 +15,8 @@ from tests import breakages
 from tests.breakages.artefacts import artefact
 from workbench.edits import repairs
 from workbench.edits.branches.tree import Workspace
-from workbench.exporters import Selection, _work, load
-from workbench.importers import open_input
+from workbench.formats.exporters import Selection, _work, load
+from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare

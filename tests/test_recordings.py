@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.recordings_table import listed, row_of, summary
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules import FAILED
 from workbench.rules.inspection import Inspector
 

@@ -36,8 +36,8 @@ PARTS: Mapping[str, Parts] = {
     "workbench.protocols": Parts(
         "workbench.adapters", ("adapter",), frozenset({"clients", "decode", "known", "refusals"})
     ),
-    "workbench.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
-    "workbench.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
+    "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
+    "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
     "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
     "workbench.rules": Parts(

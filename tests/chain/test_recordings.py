@@ -11,7 +11,7 @@ from workbench.chain.closure import CallState, Closure
 from workbench.chain.conversations import Conversations
 from workbench.chain.ledger import Entry, Sent
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
 
 BLOCKS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, result_role="user")

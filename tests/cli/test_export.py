@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import SESSIONS, Run
 from tests.planted import KINDS
 from tests.wire.test_planted import private
-from workbench import exporters
 from workbench.errors import LocalProtocolError
-from workbench.exporters import Proof, Tried, as_pytest
+from workbench.formats import exporters
+from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import store
@@ -200,13 +200,13 @@ def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
     def none_is_the_same(*_: object, **__: object) -> None:
         raise LocalProtocolError("they differ")
 
-    monkeypatch.setattr("workbench.exporters._private._same", none_is_the_same)
+    monkeypatch.setattr("workbench.formats.exporters._private._same", none_is_the_same)
     found = [
         ("x.by-secret", "error", 0, "request", "/a", (), None),
         ("x.by-word", "error", 0, "request", "/b", (), None),
     ]
     told = iter([found, found[1:], []])
-    monkeypatch.setattr("workbench.exporters._private._findings", lambda inspector: next(told))
+    monkeypatch.setattr("workbench.formats.exporters._private._findings", lambda inspector: next(told))
     out = tmp_path / "out.md"
     done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
     assert "/a: x.by-secret is no longer found once its secret is a stand-in" in done.err

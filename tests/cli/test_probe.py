@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.probes.profiles.test_asked import telling
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.probes import CORE
 from workbench.probes.profiles import NAMES
 

@@ -16,7 +16,7 @@ from tests.send.hostile import answer, hostile
 from tests.send.test_unbound import SIGNED, history
 from workbench.cli._send_live import Live
 from workbench.edits.branches import open_for
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.send.sending import Answered, Arrived
 from workbench.wire.exchange import Exchange, Headers, Origin, State
 from workbench.wire.session import store

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.convert import laws
 from workbench.convert import convert, unsaid
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols import Adapter
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 

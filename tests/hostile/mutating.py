@@ -202,7 +202,7 @@ def _held(name: str, exchanges: list[Exchange]) -> MemorySession:
 
 
 def _recorded() -> Iterator[MemorySession]:
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     for path in sorted((ROOT / "tests" / "data").rglob("*.request.json")):
         protocol = (

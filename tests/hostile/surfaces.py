@@ -21,16 +21,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from tests.formats.unwrapping import wrapped
 from tests.hostile.mutating import ODD, mutated_body, mutated_exchange, sessions
-from tests.unwrapping import wrapped
-from workbench import contracts, exporters, importers, protocols, rules
+from workbench import contracts, protocols, rules
 from workbench.cli import _shell
 from workbench.convert.convert import convert
 from workbench.convert.streaming import StreamConversion
 from workbench.diff.comparison import compare_exchanges
 from workbench.edits import elements, operations
 from workbench.errors import WorkbenchError
-from workbench.exporters._work import Asked
+from workbench.formats import exporters, importers
+from workbench.formats.exporters._work import Asked
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.recorder.breakpoints.judge import Judge

@@ -19,7 +19,7 @@ from rich.cells import cell_len
 
 from tests.tui.driving import showing, until
 from workbench.config import resources
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.send.matrix import labels
 
 FOLDER = Path(__file__).parent

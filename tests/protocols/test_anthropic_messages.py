@@ -20,7 +20,7 @@ from tests.protocols import laws
 from tests.protocols.block_bodies import BEGIN, Json
 from tests.protocols.said import answer, feed
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import (
     Media,
     Message,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.protocols import chat_bodies as bodies
 from tests.protocols import laws
 from tests.protocols.chat_bodies import chunk, stream
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import (
     Carrier,
     Message,

@@ -16,7 +16,7 @@ from tests.protocols import cohere_bodies as bodies
 from tests.protocols import laws
 from tests.protocols.cohere_bodies import Json, dump
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import (
     Carrier,
     Media,

@@ -20,7 +20,7 @@ from tests.protocols import laws
 from tests.protocols.block_bodies import BODY_STYLE, JSON, dump
 from tests.protocols.gemini_bodies import Json, answer, feed, frame
 from workbench.errors import ProtocolMismatch, WireError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import ModelRequest, ModelResponse, Text
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.gemini import adapter

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols import get
 from workbench.protocols.known import KnownMessages, fact, where
 from workbench.rules.inspection import Inspector

@@ -11,7 +11,7 @@ import pytest
 
 from tests.protocols import laws
 from tests.protocols.chat_bodies import Json, chunk, dump, stream
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import Carrier, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolChoice, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.openai_chat import adapter

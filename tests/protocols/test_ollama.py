@@ -17,7 +17,7 @@ from tests.protocols import laws
 from tests.protocols import ollama_bodies as bodies
 from tests.protocols.ollama_bodies import Json, call, dump, line
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import (
     Anomaly,
     Carrier,

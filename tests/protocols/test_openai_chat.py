@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from tests.protocols import chat_bodies as bodies
 from tests.protocols import laws
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import (
     Carrier,
     Media,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from tests.protocols import laws
 from tests.protocols import response_bodies as bodies
 from tests.protocols.laws import Subject
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import Message, ModelResponse
 from workbench.leaves import Leaf
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded

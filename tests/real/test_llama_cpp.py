@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.real.conftest import CALL, FINAL, TEMPLATE, THOUGHT, made, serving
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.send.outgoing import prepare
 from workbench.send.sending import Sender

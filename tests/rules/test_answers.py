@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 
 HELLO = [{"role": "user", "content": "hello"}]

@@ -138,7 +138,7 @@ def test_a_refusal_that_a_gateway_passed_on_blames_what_the_gateway_sent():
 
 
 def test_what_the_model_made_of_it_is_no_fault_of_the_request(recordings):
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     name = "pydantic-ai/groq/test_groq__test_tool_use_failed_error.yaml"
     findings = Inspector(open_input(str(recordings / name))).run().findings

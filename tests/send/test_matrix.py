@@ -10,7 +10,7 @@ from workbench import contracts
 from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.wire.exchange import Body, Exchange, HttpRequest

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.config import resources
 from workbench.contracts import Verdict
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.preflight import judged, preflight

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from workbench import contracts
 from workbench.contracts import choose
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import KnownMessages
 from workbench.simulator import Served, Simulator

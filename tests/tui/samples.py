@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from workbench.config import resources
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.opened import Opened
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

@@ -9,7 +9,7 @@ import pytest
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.diff import compare
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.tui.lines import plain
 from workbench.tui.models import diff
 from workbench.tui.screens.diff import DiffScreen

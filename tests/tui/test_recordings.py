@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import Marked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.edit import EditScreen

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from tests.tui.driving import screen_text, until
 from workbench.config import resources
-from workbench.exporters import Proof, Tried, as_pytest
+from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.exporting import ExportScreen, WhereScreen

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import exchanges_of

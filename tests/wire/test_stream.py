@@ -241,7 +241,7 @@ def test_a_flipped_byte_harms_its_own_message_only(at, mask):
 
 def test_the_same_as_botocore(recordings):
     parser = pytest.importorskip("botocore.eventstream")
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     folder = recordings / "pydantic-ai" / "bedrock"
     session = open_input(str(folder / "test_bedrock__test_bedrock_model_iter_stream.yaml"))

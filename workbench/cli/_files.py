@@ -68,7 +68,7 @@ def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
 
     Raises UnreadableInput, SessionFormatError, OSError.
     """
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     protocol = getattr(args, "protocol", None)
     return open_input(path, stdin=sys.stdin.buffer if path == "-" else None, protocol=protocol)
@@ -76,7 +76,7 @@ def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
 
 def is_text(session: Session) -> bool:
     """Whether a file was read as text, for want of any format."""
-    from workbench.importers import model_text
+    from workbench.formats.importers import model_text
 
     return getattr(session, "format", "") == model_text.TITLE
 
@@ -141,7 +141,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
     """Raises UsageError where OUT is what is read, a link, or a file that is there and nobody said may go."""
-    from workbench.exporters._work import refuse_link
+    from workbench.formats.exporters._work import refuse_link
 
     with suppress(OSError):
         if source != "-" and out.samefile(source):

@@ -65,7 +65,7 @@ def _checked(args: argparse.Namespace) -> Path:
 
 def _is_body(session: Session) -> bool:
     """The file is one request body by itself."""
-    from workbench.importers.body import TITLE
+    from workbench.formats.importers.body import TITLE
 
     return getattr(session, "format", "") == TITLE and len(session) == 1 and session.exchange(0).request is not None
 

@@ -71,7 +71,7 @@ def _read(path: Path) -> Iterator[Tool]:
 
 def _declared(path: Path) -> Iterator[Tool]:
     """The tools of all requests of a session, each once."""
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
     from workbench.probes.profiles.risk import Tool, annotations_of
     from workbench.protocols.decode import Decoded
     from workbench.wire.session import exchanges_of

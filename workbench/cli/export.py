@@ -42,7 +42,7 @@ from workbench.cli._progress import counting
 from workbench.errors import LocalProtocolError, UsageError
 
 if TYPE_CHECKING:
-    from workbench.exporters import Exported, Form, Proof
+    from workbench.formats.exporters import Exported, Form, Proof
     from workbench.ir import JsonValue
     from workbench.wire.session import Session
 
@@ -53,7 +53,7 @@ _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench import exporters
+    from workbench.formats import exporters
 
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--as", dest="form", choices=exporters.names(), required=True)
@@ -76,8 +76,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write one exchange, some, or all."""
-    from workbench import exporters
-    from workbench.exporters import _work
+    from workbench.formats import exporters
+    from workbench.formats.exporters import _work
 
     form = exporters.load(args.form)
     _files.validate(args)
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | None, sources: list[Path]) -> int:
     """Write what was made, try it, and tell."""
-    from workbench.exporters import _work
+    from workbench.formats.exporters import _work
 
     for line in (*made.left_out, *made.notes):
         _output.complain(line, 0)

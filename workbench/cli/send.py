@@ -137,7 +137,7 @@ def _refuse_unwritable(out: Path) -> None:
 
 def _opened(args: argparse.Namespace) -> Session:
     """The session; of a body that nobody can read, one that holds it as it is. Raises UnreadableInput, OSError."""
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     if args.file == "-":
         data = sys.stdin.buffer.read()

@@ -147,7 +147,7 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
 
 def _known(path: str) -> Session:
     """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
     from workbench.protocols.decode import TEXT, Decoded
     from workbench.wire.session import exchanges_of
 

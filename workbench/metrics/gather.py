@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
-from workbench.importers import candidates, open_input
+from workbench.formats.importers import candidates, open_input
 from workbench.rules.costs import Costs, costs
 from workbench.rules.counts import Counts, Key, counted
 from workbench.rules.inspection import Inspector

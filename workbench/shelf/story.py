@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.clients.known import client_of
 from workbench.rules.inspection import Inspected, Inspector
 from workbench.shelf import verdict

@@ -125,7 +125,7 @@ class File:
 
     def _other(self) -> Session:
         from workbench.errors import UnreadableInput
-        from workbench.importers import open_input
+        from workbench.formats.importers import open_input
 
         if self._session is None:
             self._session = open_input(str(self._path))

@@ -85,7 +85,7 @@ def in_memory(name: str, exchanges: Sequence[Exchange]) -> MemorySession:
 
 def shown(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
     """The exchanges of a session that show a result. Raises WorkbenchError, OSError."""
-    from workbench.importers import open_input
+    from workbench.formats.importers import open_input
 
     session = open_input(str(path))
     try:

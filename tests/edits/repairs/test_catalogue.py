@@ -13,7 +13,7 @@ from tests.simulator.catalogue import label_of, target_of
 from workbench.contracts import Severity, Verdict
 from workbench.edits import repairs
 from workbench.edits.repairs import Fixed
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import Reasoning
 from workbench.rules.inspection import Inspector
 from workbench.simulator import Simulator

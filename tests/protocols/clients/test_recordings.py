@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.protocols.clients import sdks
 from tests.protocols.clients.test_python_sdks import ours, plain
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.protocols.clients.blocks import AnthropicPython
 from workbench.protocols.clients.chat_by_merging import OpenAIPython
 from workbench.protocols.clients.deeds import What

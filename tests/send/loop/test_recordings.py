@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import Decoded
 from workbench.send.loop import Answer, Loop, Recording, Send

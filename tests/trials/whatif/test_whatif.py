@@ -11,7 +11,7 @@ import pytest
 from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
 from workbench.send.target import resolve

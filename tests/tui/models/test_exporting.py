@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.exporters import Exported, Proof, Tried
+from workbench.formats.exporters import Exported, Proof, Tried
 from workbench.tui.lines import Line, plain
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope

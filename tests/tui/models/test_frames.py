@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.ir import IrView

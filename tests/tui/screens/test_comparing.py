@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.comparing_other import OtherScreen
 from workbench.tui.screens.session import SessionScreen

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.conftest import SESSIONS
 from tests.tui.driving import Driver, screen_text, showing, until
-from workbench.exporters import Proof, Tried, as_pytest
-from workbench.importers import open_input
+from workbench.formats.exporters import Proof, Tried, as_pytest
+from workbench.formats.importers import open_input
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.exporting import ExportScreen, WhereScreen
 from workbench.tui.screens.repairs import RepairsScreen

@@ -7,7 +7,7 @@ import pytest
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.errors import WorkbenchError
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.send.matrix import History, Row, labels
 from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
 from workbench.tui.screens.page import ContractScreen

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.tui.models import minimizing
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.edit import EditScreen

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.importers import open_input
+from workbench.formats.importers import open_input
 from workbench.shelf import imported
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession, exchanges_of, store

@@ -90,7 +90,7 @@ def _now(name: str, copied: Copied) -> Choice:
 
 
 def _curl(opened: Opened) -> Copied:
-    from workbench.exporters.curl import curl
+    from workbench.formats.exporters.curl import curl
 
     command = curl(opened.decoded.exchange)
     return Copied("the curl command", command.text + "\n", "sh", command.notes)

@@ -12,7 +12,7 @@ from workbench.tui.models.laidout import laid_out
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.exporters import Exported, Proof
+    from workbench.formats.exporters import Exported, Proof
 
 NAME = 13
 """Columns of a form's name."""
@@ -42,7 +42,7 @@ class FormRow(NamedTuple):
 
 def forms() -> tuple[FormRow, ...]:
     """Every form, the test first."""
-    from workbench import exporters
+    from workbench.formats import exporters
 
     rows = [FormRow(name, *_told(exporters.load(name))) for name in exporters.names()]
     return tuple(sorted(rows, key=lambda row: (row.name != "pytest", row.name)))

@@ -130,7 +130,7 @@ class ImportScreen(Form[Path]):
 
     @work(thread=True, group="import", exit_on_error=False)
     def _import(self, source: Path, out: Path) -> None:
-        from workbench.importers import open_input
+        from workbench.formats.importers import open_input
         from workbench.shelf import imported
 
         worker = get_current_worker()

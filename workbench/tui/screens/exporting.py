@@ -29,8 +29,8 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
-    from workbench.exporters import Exported, Proof
-    from workbench.exporters._work import Asked
+    from workbench.formats.exporters import Exported, Proof
+    from workbench.formats.exporters._work import Asked
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.session import Session
@@ -70,8 +70,8 @@ class WhereScreen(Form[Path]):
         return offer_new(text)
 
     def submit(self, field: str, text: str) -> None:
-        from workbench import exporters
-        from workbench.exporters import _work
+        from workbench.formats import exporters
+        from workbench.formats.exporters import _work
 
         if not text.strip():
             self.say("type a name")
@@ -89,7 +89,7 @@ class WhereScreen(Form[Path]):
 
     def _is_own(self, path: Path) -> bool:
         """It is what an export writes: a file, or a folder that one wrote before."""
-        from workbench import exporters
+        from workbench.formats import exporters
 
         if self.row.suffix:
             return path.is_file()
@@ -182,7 +182,7 @@ class ExportScreen(Screen[None]):
 
     def _make(self, inspector: Inspector, name: str, out: str) -> Exported | tuple[str, str]:
         """The form as it is written; or what hinders it, and what to do."""
-        from workbench import exporters
+        from workbench.formats import exporters
 
         try:
             return self._selected(inspector, out).export(exporters.load(name))
@@ -192,7 +192,7 @@ class ExportScreen(Screen[None]):
 
     def _selected(self, inspector: Inspector, out: str) -> Asked:
         """What is exported, in the inspector's thread."""
-        from workbench.exporters._work import Asked
+        from workbench.formats.exporters._work import Asked
         from workbench.wire.session import MemorySession
 
         assert self._branch
@@ -299,8 +299,8 @@ class ExportScreen(Screen[None]):
         name, number = self.row.name, self._asked
 
         def job(inspector: Inspector) -> Answer:
-            from workbench import exporters
-            from workbench.exporters import _work
+            from workbench.formats import exporters
+            from workbench.formats.exporters import _work
 
             made = self._make(inspector, name, out.name)
             if isinstance(made, tuple):
@@ -312,7 +312,7 @@ class ExportScreen(Screen[None]):
         self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
 
     def _wrote(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
-        from workbench import exporters
+        from workbench.formats import exporters
 
         if not is_open(self):
             return
@@ -328,8 +328,8 @@ class ExportScreen(Screen[None]):
 
     @work(thread=True, group="prove", exit_on_error=False)
     def _try(self, name: str, out: Path) -> None:
-        from workbench import exporters
-        from workbench.exporters import _work
+        from workbench.formats import exporters
+        from workbench.formats.exporters import _work
 
         try:
             self.post_message(Tried(_work.prove(exporters.load(name), out)))

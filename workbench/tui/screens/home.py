@@ -196,7 +196,7 @@ class HomeScreen(Screen[None]):
         """Show the session in a file, or say why it cannot be shown."""
 
         def opener() -> Session:
-            from workbench.importers import open_input
+            from workbench.formats.importers import open_input
 
             session = open_input(str(path))
             memory.remember(path)

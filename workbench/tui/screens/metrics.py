@@ -340,7 +340,7 @@ class MetricsScreen(Screen["int | None"]):
 
     def _open(self, path: Path, index: int) -> None:
         def opener() -> Session:
-            from workbench.importers import open_input
+            from workbench.formats.importers import open_input
 
             return open_input(str(path))
 

@@ -1,0 +1,130 @@
+"""Python programs: their literals, and what they say; that they run is tested where the others are run."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.formats.exporters.selecting import of
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import python, python_sdk
+from workbench.formats.exporters._python_words import WIDTH, body, header, text
+from workbench.formats.exporters._words import Piece, Variable
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+
+CHAT = "https://api.openai.com/v1/chat/completions"
+ASKED = b'{"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}'
+KEY = ("authorization", "Bearer sk-0123456789abcdefghij")
+
+
+def asked(url: str = CHAT, *headers: tuple[str, str], data: bytes = ASKED, status: int = 200) -> Exchange:
+    return Exchange("1", HttpRequest("POST", url, Headers(headers), Body(data)), HttpResponse(status))
+
+
+def value(expression: str) -> object:
+    return eval(expression, {"os": type("os", (), {"environ": {"KEY": "k'\"\\"}})})
+
+
+PIECES = st.lists(
+    st.binary(max_size=200) | st.text(max_size=200).map(str.encode) | st.just(Variable("KEY")), max_size=4
+)
+
+
+@given(PIECES)
+def test_a_literal_is_the_bytes_whatever_they_are(pieces: list[Piece]) -> None:
+    written = body("BODY", pieces)
+    assert value(written.removeprefix("BODY = ")) == b"".join(
+        b"k'\"\\" if isinstance(p, Variable) else p for p in pieces
+    )
+    assert written.replace("\n", "").isprintable()
+
+
+@given(st.text(st.characters(max_codepoint=255), max_size=40))
+def test_a_header_is_the_bytes_it_was(held: str) -> None:
+    name, sent = ast.literal_eval(header("x-a", (held.encode("latin-1"),)))
+    assert (sent if isinstance(sent, bytes) else sent.encode()) == held.encode("latin-1") and name in ("x-a", b"x-a")
+    assert value(text([b"a'", Variable("KEY")])) == "a'k'\"\\"
+
+
+def test_json_is_cut_where_people_would_cut_it() -> None:
+    lines = body("BODY", [b'{"model": "m", "messages": [' + b'{"role": "user", "content": "hi"}, ' * 6 + b"{}]}"])
+    assert all(line.strip().startswith(("b'", "BODY", ")")) and len(line) < WIDTH + 20 for line in lines.splitlines())
+    assert 'b\'{"role": "user", "content": "hi"}, ' in lines
+    assert body("BODY", [b'{\n "a": 1\n}']) == 'BODY = (\n    b"{\\n"\n    b\' "a": 1\\n\'\n    b"}"\n)'
+
+
+def test_the_program() -> None:
+    made = python.write(of(asked(CHAT, KEY, ("content-type", "application/json"))))
+    assert made.data.decode() == (
+        '"""Send again what was recorded: the same bodies, byte for byte.\n\n'
+        "Needs: pip install httpx\n"
+        'Set in the environment: OPENAI_API_KEY\n"""\n\n'
+        "import os\nimport sys\n\nimport httpx\n\n"
+        'URL = "https://api.openai.com/v1/chat/completions"\n'
+        "HEADERS = [\n"
+        '    ("authorization", "Bearer " + os.environ["OPENAI_API_KEY"]),\n'
+        '    ("content-type", "application/json"),\n'
+        "]\n"
+        'BODY = b\'{"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}\'\n\n'
+        'response = httpx.request("POST", URL, headers=HEADERS, content=BODY, timeout=600)\n'
+        "print(response.status_code, response.reason_phrase, file=sys.stderr)\n"
+        "print(response.text)\n"
+    )
+    assert made.notes == ("exchange 1: httpx adds accept and user-agent",)
+
+
+def test_several_requests_are_one_program() -> None:
+    made = python.write(of(asked(), Exchange("2"), asked(data=b'{"stream": true}', status=400)))
+    assert b"# Exchange 1\n" in made.data and b"# Exchange 3\n" in made.data and b"httpx.stream(" in made.data
+    assert made.left_out == ("exchange 2: no request was recorded; only a request can be sent again",)
+    with pytest.raises(LocalProtocolError, match="no request"):
+        python.write(of(Exchange("1")))
+
+
+@pytest.mark.parametrize(
+    ("exchange", "expected"),
+    [
+        (asked(CHAT, KEY), 'client = openai.OpenAI(base_url="https://api.openai.com/v1", api_key=KEY'),
+        (asked("https://host.example/v1/chat/completions", KEY), 'KEY = os.environ["API_KEY"]'),
+        (asked("https://host.example/v1/chat/completions", KEY), 'in ["OPENAI_API_KEY", "OPENAI_ADMIN_KEY"'),
+        (asked(CHAT), 'KEY = os.environ["OPENAI_API_KEY"]'),
+        (asked(data=ASKED[:-1] + b', "stream": true}', status=400), "stream_cls=openai.Stream["),
+        (asked(CHAT, ("x-a", "1"), ("user-agent", "it")), '        "headers": {\n            "x-a": "1",\n        }'),
+    ],
+)
+def test_an_sdk_that_takes_raw_content(exchange: Exchange, expected: str) -> None:
+    made = python_sdk.write(of(exchange)).data.decode()
+    ast.parse(made)
+    assert expected in made and "content=BODY" in made
+
+
+@pytest.mark.parametrize(
+    ("url", "data", "expected"),
+    [
+        ("https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse", b'{"contents": []}',
+         "client.models.generate_content_stream("),
+        ("http://127.0.0.1:11434/api/chat", b'{"model": "m", "messages": []}', "ollama.Client(transport=Recorded())"),
+        ("https://api.cohere.com/v2/chat", b'{"model": "command-a-03-2025", "messages": []}', "cohere.ClientV2("),
+    ],
+)  # fmt: skip
+def test_an_sdk_that_writes_every_body_itself(url: str, data: bytes, expected: str) -> None:
+    made = python_sdk.write(of(asked(url, data=data, status=500))).data.decode()
+    ast.parse(made)
+    assert expected in made and "goes out in the place of what it writes" in made
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "why"),
+    [
+        ([asked(), asked()], "one request"),
+        ([asked(CHAT + "?api_key=0123456789abcdefghij")], "a secret stands in the URL"),
+        ([asked("https://host/x", data=b"no model")], "no SDK is known"),
+        ([Exchange("1")], "no request"),
+    ],
+)
+def test_what_no_sdk_sends_is_refused(exchanges: list[Exchange], why: str) -> None:
+    with pytest.raises(LocalProtocolError, match=why):
+        python_sdk.write(of(*exchanges))

@@ -1,0 +1,156 @@
+"""Responses over a WebSocket: what a client said over one connection reads like the requests it stands for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.formats.exporters.selecting import every
+from tests.formats.importers.test_mitmproxy import flow
+from tests.formats.importers.test_tnetstring import written
+from workbench.formats.exporters import har as har_export
+from workbench.formats.importers import har, mitmproxy
+from workbench.formats.importers._socket_turns import with_turns
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, Origin, State
+from workbench.wire.session import MemorySession
+
+Said = tuple[str, Mapping[str, Any]]
+CALL = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "call_1",
+    "name": "ls",
+    "arguments": "{}",
+    "status": "completed",
+}
+
+
+def answer(name: str, *output: Mapping[str, Any], **more: str) -> list[Said]:
+    """The events of a response: created, each item, completed."""
+    response: dict[str, Any] = {"id": name, "object": "response", "model": "gpt-5.2", "output": []}
+    items = [
+        {"type": f"response.output_item.{what}", "output_index": n, "item": item}
+        for n, item in enumerate(output)
+        for what in ("added", "done")
+    ]
+    done = {"type": "response.completed", "response": {**response, "status": "completed", "output": [*output]}}
+    events = [{"type": "response.created", "response": response}, *items, done]
+    return [("received", {**event, "sequence_number": n, **more}) for n, event in enumerate(events)]
+
+
+def create(*items: object, **more: object) -> Said:
+    return "sent", {"type": "response.create", "model": "gpt-5.2", "input": [*items], "tools": [TOOL], **more}
+
+
+TOOL = {"type": "function", "name": "ls", "parameters": {"type": "object", "properties": {}}, "strict": False}
+USER = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "what is here?"}]}
+RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "a b"}
+TEXT = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+TEXT["content"] = [{"type": "output_text", "text": "a and b", "annotations": []}]  # type: ignore[assignment]
+
+
+def connection(*said: Said) -> Exchange:
+    frames = tuple(Frame(who, "text", json.dumps(what).encode(), n / 10) for n, (who, what) in enumerate(said))
+    shaken = Headers((("Authorization", "Bearer x"), ("Upgrade", "websocket"), ("Sec-WebSocket-Key", "k")))
+    request = HttpRequest("GET", "wss://api.openai.com/v1/responses", shaken)
+    return Exchange("7", request, HttpResponse(101), kind=Kind.WEBSOCKET, frames=frames, started_at=1_790_000_000.0)
+
+
+def turns(*said: Said) -> list[Exchange]:
+    return list(with_turns([connection(*said)]))[1:]
+
+
+LOOP = (create(USER), *answer("resp_1", CALL), create(RESULT, previous_response_id="resp_1"), *answer("resp_2", TEXT))
+
+
+def test_a_tool_loop_over_one_connection_is_a_conversation_of_requests() -> None:
+    whole, first, second = with_turns([connection(*LOOP)])
+    assert whole.frames and whole.meta == {"turns": 2}
+    assert [e.id for e in (first, second)] == ["7.1", "7.2"]
+    assert first.request and second.request and first.response
+    assert (first.request.method, first.request.url) == ("POST", "https://api.openai.com/v1/responses")
+    assert first.request.headers.items == (("Authorization", "Bearer x"), ("content-type", "application/json"))
+    assert json.loads(first.request.body.raw) == {"model": "gpt-5.2", "input": [USER], "tools": [TOOL]}
+    assert not first.request.body.is_raw and first.origin is Origin.RECONSTRUCTED
+    assert (second.started_at, second.duration) == pytest.approx((1_790_000_000.5, 0.4))
+    assert [round(c.at, 1) for c in first.response.body.chunks] == [0.1, 0.2, 0.3, 0.4]
+
+    inspector = Inspector(MemorySession("s", (whole, first, second)))
+    assert [inspector.detail(n).decoded.protocol for n in range(3)] == [
+        None,
+        "openai-responses",
+        "openai-responses",
+    ]
+    assert [(r.findings, r.problems, r.is_undecided) for r in inspector.rows] == [((), (), False)] * 3
+    assert inspector.rows[2].conversation == inspector.rows[1].conversation
+    assert [row.calls for row in inspector.rows] == [(), ("ls",), ()]
+
+
+def test_lanes_are_told_apart_and_one_after_the_other() -> None:
+    asked = [create(USER, stream_id=lane) for lane in ("a", "b", "a")]
+    one, two, three = (answer(f"resp_{n}", stream_id=lane) for n, lane in ((1, "a"), (2, "b"), (3, "a")))
+    mixed = [one[0], two[0], *two[1:], *one[1:], *three]
+    made = turns(*asked, *mixed)
+    assert [e.state for e in made] == [State.COMPLETE] * 3
+    for number, exchange in enumerate(made, 1):
+        assert exchange.response and exchange.response.body.raw.count(b'"resp_%d"' % number) == 2
+        assert exchange.request and b"stream_id" not in exchange.request.body.raw
+
+
+def test_what_was_refused_has_the_status_it_would_have_had() -> None:
+    error = {"type": "error", "status": 400, "error": {"code": "previous_response_not_found", "message": "no such"}}
+    refused, later = turns(create(USER, previous_response_id="x"), ("received", error), create(USER), *answer("resp_1"))
+    assert refused.response and refused.response.status == 400
+    assert json.loads(refused.response.body.raw) == error
+    assert later.response and later.response.status == 200
+
+
+def test_ends_of_all_kinds() -> None:
+    done = ("received", {"type": "response.done", "response": {"id": "resp_1"}})
+    late = turns(create(USER), *answer("resp_1"), create(USER), done, *answer("resp_2"))
+    assert [e.state for e in late] == [State.COMPLETE] * 2
+    cut, never = turns(create(USER), *answer("resp_1")[:1], ("sent", {"type": "response.append", "input": [RESULT]}))
+    assert (cut.state, never.state, never.response) == (State.ABORTED, State.ABORTED, None)
+    assert "the connection ended before its answer did" in cut.note and "continues the response before it" in never.note
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (),
+        (("sent", {"type": "response.create", "response": {"instructions": "the Realtime API"}}),),
+        (("received", {"type": "response.create", "model": "m"}),),
+        (
+            ("sent", {"type": "response.processed", "response_id": "resp_1"}),
+            ("received", {"type": "codex.rate_limits"}),
+        ),
+    ],
+)
+def test_other_connections_stay_as_they_are(said: tuple[Said, ...]) -> None:
+    assert list(with_turns([connection(*said)])) == [connection(*said)]
+
+
+def test_archives_and_flow_files_are_read_so() -> None:
+    at = 1_790_000_000.0
+    messages = [
+        {"type": "send" if who == "sent" else "receive", "opcode": 1, "time": at + n, "data": json.dumps(what)}
+        for n, (who, what) in enumerate(LOOP)
+    ]
+    entry = {"startedDateTime": "2026-09-21T14:13:20Z", "request": {"method": "GET", "url": "wss://h/v1/responses"}}
+    log = {"entries": [{**entry, "response": {"status": 101}, "_webSocketMessages": messages}]}
+    archive = har.read(json.dumps({"log": log}).encode(), "x")
+    assert [(e.id, e.kind.value, e.state.value) for e in archive.exchanges] == [
+        ("1", "websocket", "complete"),
+        ("1.1", "http", "complete"),
+        ("1.2", "http", "complete"),
+    ]
+    again = har.read(har_export.write(every(archive)).data, "x")
+    assert [(e.kind, e.meta) for e in again.exchanges] == [(e.kind, e.meta) for e in archive.exchanges]
+
+    seen = [[1, who == "sent", json.dumps(what).encode(), at + n, False] for n, (who, what) in enumerate(LOOP)]
+    flows = mitmproxy.read(written(flow(websocket={"messages": seen})), "x")
+    assert [len(e.frames) for e in flows.exchanges] == [len(LOOP), 0, 0]

@@ -1,0 +1,408 @@
+"""A session without its private text, and the proof that its findings are the same.
+
+Every text is replaced word by word by stand-ins of the same length (``_stand_ins``), in bodies, streams, URLs and
+headers; the same word by the same stand-in in the whole session, so that what repeated, matched or was cut still does.
+Kept are: the structure, roles, models, ids, parameters of the request, names of tools and of their parameters, values
+that a schema allows, tags and phrases that findings are read from, and the words of a provider's error that stand in
+no other text. Secrets are replaced as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from workbench.contracts import Finding
+from workbench.errors import LocalProtocolError, WireError
+from workbench.formats.exporters._again import AgainRedactor
+from workbench.formats.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
+from workbench.formats.exporters._private_json import PrivateJson
+from workbench.formats.exporters._stand_ins import StandIns
+from workbench.ir import NOTHING, JsonValue
+from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.known import KnownMessages
+from workbench.rules.inspection import PENDING, Inspector
+from workbench.wire._strings import decode, encode
+from workbench.wire.digests import DIGESTS
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
+from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
+from workbench.wire.session import MemorySession, Session, exchanges_of
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import Framing, rewrite
+
+_PLAIN_HEADERS: Final = re.compile(
+    r"(?i)accept.*|access-control-.*|alt-svc|anthropic-(?:beta|version|ratelimit-.*)|cache-control|connection"
+    r"|content-(?:encoding|length|type)|date|host|openai-(?:beta|processing-ms|version)|retry-after.*|server|user-agent"
+    r"|transfer-encoding|vary|via|x-amzn-(?:errortype|requestid)|x-(?:request-id|ratelimit-.*|stainless-.*)|request-id"
+)
+_ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
+_HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+MOST_DIFFERENCES: Final = 20
+SECRETS: Final = "secret."
+"""Rules whose findings are no part of a proof: a secret that was replaced may no longer be seen."""
+_FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
+
+
+@dataclass(slots=True)
+class Redacted:
+    """A session with stand-ins for everything private: each exchange is made when it is asked for, always the same.
+
+    The first time they are made in order, since what was read before an error decides what stays of it.
+    """
+
+    name: str
+    _source: Session = field(repr=False)
+    _redactor: AgainRedactor = field(repr=False)
+    _maker: _Maker = field(repr=False)
+    _known: KnownMessages = field(default_factory=KnownMessages, repr=False)
+    _made: list[Summary] = field(default_factory=list, repr=False)
+    _size: int = field(init=False)
+    damage: tuple[str, ...] = field(init=False)
+    about: Mapping[str, str] = NOTHING
+    is_live: bool = False
+
+    @property
+    def id(self) -> str:
+        return self._source.id
+
+    def __post_init__(self) -> None:
+        self._size = len(self._source)
+        self.damage = tuple(map(self._maker.words.text, self._source.damage))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def summaries(self) -> Sequence[Summary]:
+        return _Summaries(self)
+
+    def summary(self, index: int) -> Summary | None:
+        """Of one exchange; None before the first."""
+        for n in range(len(self._made), index + 1):
+            self._make(n)
+        return self._made[index] if self._made else None
+
+    def exchange(self, index: int) -> Exchange:
+        at = range(len(self))[index]
+        if at:
+            self.summary(at - 1)
+        return self._make(at)
+
+    def _make(self, index: int) -> Exchange:
+        exchange = self._redactor.exchange(self._source.exchange(index))
+        made = self._maker.exchange(Decoded(index, exchange, known=self._known))
+        if index == len(self._made):
+            self._made.append(summarize(index, made))
+        return made
+
+    def refresh(self) -> frozenset[int]:
+        """It does not grow."""
+        return frozenset()
+
+    def close(self) -> None:
+        """Its source is closed by whoever opened it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Summaries(Sequence[Summary]):
+    """The list of a redacted session, as far as it is read."""
+
+    session: Redacted
+
+    def __len__(self) -> int:
+        return len(self.session)
+
+    def __getitem__(self, index: Any) -> Any:
+        places = range(len(self))[index]
+        return self.session.summary(places) if isinstance(places, int) else tuple(map(self.session.summary, places))
+
+
+def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> Redacted:
+    """The session with stand-ins for everything private.
+
+    Args:
+        session: as it was opened; it stays open as long as the result is used.
+        salt: makes stand-ins of different exports unlinkable; random unless given.
+        keeps_numbers: numbers in texts stay.
+
+    Raises:
+        SessionFormatError: an exchange cannot be read.
+    """
+    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
+    names, known = ContractWords(), KnownMessages()
+    for index, exchange in enumerate(exchanges_of(session)):
+        names.add(Decoded(index, redactor.exchange(exchange), known=known))
+    maker = _Maker(StandIns(FIXED | names.found, TEXT, redactor.salt, keeps_numbers), redactor.runs)
+    for exchange in exchanges_of(session):  # what is private is known when the errors are read, which quote it
+        request = redactor.exchange(exchange).request
+        if request:
+            maker.request_body(decode_partial(request.body)[0])
+    return Redacted("redacted", session, redactor, maker, known)
+
+
+def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
+    """Show that the findings of two sessions are the same; returns what inspected the second.
+
+    Rule, severity, exchange, side, pointer, stream events and byte range of each finding count; findings of secrets
+    do not, for they are replaced.
+
+    Raises:
+        LocalProtocolError: they are not; the first difference is named.
+    """
+    return _same(_findings(Inspector(before, provider, protocol)), Inspector(after, provider, protocol))
+
+
+class Proven(NamedTuple):
+    """Redacted sessions, and what is known of their findings.
+
+    Attributes:
+        inspectors: one of each session, with its findings.
+        notes: findings that secrets decide about, and that stand-ins change, one line each.
+        differences: the same for private text: the findings could not be kept.
+    """
+
+    inspectors: tuple[Inspector, ...]
+    notes: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol: str | None = None) -> Proven:
+    """The sessions without private text, with the same stand-in for the same word in all, and the same findings.
+
+    Where numbers decide about one, they are kept. Findings that cannot be kept are named: nothing private is.
+
+    Raises:
+        SessionFormatError: an exchange cannot be read.
+    """
+    was = [_findings(Inspector(session, provider, protocol)) for session in sessions]
+    for keeps_numbers in (False, True):
+        made = [Inspector(one, provider, protocol) for one in _all_redacted(sessions, keeps_numbers=keeps_numbers)]
+        with suppress(LocalProtocolError):
+            return Proven(tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, made, strict=True)))
+    notes, differences = list[str](), list[str]()
+    for found, inspector, session in zip(was, made, sessions, strict=True):
+        safe = _findings(Inspector(_without_secrets(session), provider, protocol))
+        by_secrets = set(found) ^ set(safe)
+        for one in sorted(set(found) ^ set(_findings(inspector)), key=str)[:MOST_DIFFERENCES]:
+            what = "is no longer found" if one in found else "is found"
+            line = f"exchange {one[2] + 1}, {one[3]} {one[4] or '/'}: {one[0]} {what}"
+            (notes if one in by_secrets else differences).append(line)
+    return Proven(
+        tuple(made),
+        tuple(f"{line} once its secret is a stand-in" for line in notes),
+        tuple(f"{line} once private text is replaced: the findings are not the same" for line in differences),
+    )
+
+
+def _all_redacted(sessions: Sequence[Session], *, keeps_numbers: bool) -> Sequence[Session]:
+    if len(sessions) == 1:
+        return [redacted(sessions[0], keeps_numbers=keeps_numbers)]
+    joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
+    rest = exchanges_of(redacted(joined, keeps_numbers=keeps_numbers))
+    return [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
+
+
+def _without_secrets(session: Session) -> Session:
+    redactor = AgainRedactor()
+    return MemorySession("without secrets", tuple(map(redactor.exchange, exchanges_of(session))))
+
+
+def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
+    """As ``proof``. What is not the last try ends at the first exchange that differs, for inspecting takes long."""
+    held = Counter(found[2] for found in was if found[0] != PENDING)
+    for row in after.steps():
+        if not is_last and sum(_counts(f) for f in row.findings) != held[row.index]:
+            raise LocalProtocolError("redacted, the session has other findings", where=f"exchange {row.index + 1}")
+    now = _findings(after)
+    if was == now:
+        return after
+    lost, gained = ([f for f in one if f not in other] for one, other in ((was, set(now)), (now, set(was))))
+    if not lost and not gained and len(was) == len(now):
+        return after
+    what = f"{lost[0][0]} is no longer found" if lost else f"{gained[0][0]} is found, which was not" if gained else ""
+    place = (lost or gained or [was[0] if was else now[0]])[0]
+    raise LocalProtocolError(
+        f"redacted, the session has other findings: {what or 'a finding is found more or less often'}",
+        where=f"exchange {place[2] + 1}, {place[3]} {place[4] or '/'}".rstrip(),
+    )
+
+
+def _findings(inspector: Inspector) -> list[_Told]:
+    return [_told(finding) for finding in inspector.run().findings if not finding.rule.startswith(SECRETS)]
+
+
+def _counts(finding: Finding) -> bool:
+    """It is compared before all of the session is read."""
+    return finding.rule != PENDING and not finding.rule.startswith(SECRETS)
+
+
+_Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]
+
+
+def _told(finding: Finding) -> _Told:
+    return (
+        finding.rule,
+        str(finding.severity),
+        finding.exchange,
+        finding.side,
+        finding.pointer,
+        finding.events,
+        finding.span,
+    )
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Replaces what is private, one exchange at a time."""
+
+    words: StandIns
+    runs: Callable[[bytes], Sequence[Run]]
+    _json: PrivateJson = field(init=False)
+    _errors: dict[tuple[int, int], bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._json = PrivateJson(self.words)
+
+    def request_body(self, text: bytes) -> bytes:
+        held = self.runs(text)
+        return self._json.request(text, held) if held else self._text(text)
+
+    def exchange(self, decoded: Decoded) -> Exchange:
+        exchange = decoded.exchange
+        return replace(
+            exchange,
+            request=exchange.request and self._request(decoded, exchange.request),
+            response=exchange.response and self._response(decoded, exchange.response),
+            client=exchange.client,
+            note=self.words.text(exchange.note),
+            branch=self.words.text(exchange.branch),
+            frames=tuple(map(self._frame, exchange.frames)),
+            meta=self._meta(exchange.meta) if exchange.meta else exchange.meta,
+        )
+
+    def _request(self, decoded: Decoded, request: HttpRequest) -> HttpRequest:
+        return replace(
+            request,
+            url=self._url(request.url),
+            headers=self._headers(request.headers),
+            body=_with(request.body, self.request_body(decoded.request_text), decoded.request_text),
+        )
+
+    def _response(self, decoded: Decoded, response: HttpResponse) -> HttpResponse:
+        text = decoded.response_text
+        is_error = response.status >= 400 or (not decoded.events and bool(_ERROR.match(text)))
+        if decoded.events:
+            made = self._stream(decoded)
+        else:
+            made = self._error((decoded.index, -1), text) if is_error else self._text(text)
+        return replace(response, headers=self._headers(response.headers), body=_with(response.body, made, text))
+
+    def _text(self, data: bytes, maker: PrivateJson | None = None) -> bytes:
+        """A body that is no stream."""
+        text, maker = decode(data), maker or self._json
+        is_json = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+        return encode(maker.body(text) if is_json else maker.words.text(text))
+
+    def _error(self, place: tuple[int, int], data: bytes, fixed: dict[int, str] | None = None) -> bytes:
+        """An error: its words stay, but for those of other texts that no provider uses.
+
+        Those count that were known when it was first read, so that it stays the same. ``place``: exchange, and event.
+        """
+        made = self._errors.get(place)
+        if made is None:
+            words = words_of(decode(data))
+            private = set(filter(self.words.replaces, words)) - provider_words()
+            maker = PrivateJson(replace(self.words, kept=self.words.kept | (words - private)))
+            made = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
+        return made
+
+    def _stream(self, decoded: Decoded) -> bytes:
+        body, events = decoded.response_text, decoded.events
+        fixed = self._joined(decoded)
+        made = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
+        if decoded.framing is Framing.AWS:
+            return rewrite(body, events, {n: new for n, new in made.items() if new != events[n].data})
+        pieces, at = list[bytes](), 0
+        for event in events:
+            taken = 0
+            for start, end in event.data_spans if event.number in made else ():
+                pieces += (body[at:start], made[event.number][taken : taken + end - start])
+                taken += end - start + 1  # a line end stands between two lines of data
+                at = end
+        return b"".join((*pieces, body[at:]))
+
+    def _event(self, exchange: int, event: SseEvent, fixed: dict[str, str]) -> bytes:
+        assert event.data is not None
+        text = decode(event.data)
+        if text.strip() == "[DONE]":
+            return event.data
+        index = JsonIndex(event.data) if fixed else None
+        starts = dict[int, str]()
+        for pointer, new in fixed.items():
+            span = index.span(pointer) if index else None
+            if span:
+                starts[len(decode(event.data[: span[0]]))] = new
+        if _ERROR.match(event.data):
+            return self._error((exchange, event.number), event.data, starts)
+        return encode(self._json.body(text, starts))
+
+    def _joined(self, decoded: Decoded) -> dict[int, dict[str, str]]:
+        """Event → pointer → new text, for what a stream brings in pieces: words are cut between two of them."""
+        found: dict[int, dict[str, str]] = {}
+        for message in decoded.messages(RESPONSE):
+            for part in message.parts:
+                for name, segments in part.source.segments.items():
+                    olds = [_string_at(decoded.events[s.event], s.pointer) for s in segments]
+                    new, at = self._json.value("".join(olds), _FIELDS_SEALED.get(name, name)), 0
+                    for segment, old in zip(segments, olds, strict=True):
+                        if old and name not in ("id", "name"):
+                            found.setdefault(segment.event, {})[segment.pointer] = new[at : at + len(old)]
+                        at += len(old)
+        return found
+
+    # Heads, and what is no HTTP.
+
+    def _url(self, url: str) -> str:
+        scheme, host, path, rest = _HEAD.fullmatch(url).groups()  # type: ignore[union-attr]
+        return (scheme or "") + self._host(host) + path + self.words.text(rest)
+
+    def _host(self, host: str) -> str:
+        known = provider_words() | {"localhost", "com", "net", "org", "dev"}
+        return replace(self.words, kept=self.words.kept | known, keeps_numbers=True).text(host)
+
+    def _headers(self, headers: Headers) -> Headers:
+        return Headers(tuple((name, self._header(name, value)) for name, value in headers))
+
+    def _header(self, name: str, value: str) -> str:
+        if name.lower() == "host":
+            return self._host(value)
+        return value if _PLAIN_HEADERS.fullmatch(name) or not value.isascii() else self.words.text(value)
+
+    def _frame(self, frame: Frame) -> Frame:
+        return replace(frame, data=self._text(frame.data))
+
+    def _meta(self, meta: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        told = {word: value for word, value in meta.items() if word != DIGESTS}  # of bodies that are not these
+        made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(told))))
+        return made
+
+
+def _with(body: Body, made: bytes, decoded: bytes) -> Body:
+    """The body with another text, of the same length; in no coding where it was in one."""
+    if not body.encoding:
+        return replace(body, raw=made)
+    note = f"the {body.encoding} form held private text and is not kept"
+    return replace(body, raw=made, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
+
+
+def _string_at(event: SseEvent, pointer: str) -> str:
+    try:
+        value = loads(event.data[slice(*(JsonIndex(event.data).span(pointer) or (0, 0)))]) if event.data else ""
+    except WireError:
+        return ""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,241 @@
+"""Private text in JSON, replaced where it stands: nothing else of the text changes, and no place moves.
+
+A JSON text is read token by token, as far as it goes: torn bodies and the pieces of a stream are read so too. A string
+that holds JSON itself is gone through in turn, however deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from workbench.errors import WireError
+from workbench.formats.exporters._again import Again
+from workbench.formats.exporters._stand_ins import StandIns
+from workbench.wire._strings import decode, encode
+from workbench.wire.jsontext import Run, loads
+
+_TOKEN: Final = re.compile(
+    r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL
+)
+_UNIT: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+_SIMPLE: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_IS_JSON: Final = re.compile(r'\s*(?:\{\s*(?:"|\}\s*\Z|\Z)|\[\s*(?:[{\["\]]|-?\d+\s*[,\]]|\Z))')
+
+STRUCTURE: Final = frozenset({
+    "$id", "$ref", "$schema", "anthropic_beta",
+    "anthropic_version", "behavior", "blockReason", "caller", "category", "const", "createTime",
+    "create_time", "createdAt", "created_at", "detail", "done_reason", "effort", "encoding", "enum",
+    "event_type", "execution", "finish", "finishReason", "finish_reason", "format", "include", "media_type",
+    "mimeType", "mime_type", "modalities", "modality", "mode", "model", "modelVersion", "native_finish_reason",
+    "object", "pattern", "phase", "probability", "provider", "reason", "reasoning_effort", "required",
+    "responseModalities", "response_format", "role", "serviceTier", "service_tier", "status", "status_code",
+    "stopReason", "stop_reason", "system_fingerprint", "thinkingLevel", "thinking_level", "thinking_mode",
+    "threshold", "toolChoice", "tool_choice", "truncation", "ttl", "framing", "type", "verbosity",
+})  # fmt: skip
+"""Members whose strings are part of the protocol or of a tool's contract, but where a tool takes or gives them."""
+
+_SCHEMA: Final = frozenset({"$id", "$ref", "$schema", "const", "enum", "pattern", "required"})
+_NAME: Final = re.compile(r"[^\s\\]*")
+"""What is no text: a value of the protocol is one word."""
+
+_ID: Final = re.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
+_OF_PEOPLE: Final = re.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
+_SEALED: Final = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature", "encrypted"})
+_TOOLS: Final = frozenset({"args", "arguments", "input", "response", "parameters"})
+"""Members that hold, as objects, what a tool takes or gives: ``response`` only in Gemini's functionResponse."""
+
+_GEMINI: Final = ("functionResponse", "function_response")
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open list or object. ``key``: of the member that is read now."""
+
+    is_object: bool
+    of: str
+    is_private: bool
+    key: str = ""
+    wants_key: bool = field(default=True)
+
+
+@dataclass(slots=True)
+class PrivateJson:
+    """Replaces what is private in JSON text."""
+
+    words: StandIns
+    _values: Again[str, str] = field(default_factory=Again, repr=False)
+    _strings: Again[tuple[str, str], str] = field(default_factory=Again, repr=False)
+    _elements: Again[tuple[str, bytes], bytes] = field(default_factory=Again, repr=False)
+
+    def body(self, text: str, fixed: dict[int, str] | None = None) -> str:
+        """A JSON text.
+
+        Args:
+            text: the text, whole or torn.
+            fixed: where a string begins → the text of that string, for those that are known already.
+        """
+        return _Walk(self, text, fixed or {}, is_private=False).run()
+
+    def request(self, data: bytes, runs: Sequence[Run]) -> bytes:
+        """A JSON text whose lists are known: objects in them that came before are not gone through again.
+
+        Args:
+            data: an object.
+            runs: ``jsontext.runs`` of it.
+        """
+        pieces, at = list[bytes](), 0
+        walk = _Walk(self, "", {}, is_private=False)
+        for run in runs:
+            for start, end in run.spans:
+                pieces.append(encode(walk.then(decode(data[at:start]))) if at < run.start else data[at:start])
+                element = data[start:end]
+                pieces.append(self._elements.get((run.key, element), 2 * len(element), self._element))
+                at = end
+        return b"".join((*pieces, encode(walk.then(decode(data[at:])))))
+
+    def string(self, raw: str, key: str) -> str:
+        """What stands inside the string that is the member of that name, written as it was."""
+        return self._strings.get((key if key in _SEALED else "", raw), 2 * len(raw), self._string)
+
+    def value(self, text: str, key: str = "") -> str:
+        """What stands for the text of a string, the member of that name: character by character in the same place."""
+        if key in _SEALED:
+            return self.words.sealed(text)
+        return self._values.get(text, 2 * len(text), self._value)
+
+    def _string(self, found: tuple[str, str]) -> str:
+        key, raw = found
+        return written(raw, lambda text: self.value(text, key))
+
+    def _element(self, found: tuple[str, bytes]) -> bytes:
+        key, data = found
+        walk = _Walk(self, "", {}, is_private=False)
+        walk.levels = [_Level(True, "", False, key, wants_key=False), _Level(False, key, False)]
+        return encode(walk.then(decode(data)))
+
+    def _value(self, text: str) -> str:
+        if _IS_JSON.match(text):
+            return _Walk(self, text, {}, is_private=True).run()
+        if text[:1] == '"' and text[-1:] == '"' and len(text) > 1 and _is_string(text):
+            return '"' + written(text[1:-1], self.value) + '"'
+        return self.words.text(text)
+
+
+def written(raw: str, change: Callable[[str], str]) -> str:
+    """The inside of a JSON string with another text in it, each character written as the one it replaces was."""
+    if "\\" not in raw:
+        return change(raw)
+    units = _UNIT.findall(raw)
+    before = list(map(_meant, units))
+    after = change("".join(before))
+    return "".join(
+        unit if new == old else _like(unit, new) for unit, old, new in zip(units, before, after, strict=True)
+    )
+
+
+def _meant(unit: str) -> str:
+    if len(unit) == 1:
+        return unit
+    if len(unit) == 12:
+        high, low = int(unit[2:6], 16), int(unit[8:], 16)
+        return chr(0x10000 + ((high & 0x3FF) << 10 | low & 0x3FF))
+    return chr(int(unit[2:], 16)) if len(unit) == 6 else _SIMPLE.get(unit[1], unit[1])
+
+
+def _like(unit: str, char: str) -> str:
+    if len(unit) == 6:
+        return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else unit
+    if len(unit) == 2:
+        return unit  # an escape that JSON does not know: what it stands for cannot be written otherwise
+    if len(unit) == 12:
+        low = ord(char) - 0x10000
+        return f"\\u{0xD800 | low >> 10:04x}\\u{0xDC00 | low & 0x3FF:04x}" if low >= 0 else unit
+    return char
+
+
+def _is_string(text: str) -> bool:
+    try:
+        return isinstance(loads(text), str)
+    except WireError:
+        return False
+
+
+class _Walk:
+    """One pass over one text."""
+
+    def __init__(self, maker: PrivateJson, text: str, fixed: dict[int, str], *, is_private: bool) -> None:
+        self.maker, self.text, self.fixed, self.is_private = maker, text, fixed, is_private
+        self.levels: list[_Level] = []
+
+    def then(self, text: str) -> str:
+        """The next piece of the text, which begins and ends between two tokens."""
+        self.text = text
+        return self.run()
+
+    def run(self) -> str:
+        pieces, at = list[str](), 0
+        for found in _TOKEN.finditer(self.text):
+            if at < found.start():
+                pieces.append(self._between(self.text[at : found.start()]))
+            pieces.append(self._token(found))
+            at = found.end()
+        return "".join((*pieces, self._between(self.text[at:])))
+
+    def _between(self, text: str) -> str:
+        """White space and literals; in what is no JSON, anything."""
+        return text if text.strip() in ("", "true", "false", "null", "data:") else self.maker.words.text(text)
+
+    def _token(self, found: re.Match[str]) -> str:
+        text, top = found[0], self.levels[-1] if self.levels else None
+        if found["string"] is not None:
+            return self._string(found, top)
+        if found["number"]:
+            return self._number(text) if self._in_tool(top) else text
+        if text in "{[":
+            self._open(text == "{", top)
+        elif text in "}]":
+            self.levels and self.levels.pop()
+        elif top:
+            top.wants_key = text == ","
+        return text
+
+    def _open(self, is_object: bool, top: _Level | None) -> None:
+        of = "" if top is None else top.key if top.is_object else top.of
+        holder = top.of if top else ""
+        is_tool = is_object and top is not None and top.is_object and of in _TOOLS
+        is_tool = is_tool and (of not in ("response", "parameters") or holder in _GEMINI)
+        is_private = self.is_private if top is None else top.is_private or is_tool
+        self.levels.append(_Level(is_object, of, is_private))
+
+    def _string(self, found: re.Match[str], top: _Level | None) -> str:
+        raw, end = found["string"], found["closed"]
+        if top and top.is_object and top.wants_key:
+            top.key = raw
+            is_ours = top.is_private and top.of != "response"  # adapters know the names by which a result is told
+            return f'"{written(raw, self.maker.words.text)}{end}' if is_ours else found[0]
+        if found.start() in self.fixed:
+            return f'"{written(raw, lambda _: self.fixed[found.start()])}{end}'
+        key = "" if top is None else top.key if top.is_object else top.of
+        if not self._in_tool(top) and _is_structure(key, raw):
+            return found[0]
+        return f'"{self.maker.string(raw, key)}{end}'
+
+    def _in_tool(self, top: _Level | None) -> bool:
+        return top.is_private if top else self.is_private
+
+    def _number(self, text: str) -> str:
+        if "e" in text.lower():
+            return text
+        return re.sub("[0-9]{3,}", lambda found: self.maker.words.number(found[0]), text)
+
+
+def _is_structure(key: str, raw: str) -> bool:
+    if key in _SCHEMA:
+        return True
+    is_named = key in STRUCTURE or (_ID.fullmatch(key) and not _OF_PEOPLE.fullmatch(key))
+    return bool(is_named and _NAME.fullmatch(raw))

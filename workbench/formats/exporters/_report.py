@@ -1,0 +1,320 @@
+"""What a report says of a session, whatever it is written in: verdicts, findings with their places, the exchanges.
+
+Everything comes from the session without its secrets. Sizes are capped, and what is left out is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from workbench import contracts
+from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
+from workbench.contracts import Edit, Finding, Severity, pages, refusal
+from workbench.edits.repairs import CHECKED, with_repairs
+from workbench.errors import SessionFormatError
+from workbench.formats.exporters import Selection
+from workbench.formats.exporters._private import Redacted
+from workbench.formats.exporters._safe import knowing
+from workbench.ir import NOTHING, JsonValue
+from workbench.rules import by_cause, judge
+from workbench.rules.inspection import Inspected, Inspector
+from workbench.wire._strings import decode
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
+from workbench.wire.jsontext import dumps
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import Session
+
+MOST_FINDINGS: Final = 100
+MOST_EXCHANGES: Final = 300
+MOST_BODIES: Final = 40
+"""Exchanges whose bodies are shown: those with findings first."""
+MOST_OF_A_BODY: Final = 12_000
+AROUND: Final = 240
+"""Characters shown before and after the bytes of a finding."""
+_MARKED: Final = 600
+
+_ACTS: Final = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{INVISIBLE}{ODD_SPACES}]|(?<=[{COMBINING}]{{3}})[{COMBINING}]"
+)
+
+
+def shown(text: str) -> str:
+    """Text in which every character that acts or hides is written as its escape; lines and tabs stay."""
+    return _ACTS.sub(_escape, text)
+
+
+def line(text: str) -> str:
+    """The same on one line."""
+    return shown(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A repair: its title, how far it is checked, and each change as (place, what stood there, what is put there)."""
+
+    title: str
+    checked: str
+    changes: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding in words. ``excerpt``: the text before, at and after its bytes, () where it has none."""
+
+    number: int
+    rule: str
+    severity: str
+    summary: str
+    where: str
+    exchange: int
+    message: str
+    evidence: str = ""
+    why: str = ""
+    says: str = ""
+    began: str = ""
+    source: str = ""
+    excerpt: tuple[str, ...] = ()
+    repairs: tuple[Mended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An exchange. ``bodies``: title and text of each side that is shown; ``left_out`` says what of them is not."""
+
+    number: int
+    title: str
+    facts: str
+    verdict: str
+    findings: tuple[int, ...]
+    bodies: tuple[tuple[str, str], ...] = ()
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report. ``limits`` says what of the session is not in it."""
+
+    title: str
+    about: tuple[tuple[str, str], ...]
+    verdict: str
+    is_broken: bool
+    findings: tuple[Told, ...]
+    exchanges: tuple[Shown, ...]
+    limits: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Safe:
+    """A session without its secrets, read as it is asked for."""
+
+    inner: Session
+    redactor: Redactor
+    name: str = ""
+    damage: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default=NOTHING)
+    is_live: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.inner.id
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def summaries(self) -> Sequence[Summary]:
+        return self.inner.summaries()
+
+    def exchange(self, index: int) -> Exchange:
+        return self.redactor.exchange(self.inner.exchange(index))
+
+    def refresh(self) -> frozenset[int]:
+        return frozenset()
+
+    def close(self) -> None:
+        """The session is its owner's."""
+
+
+def report(selection: Selection) -> Report:
+    """What there is to say of the exchanges of a selection. Raises SessionFormatError."""
+    session = selection.session
+    inspector = _inspector(selection)
+    inspection = inspector.run()
+    indices = set(selection.indices)
+    chosen = by_cause(f for f in inspection.findings if f.exchange in indices)
+    order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
+    told = tuple(_told(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1))
+    return Report(
+        title=line(session.name) or "session",
+        about=tuple((line(name), line(value)) for name, value in session.about.items()),
+        verdict=_verdict(chosen, len(selection.indices)),
+        is_broken=any(f.severity is Severity.ERROR for f in chosen),
+        findings=told,
+        exchanges=_exchanges(inspector, selection.indices, told),
+        limits=(*_limits(len(chosen), len(selection.indices)), *map(line, session.damage)),
+    )
+
+
+def _inspector(selection: Selection) -> Inspector:
+    """What inspects the session without its secrets: of one that is redacted, whoever proved it did."""
+    session, own = selection.session, selection.inspector
+    if isinstance(session, Redacted):
+        return own
+    safe = _Safe(session, knowing(selection), session.name, tuple(session.damage), session.about)
+    return Inspector(safe, provider=own.provider, protocol=own.protocol)
+
+
+def _verdict(findings: Sequence[Finding], exchanges: int) -> str:
+    counts = {s: sum(f.severity is s for f in findings) for s in Severity}
+    named = [f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"
+             for severity, count in counts.items() if count]  # fmt: skip
+    whole = f"{exchanges:,} exchange{'s' if exchanges != 1 else ''}"
+    return f"{whole}: {', '.join(named)}" if named else f"{whole}: nothing is wrong that a rule finds"
+
+
+def _limits(findings: int, exchanges: int) -> list[str]:
+    found = []
+    if findings > MOST_FINDINGS:
+        found.append(f"{findings - MOST_FINDINGS:,} more findings are not shown: the gravest {MOST_FINDINGS} are")
+    if exchanges > MOST_EXCHANGES:
+        found.append(f"{exchanges - MOST_EXCHANGES:,} more exchanges are not listed")
+    if exchanges > MOST_BODIES:
+        found.append(f"bodies are shown of {MOST_BODIES} exchanges, those with findings first")
+    return found
+
+
+def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
+    page = pages.page(finding.rule) if finding.rule in pages.slugs() else None
+    row = inspector.rows[finding.exchange]
+    said = refusal(finding, contracts.get(row.provider)) if row.provider else None
+    began = finding.origin
+    return Told(
+        number=number,
+        rule=finding.rule,
+        severity=str(finding.severity),
+        summary=page.summary if page else "",
+        where=_where(finding),
+        exchange=finding.exchange + 1,
+        message=line(finding.message),
+        evidence=line(finding.evidence),
+        why=page.why if page else "",
+        says=f"{said.status} {line(decode(dumps(said.body)))}" if said else line(finding.refusal),
+        began=f"exchange {began.exchange + 1}, {began.side} {began.pointer or '/'}: {line(began.words)}"
+        if began
+        else "",
+        source=line(finding.source),
+        excerpt=_excerpt(inspector, finding),
+        repairs=tuple(
+            Mended(
+                line(r.title), CHECKED if r.verified else f"{CHECKED}; something else stays broken", _changes(r.edits)
+            )
+            for r in finding.repairs
+        ),
+    )
+
+
+def _where(finding: Finding) -> str:
+    lasts = f" to {finding.last + 1}" if finding.last is not None else ""
+    parts = [f"exchange {finding.exchange + 1}{lasts}", f"{finding.side} {line(finding.pointer) or '(whole body)'}"]
+    if finding.span:
+        parts.append(f"bytes {finding.span[0]:,}–{finding.span[1]:,}")
+    if finding.events:
+        parts.append(f"stream events {finding.events[0]}–{finding.events[-1]}")
+    return ", ".join(parts)
+
+
+def _changes(edits: Sequence[Edit]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((line(e.pointer) or "/", _value(e.old), _value(e.new)) for e in edits)
+
+
+def _value(value: JsonValue) -> str:
+    return "" if value is None else _clipped(line(decode(dumps(value))), _MARKED)
+
+
+def _excerpt(inspector: Inspector, finding: Finding) -> tuple[str, ...]:
+    if finding.span is None:
+        return ()
+    try:
+        decoded = inspector.detail(finding.exchange).decoded
+    except SessionFormatError:
+        return ()
+    text = decoded.request_text if finding.side == "request" else decoded.response_text
+    start, end = finding.span
+    before, after = decode(text[max(0, start - 4 * AROUND) : start]), decode(text[end : end + 4 * AROUND])
+    return shown(before[-AROUND:]), _clipped(shown(decode(text[start:end])), _MARKED), shown(after[:AROUND])
+
+
+def _clipped(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room * 2 // 3]} … {text[-room // 3 :]}"
+
+
+def _exchanges(inspector: Inspector, indices: Sequence[int], told: Sequence[Told]) -> tuple[Shown, ...]:
+    by_exchange: dict[int, list[int]] = {}
+    for one in told:
+        by_exchange.setdefault(one.exchange - 1, []).append(one.number)
+    first = sorted(indices, key=lambda index: (index not in by_exchange, index))
+    with_bodies, listed = set(first[:MOST_BODIES]), sorted(first[:MOST_EXCHANGES])
+    return tuple(
+        _exchange(inspector, index, tuple(by_exchange.get(index, ())), has_bodies=index in with_bodies)
+        for index in listed
+    )
+
+
+def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, has_bodies: bool) -> Shown:
+    row = inspector.rows[index]
+    made = Shown(index + 1, _title(row), _facts(row), _judged(row), findings)
+    if not has_bodies:
+        return made
+    try:
+        exchange = inspector.session.exchange(index)
+    except SessionFormatError:
+        return made
+    sides = (("Request", exchange.request), ("Response", exchange.response))
+    bodies = [(name, *_body(side)) for name, side in sides if side]
+    left_out = "; ".join(f"{name.lower()}: {lacks}" for name, _, lacks in bodies if lacks)
+    return Shown(index + 1, made.title, made.facts, made.verdict, findings, tuple(b[:2] for b in bodies), left_out)
+
+
+def _title(row: Inspected) -> str:
+    status = row.summary.status or row.summary.state
+    return f"{line(row.summary.method)} {line(row.summary.url)[:200]} · {status}"
+
+
+def _facts(row: Inspected) -> str:
+    facts = [row.protocol or "no model exchange", line(row.model or ""), row.provider and f"contract {row.provider}"]
+    if row.summary.started_at is not None:
+        facts.append(f"{datetime.fromtimestamp(row.summary.started_at, UTC):%Y-%m-%d %H:%M:%S} UTC")
+    if row.summary.duration is not None:
+        facts.append(f"{row.summary.duration:.2f} s")
+    facts.append(f"{row.summary.request_bytes:,} bytes sent, {row.summary.response_bytes:,} received")
+    facts.append(f"{row.summary.origin}" + (f", {row.summary.state}" if row.summary.state != "complete" else ""))
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _judged(row: Inspected) -> str:
+    if row.provider is None:
+        return ""
+    return str(judge(row.findings, contracts.get(row.provider)).verdict)
+
+
+def _body(side: HttpRequest | HttpResponse) -> tuple[str, str]:
+    text, problem = decode_partial(side.body)
+    heads = "".join(f"{name}: {value}\n" for name, value in side.headers)
+    whole = decode(text[: MOST_OF_A_BODY * 4])
+    cut = (
+        f"{len(text):,} bytes, of which the first are shown"
+        if len(whole[:MOST_OF_A_BODY].encode("utf-8", "replace")) < len(text)
+        else ""
+    )
+    return shown(f"{heads}\n{whole[:MOST_OF_A_BODY]}"), "; ".join(filter(None, (cut, problem and line(str(problem)))))

@@ -1,0 +1,76 @@
+"""The exchanges of a selection without secrets, wherever in it, and however written, a secret stands again."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+from workbench.formats.exporters import Selection
+from workbench.formats.exporters._again import AgainRedactor
+from workbench.formats.exporters._private import Redacted
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import MemorySession
+
+
+def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
+    """(index, exchange), every secret replaced and marked; bodies that held one are in no content coding.
+
+    Raises SessionFormatError.
+    """
+    if isinstance(selection.session, Redacted):
+        return selection.exchanges()
+    redactor = knowing(selection)
+    return ((index, redactor.exchange(exchange)) for index, exchange in selection.exchanges())
+
+
+def header_text(value: str) -> str:
+    """A header's value as the text it was meant as: UTF-8 where its bytes are."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def written(text: str) -> str:
+    """A text for a file that holds UTF-8 alone: half a surrogate pair as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
+    """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them.
+
+    Of a session in memory, which no recorder has looked through, those of all its exchanges count.
+    """
+    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
+    session = selection.session
+    read = session.exchanges if isinstance(session, MemorySession) else (e for _, e in selection.exchanges())
+    for exchange in read:
+        redactor.exchange(_heads(exchange))
+    for secret in list(redactor.seen):
+        text = secret.decode("latin-1")
+        for written in (quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/")):
+            redactor.seen.add(written.encode("latin-1", "replace"))
+        redactor.seen.update(_in_base64(secret))
+    return redactor
+
+
+def _in_base64(secret: bytes) -> Iterator[bytes]:
+    """A secret as base64 writes it, by itself and inside of any longer text, in either alphabet."""
+    forms = [b64encode(secret).rstrip(b"=")]
+    for before in range(3):
+        first, last = -(-before * 8 // 6), (before + len(secret)) * 8 // 6  # characters that say nothing else
+        forms.append(b64encode(bytes(before) + secret)[first:last])
+    for form in forms:
+        yield form
+        yield form.translate(bytes.maketrans(b"+/", b"-_"))
+
+
+def _heads(exchange: Exchange) -> Exchange:
+    """The exchange without bodies: its heads name the secrets."""
+    request: HttpRequest | None = exchange.request and replace(exchange.request, body=Body())
+    response: HttpResponse | None = exchange.response and replace(exchange.response, body=Body())
+    return replace(exchange, request=request, response=response, frames=())

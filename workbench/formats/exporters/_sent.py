@@ -1,0 +1,230 @@
+"""A request as it is sent again: its URL, headers and body, with variables where secrets stood.
+
+What belongs to one connection (``Connection``, ``Content-Length`` …) is left to the program that sends it. The key
+variable of a provider is named only where the request goes to that provider's own host: nothing in a session chooses
+where somebody's key goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import AnyStr, Final
+from urllib.parse import quote
+
+from workbench import contracts
+from workbench.errors import LocalProtocolError, WireError
+from workbench.formats.exporters._words import Piece, Variable
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.jsontext import loads
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import Family, is_header, of_header
+from workbench.wire.stream import framing_of
+
+_LEFT_OUT: Final = {
+    "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+}  # fmt: skip
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](?::[0-9]{1,5})?", re.ASCII)
+_SCHEME: Final = re.compile(r"(?i)(?:bearer|basic|token) +")
+_URL_SAFE: Final = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "\"'<>\\^`{|}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request to send.
+
+    Attributes:
+        url, body: pieces, with variables in place of secrets; the body in no content coding.
+        headers: name and pieces of the value, none for an empty one.
+        names: of all headers it had.
+        raw_url: as it was recorded.
+        has_body: it is sent with one, be it empty.
+        takes_codings: its sender asked for compressed answers.
+        is_stream: the answer is shown as it comes.
+        notes: what is not in it as it was sent, one line each.
+    """
+
+    method: str
+    url: tuple[Piece, ...]
+    headers: tuple[tuple[str, tuple[Piece, ...]], ...]
+    body: tuple[Piece, ...]
+    names: tuple[str, ...]
+    raw_url: str
+    has_body: bool
+    takes_codings: bool
+    is_stream: bool
+    notes: tuple[str, ...] = ()
+
+
+def sent(exchange: Exchange, redactor: Redactor) -> Sent:
+    """The request of an exchange.
+
+    Raises:
+        LocalProtocolError: there is none, or none that HTTP can carry.
+    """
+    if exchange.request is None:
+        raise LocalProtocolError("no request was recorded", hint="only a request can be sent again")
+    found = redactor.exchange(replace(exchange, response=None, frames=()))
+    assert found.request
+    return _Reader(exchange.request, found.request).read(is_stream=_is_stream(exchange))
+
+
+def _is_stream(exchange: Exchange) -> bool:
+    """The answer was a stream; or, where there was none or a refusal, the request asks for one."""
+    request, answer = exchange.request, exchange.response
+    if answer is None or answer.status >= 400:
+        return request is not None and _asks_for_stream(request)
+    kind = answer.headers.get("content-type") or ""
+    return kind.startswith("text/event-stream") or framing_of(decode_partial(answer.body)[0], kind) is not None
+
+
+def _asks_for_stream(request: HttpRequest) -> bool:
+    if "streamGenerateContent" in request.url:
+        return True
+    try:
+        plain = loads(decode_partial(request.body)[0])
+    except WireError:
+        return False
+    is_usual = request.url.partition("?")[0].endswith(
+        ("/api/chat", "/api/generate")
+    )  # Ollama streams unless told not to
+    return isinstance(plain, dict) and plain.get("stream", is_usual) is True
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one request. ``marked`` is the same one with every secret in it marked."""
+
+    request: HttpRequest
+    marked: HttpRequest
+
+    def read(self, *, is_stream: bool) -> Sent:
+        request = self.request
+        if not _TOKEN.fullmatch(request.method):
+            raise LocalProtocolError("the method is no HTTP method", hint="it cannot be sent")
+        notes: list[str] = []
+        made = Sent(
+            method=request.method,
+            url=tuple(self._url(notes)),
+            body=tuple(self._body(notes)),
+            headers=tuple(self._headers(notes)),
+            names=tuple(name for name, _ in request.headers),
+            raw_url=request.url,
+            has_body=bool(request.body.raw) or request.method in ("POST", "PUT", "PATCH"),
+            takes_codings=bool(request.headers.get("accept-encoding")),
+            is_stream=is_stream,
+        )
+        key = self._key()
+        used = {piece for pieces in (made.url, made.body, *(held for _, held in made.headers)) for piece in pieces}
+        if key != "API_KEY" and Variable(key) not in used:
+            notes.append(f"no key was recorded: add the header that carries ${key}")
+        return replace(made, notes=tuple(notes))
+
+    # The URL.
+
+    def _url(self, notes: list[str]) -> list[Piece]:
+        url = self.request.url
+        base: list[Piece] = []
+        if url.startswith("/"):
+            base = self._base(notes)
+        elif not re.match(r"(?i)https?://[^/?#]", url):
+            raise LocalProtocolError("the URL is no HTTP URL", hint="curl is only given what was sent over HTTP")
+        spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "url"]
+        pieces = list(_cut(url, spans, self._key()))
+        plain = [Variable(p.name) if isinstance(p, Variable) else _quoted(p).encode() for p in pieces]
+        if any(isinstance(p, str) and _quoted(p) != p for p in pieces):
+            notes.append("characters that no URL holds are percent-encoded")
+        return [*base, *plain]
+
+    def _base(self, notes: list[str]) -> list[Piece]:
+        host = self.request.headers.get("host") or ""
+        if _HOST.fullmatch(host):
+            notes.append("the scheme was not recorded: https is assumed")
+            return [f"https://{host}".encode()]
+        notes.append("the host was not recorded: set BASE_URL")
+        return [Variable("BASE_URL")]
+
+    def _key(self) -> str:
+        """The variable of the key: the provider's own, where it would go to the provider alone."""
+        return contracts.key_variable(self.request.url) or "API_KEY"
+
+    # Headers.
+
+    def _headers(self, notes: list[str]) -> Iterator[tuple[str, tuple[Piece, ...]]]:
+        dropped = _LEFT_OUT | {
+            name.strip().lower() for value in self.request.headers.all("connection") for name in value.split(",")
+        }
+        if self._decoded is not None:
+            dropped |= {"content-encoding"}
+        for name, value in self.request.headers:
+            if name.lower() in dropped or name.startswith(":"):
+                continue
+            if not _TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
+                notes.append(f"a header that HTTP does not allow is left out: {name[:40]!r}")
+            else:
+                yield name, tuple(self._value(name, value.strip()))
+
+    def _value(self, name: str, value: str) -> Iterator[Piece]:
+        if not value:
+            return
+        if of_header(name) is Family.COOKIE:
+            yield Variable("COOKIE")
+        elif is_header(name) or f"header:{name}" in {r.where for r in self.marked.redactions}:
+            scheme = _SCHEME.match(value)
+            yield from [scheme[0].encode()] if scheme else []
+            yield Variable(self._key())
+        else:
+            yield _octets(value)
+
+    # The body.
+
+    @property
+    def _decoded(self) -> bytes | None:
+        """The body without its content coding, None where that cannot be undone."""
+        text, problem = decode_partial(self.request.body)
+        return None if problem else text
+
+    def _body(self, notes: list[str]) -> list[Piece]:
+        body = self.request.body
+        text = self._decoded
+        if text is None:
+            notes.append(f"the body is sent in its content coding ({body.encoding}): it does not decode")
+            return [body.raw]
+        if body.encoding:
+            notes.append(f"the body is sent decoded; it was sent as {body.encoding}")
+        elif not body.is_raw:
+            notes.append("the body is sent as it was kept, not byte for byte as it was first sent")
+        spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "body"]
+        if spans:
+            notes.append("secrets in the body are variables: set SECRET …")
+        return list(_cut(text, spans, "SECRET"))
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_URL_SAFE, errors="surrogatepass")
+
+
+def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[AnyStr | Variable]:
+    """The text with a variable in place of every range, as far as ranges lie in it and apart; one for each secret."""
+    at, names = 0, dict[AnyStr, str]()
+    for start, end in sorted(set(spans)):
+        if at <= start < end <= len(text):
+            if start > at:
+                yield text[at:start]
+            number = f"_{len(names) + 1}" if names else ""
+            yield Variable(names.setdefault(text[start:end], name + number))
+            at = end
+    if at < len(text):
+        yield text[at:]
+
+
+def _octets(value: str) -> bytes:
+    """The bytes of a header's value; importers may hand over text that no wire carried so."""
+    try:
+        return value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")

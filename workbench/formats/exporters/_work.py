@@ -1,0 +1,163 @@
+"""An export from beginning to end: what is chosen, made, written and tried. For the command line and the app."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import UsageError
+from workbench.formats.exporters import Exported, Form, Proof, Selection
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import MemorySession, Session, exchanges_of
+
+if TYPE_CHECKING:
+    from workbench.formats.exporters._private import Proven
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be exported.
+
+    Attributes:
+        session: that holds it.
+        indices: of the exchanges, from zero, ascending; at least one.
+        broken: the session that holds what was broken; None for none.
+        provider, protocol: as for an inspector.
+        is_redacted: private text is replaced by stand-ins.
+        name: of what is written.
+        made_of: as in a selection.
+    """
+
+    session: Session
+    indices: tuple[int, ...]
+    broken: Session | None = None
+    provider: str | None = None
+    protocol: str | None = None
+    is_redacted: bool = False
+    name: str = ""
+    made_of: tuple[Exchange, ...] = ()
+
+    def export(self, form: Form) -> Exported:
+        """What the form makes of it, and what is to be said of the findings of a redacted session.
+
+        Raises:
+            LocalProtocolError: this form does not take it.
+            SessionFormatError: an exchange cannot be read.
+        """
+        selection, proven = self._selected()
+        made = form.write(selection)
+        if proven is None:
+            return made
+        return replace(
+            made, notes=(*made.notes, *proven.notes), left_out=(*made.left_out, *proven.differences)
+        )  # fmt: skip
+
+    def _selected(self) -> tuple[Selection, Proven | None]:
+        above = MemorySession("made of", self.made_of) if self.made_of else None
+        sessions = [self.session, *(other for other in (self.broken, above) if other)]
+        proven = self._proven(sessions) if self.is_redacted else None
+        own, *others = proven.inspectors if proven else map(self._inspector, sessions)
+        edited = tuple(exchanges_of(others.pop().session)) if above else ()
+        broken = [Selection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
+        return Selection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
+
+    def _inspector(self, session: Session) -> Inspector:
+        return Inspector(session, self.provider, self.protocol)
+
+    def _proven(self, sessions: Sequence[Session]) -> Proven:
+        from workbench.formats.exporters._private import proven
+
+        return proven(sessions, provider=self.provider, protocol=self.protocol)
+
+
+def refuse_link(out: Path) -> None:
+    """Raises UsageError for a symbolic link to a file, a folder or nothing: what it leads to is not what was named."""
+    if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
+        raise UsageError(f"{out} is a symbolic link", hint="nothing is written through a link: name a file")
+
+
+def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool) -> None:
+    """Raises UsageError where OUT is what is read, is there already, or is no place for this form."""
+    for source in sources:
+        with suppress(OSError):
+            if out.samefile(source):
+                raise UsageError(f"{out} is a file that is read", hint="it stays as it is: choose another name")
+    refuse_link(out)
+    if not form.SUFFIX and out.exists():
+        if not out.is_dir():
+            raise UsageError(f"{out} is no folder", hint="this form is a folder: choose another name")
+        if any(out.iterdir()) and not is_forced:
+            raise UsageError(f"{out} is there and not empty", hint="choose another name or say --force")
+    elif form.SUFFIX and out.is_dir():
+        raise UsageError(f"{out} is a folder", hint="this form is one file: name it")
+    elif form.SUFFIX and out.exists() and not is_forced:
+        raise UsageError(f"{out} exists", hint="choose another name or say --force")
+
+
+def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
+    """Write what was made: a file, or a folder with files, from which what an earlier export left is taken.
+
+    Where a source is its owner's alone, so is what is written.
+
+    Raises:
+        UsageError: a file that is read would be replaced.
+        OSError: it cannot be written.
+    """
+    is_private = any(map(_is_private, sources))
+    if form.SUFFIX:
+        _write(out, made.data, is_private=is_private)
+        return (out,)
+    paths = {out.joinpath(*name.split("/")): data for name, data in made.files.items()}
+    read = {source.resolve() for source in sources}
+    if taken := next((path for path in paths if path.resolve() in read), None):
+        raise UsageError(f"{taken} is a file that is read", hint="it stays as it is: choose another folder")
+    for path in getattr(form, "leftovers", lambda folder: ())(out):
+        path.unlink()
+    for path, data in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, data, is_private=is_private)
+    return tuple(paths)
+
+
+def _is_private(source: Path) -> bool:
+    """Nobody but its owner can read it."""
+    try:
+        return not source.stat().st_mode & 0o077
+    except OSError:
+        return False
+
+
+def _write(path: Path, data: bytes, *, is_private: bool) -> None:
+    """Write a file; of a private session one that nobody else can read, before the first byte is in it."""
+    with open(path, "wb", opener=partial(os.open, mode=0o600 if is_private else 0o666)) as file:
+        if is_private and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            os.fchmod(file.fileno(), 0o600)
+        file.write(data)
+
+
+def prove(form: Form, out: Path) -> Proof | None:
+    """What became of it when it was tried; None for a form that cannot be."""
+    tries = getattr(form, "prove", None)
+    if tries is None:
+        return None
+    (found,) = tries([out])
+    proof: Proof = found
+    return proof
+
+
+def told(proof: Proof, files: Mapping[str, str]) -> list[str]:
+    """What became of each run, for people. ``files``: what it ran on → file."""
+    lines = list[str]()
+    for run in proof.tried:
+        colour = "red" if run.failed else "green"
+        count = f"{run.failed} of {run.failed + run.passed} tests fail" if run.failed else f"{run.passed} tests pass"
+        lines.append(f"{colour:<5} on {files.get(run.on, run.on)}: {run.problem or count}")
+        lines += (f"      {line}" for line in run.lines)
+    return lines

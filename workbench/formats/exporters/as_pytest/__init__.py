@@ -1,0 +1,71 @@
+"""A folder with a regression test for pytest: the transcript, what was broken, and a test that a stranger can read.
+
+It runs wherever the package and its ``testing`` extra are installed, without network or key, from any folder. It is
+proved when it is written: it fails on what was broken and passes on what is right, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.config import resources
+from workbench.formats.exporters import Exported, Selection
+from workbench.formats.exporters.as_pytest._cases import Case, case_of
+from workbench.formats.exporters.as_pytest._proof import prove
+from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TRANSCRIPT, module
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import text
+
+__all__ = ["RUNS", "SUFFIX", "TITLE", "leftovers", "prove", "write"]
+
+TITLE = "pytest test"
+SUFFIX = ""
+RUNS = {"broken": BROKEN, "fixed": TRANSCRIPT}
+"""What the two runs of a proof are on → file."""
+
+
+def write(selection: Selection) -> Exported:
+    """A test of the exchanges, as they are right.
+
+    Broken is what ``selection.broken`` holds, else what the request was before it was edited, else the request with
+    one fault planted in it.
+
+    Raises:
+        LocalProtocolError: nothing can be tested so; in one line, with what to do.
+        SessionFormatError: an exchange cannot be read.
+    """
+    case = case_of(selection)
+    files = {TRANSCRIPT: _session(case.fixed), BROKEN: _session(case.broken), **_contracts(case)}
+    source = module(case, has_contracts=len(files) > 2).encode()
+    digest = hashlib.sha256(b"\0".join((selection.name.encode("utf-8", "surrogateescape"), source, *files.values())))
+    slug = re.sub(r"[^a-z0-9]+", "_", case.refused.finding.rule if case.refused.finding else "unreadable")
+    files[f"test_{slug}_{digest.hexdigest()[:8]}.py"] = source
+    broken = f"broken: request {case.worst.number} of {BROKEN}, {case.how}"
+    return Exported(files, (broken, *case.notes), case.left_out)
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """Tests that an earlier export wrote into a folder."""
+    return [path for path in folder.glob("test_*_????????.py") if SIGNATURE in path.read_text("utf-8", "replace")]
+
+
+def _contracts(case: Case) -> dict[str, bytes]:
+    """The contracts of the user's own that it takes."""
+    own = resources.own_profiles()
+    used = {place.provider.partition(":")[0] for place in case.places}
+    return {
+        f"{CONTRACTS}/workbench/profiles/{name}.yaml": resources.profile(own[name])
+        for name in sorted(used & own.keys())
+    }
+
+
+def _session(exchanges: Sequence[Exchange]) -> bytes:
+    """The text form."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / TRANSCRIPT
+        text.write(exchanges, path)
+        return path.read_bytes()

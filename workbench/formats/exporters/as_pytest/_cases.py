@@ -1,0 +1,246 @@
+"""What an exported test is about: requests as they are right, the same as they were broken, what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from workbench import replay
+from workbench.contracts import Finding, Severity
+from workbench.edits import text_of
+from workbench.errors import LocalProtocolError, WireError
+from workbench.formats.exporters import Selection
+from workbench.formats.exporters._safe import knowing
+from workbench.formats.exporters.as_pytest._pairs import Pair, pairs_of
+from workbench.protocols._error_body import read_error
+from workbench.protocols.decode import REQUEST
+from workbench.replay import Turn
+from workbench.rules.inspection import Inspector
+from workbench.simulator import Simulator
+from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession, Session
+
+_OPEN = "calls stay open in it: the test does not ask for their results"
+
+Side = TypeVar("Side", HttpRequest, HttpResponse)
+
+MOST_BEFORE = 16 * 1024 * 1024
+"""Bytes of what was said before; of more, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A request that is tested.
+
+    Attributes:
+        number: in the transcript, from one.
+        index: in the session it comes from, from zero.
+        provider, protocol: what it is held to, and written in.
+    """
+
+    number: int
+    index: int
+    provider: str
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What becomes of the broken request.
+
+    Attributes:
+        status: that the simulator answers with.
+        finding: what is wrong with it; None where its bytes cannot be read.
+        says: the provider's words, "" where it lets it pass.
+    """
+
+    status: int
+    finding: Finding | None
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that a folder holds.
+
+    Attributes:
+        name: of the session.
+        fixed, broken: the transcripts; they differ in the tested requests alone.
+        places: what is tested, at least one.
+        worst: of those, the one that ``refused`` is about.
+        how: where the broken one comes from, in words.
+        notes: what is not in it as it was sent.
+        left_out: what was asked for and is not tested.
+        is_open: calls stay open in what is right, and nobody minds.
+    """
+
+    name: str
+    fixed: tuple[Exchange, ...]
+    broken: tuple[Exchange, ...]
+    places: tuple[Place, ...]
+    worst: Place
+    refused: Refused
+    how: str
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    is_open: bool = False
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Rules that must find nothing any more, beside all errors."""
+        return (self.refused.finding.rule,) if self.refused.finding else ()
+
+    def texts(self) -> tuple[bytes, bytes]:
+        """The body that was broken, and the one that is right."""
+        at = self.worst.number - 1
+        broken, fixed = self.broken[at].request, self.fixed[at].request
+        assert broken and fixed
+        return text_of(broken), text_of(fixed)
+
+
+def case_of(selection: Selection) -> Case:
+    """What the exchanges of a selection test.
+
+    Raises:
+        LocalProtocolError: there is nothing to test, it is not accepted as it is, or nothing about it is broken.
+        SessionFormatError: an exchange cannot be read.
+    """
+    found = pairs_of(selection)
+    fixed, broken, numbers = _transcripts(found.pairs)
+    fixed, broken, notes = _safe(fixed, broken)
+    turns = [_turn(fixed, number, pair) for number, pair in numbers.items()]
+    places = tuple(
+        Place(turn.number, pair.index, turn.provider, turn.protocol)
+        for turn, pair in zip(turns, numbers.values(), strict=True)
+    )
+    for turn, place in zip(turns, places, strict=True):
+        _demand_accepted(turn, place)
+    judged = (
+        (place, _refused(turn, replay.turn(broken, turn.number, turn.provider, turn.protocol)))
+        for turn, place in zip(turns, places, strict=True)
+        if fixed[turn.number - 1] != broken[turn.number - 1]
+    )
+    worst, refused = next(((place, refused) for place, refused in judged if refused), (None, None))
+    if worst is None or refused is None:
+        raise LocalProtocolError(
+            f"nothing is wrong with the request that should be broken ({found.how})",
+            hint="a test of it could never fail: give a file whose request is refused, --broken FILE",
+        )
+    is_open = any(turn.unanswered for turn in turns)
+    told = (*found.notes, *notes, *([_OPEN] if is_open else []))
+    return Case(selection.session.name, fixed, broken, places, worst, refused, found.how, told, found.left_out, is_open)
+
+
+def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
+    """A request under its contract, named without its variant where the request shows that by itself."""
+    turn = replay.turn(exchanges, number, pair.label.partition(":")[0], pair.protocol)
+    if turn.trial.contract.label == pair.label:
+        return turn
+    return replay.turn(exchanges, number, pair.label, pair.protocol)
+
+
+def _demand_accepted(turn: Turn, place: Place) -> None:
+    """Raises LocalProtocolError where the simulator refuses the request, or a rule names an error in it."""
+    served = turn.send(Simulator(place.provider, known=turn.before)).served
+    hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
+    if served.is_refused:
+        said = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
+        raise LocalProtocolError(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)
+    if errors := turn.findings():
+        raise LocalProtocolError(f"exchange {place.index + 1} holds an error: {errors[0]}", hint=hint)
+
+
+def _refused(fixed: Turn, broken: Turn) -> Refused | None:
+    """What becomes of the broken request; None where nothing tells it from the one that is right."""
+    reply = broken.send(Simulator(broken.provider, known=broken.before))
+    if reply.served.is_refused:
+        finding = reply.served.finding
+        return Refused(reply.status, finding, finding.refusal if finding else _message(reply.body()))
+    left = {finding.rule for finding in fixed.trial.findings}
+    new = [f for f in broken.trial.findings if f.side == REQUEST and f.rule not in left]
+    worst = min((f for f in new if f.severity is not Severity.INFO), key=lambda f: f.severity.rank, default=None)
+    return Refused(reply.status, worst, "") if worst else None
+
+
+def _message(body: bytes) -> str:
+    try:
+        error = read_error(loads(body))
+    except WireError:
+        return ""
+    return error.message if error else ""
+
+
+def _transcripts(
+    pairs: Sequence[Pair],
+) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], dict[int, Pair]]:
+    """What was said, with the requests as they are right and as they were broken; number → what is tested there."""
+    session = pairs[0].inspector.session
+    tested = {pair.place: pair for pair in pairs}
+    said = sorted({*tested, *(index for pair in pairs for index in _said_before(pair))})
+    fixed, broken, numbers = list[Exchange](), list[Exchange](), dict[int, Pair]()
+    for number, index in enumerate(_newest(session, said, min(tested)), 1):
+        exchange = _plain(session.exchange(index))
+        pair = tested.get(index)
+        if pair is None:
+            fixed.append(exchange)
+            broken.append(exchange)
+            continue
+        fixed.append(replace(exchange, request=pair.fixed, response=pair.answer, state=State.COMPLETE))
+        broken.append(replace(exchange, request=pair.broken, response=pair.refusal, state=State.COMPLETE))
+        numbers[number] = pair
+    return tuple(fixed), tuple(broken), numbers
+
+
+def _said_before(pair: Pair) -> Sequence[int]:
+    """Indices of what was said in its conversation before a request."""
+    case = pair.inspector.trial(pair.place, pair.fixed, provider=pair.label, protocol=pair.protocol).case
+    return case.earlier.exchanges
+
+
+def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
+    """As many as fit, the newest ones; all that are tested, and what stands between them."""
+    summaries, room, kept = session.summaries(), MOST_BEFORE, list[int]()
+    for index in reversed(indices):
+        room -= summaries[index].request_bytes + summaries[index].response_bytes
+        if index < tested and room < 0:
+            break
+        kept.append(index)
+    return kept[::-1]
+
+
+def _plain(exchange: Exchange) -> Exchange:
+    """What a test needs of an exchange: no client, no notes, nothing of the importer's but how it framed a stream."""
+    meta = {name: value for name, value in exchange.meta.items() if name == "framing"}
+    return replace(exchange, meta=meta, client="", note="", parent=None, branch="", damage=(), origin=Origin.IMPORTED)
+
+
+def _safe(
+    fixed: tuple[Exchange, ...], broken: tuple[Exchange, ...]
+) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], tuple[str, ...]]:
+    """Both without secrets: those of headers are left out, those of bodies replaced."""
+    every = MemorySession("all", (*fixed, *broken))
+    redactor = knowing(Selection(Inspector(every), tuple(range(len(every)))))
+    made = [redactor.exchange(exchange) for exchange in every.exchanges]
+    places = {
+        f"exchange {n % len(fixed) + 1} of the transcript: a secret in the body is replaced by a stand-in"
+        for n, exchange in enumerate(made)
+        for side in (exchange.request, exchange.response)
+        if side and any(mark.where == "body" for mark in side.redactions)
+    }
+    shown = tuple(_without_secrets(exchange) for exchange in made)
+    return shown[: len(fixed)], shown[len(fixed) :], tuple(sorted(places))
+
+
+def _without_secrets(exchange: Exchange) -> Exchange:
+    """The exchange without the headers that held a secret."""
+    request, response = exchange.request, exchange.response
+    return replace(exchange, request=request and _harmless(request), response=response and _harmless(response))
+
+
+def _harmless(side: Side) -> Side:
+    marked = {mark.where for mark in side.redactions}
+    kept = Headers(tuple((name, value) for name, value in side.headers if f"header:{name}" not in marked))
+    marks = tuple(mark for mark in side.redactions if not mark.where.startswith("header:"))
+    return replace(side, headers=kept, redactions=marks)

@@ -1,0 +1,192 @@
+"""What is tested, and its broken form: as given, as it was before an edit, or with a fault planted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workbench.contracts import Finding, Severity, Verdict
+from workbench.edits import text_of, with_body
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import Selection
+from workbench.formats.exporters.as_pytest._planted import cut, plant
+from workbench.protocols.decode import REQUEST
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+
+MOST_TESTED = 50
+"""Requests that one folder tests; of more, the last one of each conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A request that is right, and the same as it was broken.
+
+    Attributes:
+        index: of the exchange that was asked for, from zero.
+        label, protocol: the contract it is held to, and what it is written in.
+        inspector: of the session that holds what was said before it.
+        place: where in that session it stands.
+        answer, refusal: what was answered to either when it was recorded.
+    """
+
+    index: int
+    fixed: HttpRequest
+    broken: HttpRequest
+    label: str
+    protocol: str
+    inspector: Inspector
+    place: int
+    answer: HttpResponse | None = None
+    refusal: HttpResponse | None = None
+
+
+@dataclass(slots=True)
+class Pairs:
+    """What is tested, at least one; ``how`` says in words where the broken form comes from."""
+
+    pairs: list[Pair]
+    how: str
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def pairs_of(selection: Selection) -> Pairs:
+    """What the exchanges of a selection test. Raises LocalProtocolError, SessionFormatError."""
+    asked, left_out = _asked(selection)
+    if not asked:
+        raise LocalProtocolError(left_out[0] if left_out else "there is no request", hint="only requests are tested")
+    found = (
+        _given(asked, selection.broken) if selection.broken else _edited(asked, selection.made_of) or _planted(asked)
+    )
+    if len(found.pairs) > MOST_TESTED:
+        last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
+        found.notes += (f"of {len(found.pairs)} requests the last of each conversation is tested: {len(last)}",)
+        found.pairs = [pair for pair in found.pairs if pair in last.values()]
+    found.left_out = tuple(left_out)
+    return found
+
+
+def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
+    """The requests that can be tested, and why others cannot."""
+    asked, left_out = list[Pair](), list[str]()
+    for index in selection.indices:
+        detail = selection.inspector.detail(index)
+        request, row = detail.decoded.exchange.request, detail.row
+        if request is None or not row.protocol or not row.provider:
+            left_out.append(f"exchange {index + 1}: no request to a model")
+        elif detail.decoded.request is None:
+            left_out.append(f"exchange {index + 1}: its request cannot be read")
+        else:
+            answer = detail.decoded.exchange.response
+            pair = Pair(index, request, request, row.provider, row.protocol, selection.inspector, index, answer, answer)
+            asked.append(pair)
+    return asked, left_out
+
+
+def _given(asked: list[Pair], broken: Selection) -> Pairs:
+    """Each with its counterpart in another file; those that are the same there are not tested."""
+    pairs = list[Pair]()
+    name = broken.session.name
+    for pair in asked:
+        index = _counterpart(pair, broken, is_only=len(asked) == 1)
+        exchange = broken.session.exchange(index) if index is not None else None
+        other = exchange.request if exchange else None
+        if exchange is None or other is None or index is None:
+            continue
+        fixed, was = _completed(pair.fixed, other), _completed(other, pair.fixed)
+        if text_of(fixed) != text_of(was) or fixed.headers != was.headers or fixed.url != was.url:
+            made = replace(pair, fixed=fixed, broken=was, refusal=exchange.response)
+            is_short = len(pair.inspector.session) == 1 and len(broken.session) > 1
+            pairs.append(_held_by(made, broken.inspector, index) if is_short else made)
+    if not pairs:
+        raise LocalProtocolError(
+            f"no request differs from its counterpart in {name}",
+            hint="say which one is meant with --exchange, or leave --broken out",
+        )
+    return Pairs(pairs, f"as it is in {name}")
+
+
+def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
+    """The exchange of another file that was mended into this one.
+
+    Of files as long as one another the one of its id, else of its number; of a lone request the one that is at fault.
+    """
+    summaries, own = broken.session.summaries(), pair.inspector.session.summaries()
+    named = [s.index for s in summaries if s.id == own[pair.index].id]
+    if len(summaries) == len(own):
+        return named[0] if len(named) == 1 else pair.index
+    if is_only and (len(own) == 1 or not named):
+        rows = [broken.inspector.detail(index).row for index in broken.indices]
+        faulty = [row.index for row in rows if any(_is_fault(finding) for finding in row.findings)]
+        return broken.indices[0] if len(rows) == 1 else faulty[-1] if faulty else None
+    return named[0] if named else None
+
+
+def _is_fault(finding: Finding) -> bool:
+    return finding.side == REQUEST and finding.severity is not Severity.INFO
+
+
+def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
+    """A bare body with the URL and the headers of another request."""
+    return with_body(other, text_of(request)) if not request.url and not request.headers.items else request
+
+
+def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
+    """The same in another session, which knows what was said before it."""
+    row = inspector.detail(index).row
+    return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
+
+
+def _edited(asked: list[Pair], made_of: tuple[Exchange, ...]) -> Pairs | None:
+    """Those that were made of a request that was worse; None where none was."""
+    pairs = list[Pair]()
+    for pair in asked:
+        above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
+        if found := _before_the_edit(pair, above):
+            pairs.append(found)
+    return Pairs(pairs, "as it was before it was edited") if pairs else None
+
+
+def _before_the_edit(pair: Pair, above: list[tuple[int, Exchange]]) -> Pair | None:
+    """With the nearest request that it was made of and that is refused, else one with a finding."""
+    inspector, suspicious = pair.inspector, None
+    if not above:
+        return None
+    root = above[-1][0]
+    for _, exchange in above:
+        request = exchange.request
+        if request is None or request == pair.fixed:
+            continue
+        answer = exchange.response
+        made = replace(pair, broken=request, place=root, refusal=answer)
+        trial = inspector.trial(root, request, provider=pair.label, protocol=pair.protocol, response=answer)
+        verdict = trial.judgement.verdict
+        if verdict is Verdict.REFUSES:
+            return made
+        if verdict is Verdict.SUSPICIOUS:
+            suspicious = suspicious or made
+    return suspicious
+
+
+def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange]]:
+    """What an exchange was made of, the nearest first."""
+    by_id = {summary.id: summary.index for summary in inspector.session.summaries()}
+    seen, exchange = {index}, inspector.session.exchange(index)
+    while exchange.parent in by_id:
+        index = by_id[exchange.parent]
+        if index in seen:
+            return
+        seen.add(index)
+        exchange = inspector.session.exchange(index)
+        yield index, exchange
+
+
+def _planted(asked: list[Pair]) -> Pairs:
+    """All of them, with a fault planted in the last one that takes one."""
+    found = ((n, plant(asked[n].inspector, asked[n].index)) for n in reversed(range(len(asked))))
+    n, planted = next(((n, each) for n, each in found if each), (len(asked) - 1, None))
+    planted = planted or cut(asked[n].inspector, asked[n].index)
+    pairs = [*asked]
+    pairs[n] = replace(pairs[n], broken=planted.request, refusal=None)
+    return Pairs(pairs, f"planted: {planted.fault}")

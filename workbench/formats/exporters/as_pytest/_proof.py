@@ -1,0 +1,127 @@
+"""Running exported folders: all of them on what was broken, all of them on what is right, each in one clean process.
+
+Clean means: no conftest, plugins, options, contracts or keys of whoever exports, and another working directory.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from workbench import children
+from workbench.formats.exporters import Proof, Tried
+from workbench.formats.exporters.as_pytest._text import BROKEN, TRANSCRIPT, VARIABLE
+
+MISSING: Final = "pytest is not installed here: python -m pip install 'pytest>=8.4', then export again"
+
+_SECONDS: Final = 120
+_SECONDS_EACH: Final = 10
+_INHERITED: Final = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
+_OPTIONS: Final = (
+    "-q", "-W", "error", "-p", "no:cacheprovider", "-p", "workbench.pytest_plugin", "--noconftest", "--tb=line",
+    "--import-mode=importlib",
+    "--color=no", "-o", "junit_family=xunit1",
+)  # fmt: skip
+_LONGEST: Final = 300
+
+
+def prove(folders: Sequence[Path]) -> list[Proof]:
+    """Run the tests of folders twice: red on what was broken, green on what is right, or it says why not."""
+    if find_spec("pytest") is None:
+        return [Proof((), f"the test was not run: {MISSING}") for _ in folders]
+    with tempfile.TemporaryDirectory() as scratch:
+        running = [
+            _Running(folders, on, file, Path(scratch)) for on, file in (("broken", BROKEN), ("fixed", TRANSCRIPT))
+        ]
+        red, green = (run.ended() for run in running)
+    return [_proof(red[folder], green[folder]) for folder in map(Path.resolve, folders)]
+
+
+def _proof(red: Tried, green: Tried) -> Proof:
+    if problem := red.problem or green.problem:
+        why = f"the test could not be run: {problem}"
+    elif green.failed or not green.passed:
+        why = f"it fails on what should be right: {green.lines[0] if green.lines else 'no test ran'}"
+    elif not red.failed:
+        why = "it passes on what is broken"
+    else:
+        why = ""
+    return Proof((red, green), why)
+
+
+class _Running:
+    """pytest on some folders, in a process of its own."""
+
+    def __init__(self, folders: Sequence[Path], on: str, transcript: str, scratch: Path) -> None:
+        self.on = on
+        self.folders = [folder.resolve() for folder in folders]
+        self.root = Path(os.path.commonpath(self.folders))
+        self.home = scratch / on
+        self.home.mkdir()
+        (self.home / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        self.report = self.home / "report.xml"
+        where = (f"--rootdir={self.root}", "-c", str(self.home / "pytest.ini"), f"--junitxml={self.report}")
+        command = children.running_module("pytest", *_OPTIONS, *where, *map(str, self.folders))
+        self.output = (self.home / "output").open("wb")
+        self.process = subprocess.Popen(
+            command, cwd=self.home, env=self._environment(transcript), stdin=subprocess.DEVNULL,
+            stdout=self.output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def _environment(self, transcript: str) -> dict[str, str]:
+        """Nothing of whoever exports but where programs and this package are."""
+        return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {
+            "HOME": str(self.home),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            VARIABLE: transcript,
+        }
+
+    def ended(self) -> dict[Path, Tried]:
+        """Folder → what became of its tests, once they are over."""
+        problem = ""
+        try:
+            status = self.process.wait(_SECONDS + _SECONDS_EACH * len(self.folders))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status, problem = self.process.wait(), "it did not come to an end"
+        self.output.close()
+        if not problem and status not in (0, 1):
+            problem = self._last_words() or f"pytest ended with status {status}"
+        found = defaultdict[Path, list[tuple[str, str, str]]](list)
+        for folder, kind, name, why in self._cases() if not problem else ():
+            found[folder].append((kind, name, why))
+        return {folder: self._tried(found[folder], problem) for folder in self.folders}
+
+    def _tried(self, cases: list[tuple[str, str, str]], problem: str) -> Tried:
+        lines = tuple(f"{name}: {why}" for kind, name, why in cases if kind)
+        broken = [f"{name}: {why}" for kind, name, why in cases if kind == "error"]
+        passed = sum(not kind for kind, _, _ in cases)
+        return Tried(self.on, passed, len(cases) - passed, lines, problem or (broken[0] if broken else ""))
+
+    def _cases(self) -> Iterator[tuple[Path, str, str, str]]:
+        """(folder, "" or "failure" or "error", test, why) of each test."""
+        from xml.etree import ElementTree
+
+        for case in ElementTree.parse(self.report).getroot().iter("testcase"):
+            file = case.get("file") or f"{(case.get('name') or '').replace('.', '/')}.py"
+            bad = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
+            why = _one_line((bad.get("message") if bad is not None else "") or "")
+            kind = "" if bad is None else "error" if bad.tag != "failure" else bad.tag
+            yield (self.root / file).resolve().parent, kind, case.get("name") or "", why
+
+    def _last_words(self) -> str:
+        output = (self.home / "output").read_text(encoding="utf-8", errors="replace")
+        return _one_line(next((line for line in reversed(output.splitlines()) if line.strip()), ""))
+
+
+def _one_line(text: str) -> str:
+    """The first line, cut."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,222 @@
+"""The text of an exported test: short, for somebody who has never heard of Workbench.
+
+Traffic stands in it as words of a comment or a docstring alone: escaped, cut and wrapped, never as code.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+
+from workbench import __version__
+from workbench.diff import Change, Kind, compare
+from workbench.diff.meaning import Detail
+from workbench.formats.exporters.as_pytest._cases import Case
+from workbench.ir import JsonValue
+
+TRANSCRIPT, BROKEN = "transcript.jsonl", "broken.jsonl"
+VARIABLE = "WORKBENCH_TRANSCRIPT"
+"""Environment variable that puts another file of the folder in the place of ``TRANSCRIPT``."""
+
+CONTRACTS = "contracts"
+"""Folder of contracts that do not ship."""
+
+SIGNATURE = "Needs agent-workbench[testing]. Written by Workbench"
+"""Stands in every test that is exported."""
+
+_WIDTH = 100
+_MOST_TOLD = 6
+_MOST_SHOWN = 160
+_QUOTES = re.compile(r'\\|"(?=")|"\Z')
+
+
+def module(case: Case, *, has_contracts: bool) -> str:
+    """The test module.
+
+    Args:
+        has_contracts: the contract lies beside it.
+    """
+    told = _docstring("\n".join(_told(case)))
+    return "".join(
+        (
+            f'"""{told}\n"""\n',
+            _HEAD.format(transcript=TRANSCRIPT, variable=VARIABLE, more=", own_contracts" * has_contracts),
+            _places(case),
+            _OWN_CONTRACTS.format(folder=CONTRACTS) if has_contracts else "",
+            _TESTS,
+            "" if case.is_open else _CLOSURE,
+            _FINDINGS,
+            _broken(case),
+        )
+    )
+
+
+def _told(case: Case) -> Iterator[str]:
+    """What a stranger has to know, a line each."""
+    refused, provider = case.refused, case.worst.provider
+    which = f"request {case.worst.number} of {TRANSCRIPT}"
+    finding = refused.finding
+    if finding and refused.says:
+        yield f"{provider} refuses what this request was: {finding.rule}."
+    elif finding:
+        yield f"{provider} would let pass what this request was, and yet it was wrong: {finding.rule}."
+    else:
+        yield f"{provider} cannot read what this request was."
+    yield ""
+    yield f"What was broken ({_shown(case.how)}), in {which}:"
+    if finding:
+        yield from _wrapped(f"{finding.rule} at {finding.pointer or 'the top of the body'}: {finding.message}")
+        yield from _wrapped(finding.evidence) if finding.evidence else ()
+    if refused.status >= 400:
+        yield from _wrapped(f"the provider answers {refused.status}: {refused.says or '(no text)'}")
+    yield ""
+    yield "What makes it right:"
+    yield from _changes(case)
+    yield ""
+    yield f"{TRANSCRIPT} holds the request as it is right, after what was said before it; {BROKEN} as it was."
+    yield "The provider is simulated from its contract in this process: no network, no key. Run it with `pytest`;"
+    yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on what was broken, and they fail."
+    yield f"{SIGNATURE} {__version__} from {_shown(case.name)}."
+
+
+def _changes(case: Case) -> Iterator[str]:
+    """From the broken body to the one that is right."""
+    found = compare(*case.texts())
+    changes = [change for change in found.changes if change.kind is not Kind.RESPELLED] or found.changes
+    lines = [line for change in changes for line in _change(change)]
+    if not found.is_read:
+        lines = ["a body that can be read"]
+    elif not lines:
+        lines = ["other headers, or another URL; the bodies are the same"]
+    for line in lines[:_MOST_TOLD]:
+        yield from _wrapped(line)
+    if len(lines) > _MOST_TOLD:
+        yield f"    … and {len(lines) - _MOST_TOLD} more changes"
+
+
+def _change(change: Change) -> Iterator[str]:
+    if change.details:
+        yield from map(_detail, change.details)
+    else:
+        where = change.after or change.before
+        label = f" ({change.label})" if change.label else ""
+        yield f"{change.kind}: {where}{label}" + (f", which was {change.before}" if change.kind is Kind.MOVED else "")
+
+
+def _detail(detail: Detail) -> str:
+    values = {
+        "added": _value(detail.after),
+        "removed": _value(detail.before),
+        "changed": f"{_value(detail.before)} -> {_value(detail.after)}",
+    }
+    return f"{detail.kind}: {detail.pointer} {values.get(detail.kind, '')}".rstrip()
+
+
+def _value(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_SHOWN // 2 else f"{text[: _MOST_SHOWN // 2]}… ({len(text):,} characters)"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """At most a few lines, indented."""
+    cut = text if len(text) <= 3 * _MOST_SHOWN else f"{text[: 3 * _MOST_SHOWN]}…"
+    yield from textwrap.wrap(_shown(cut), _WIDTH, initial_indent="    ", subsequent_indent="      ")
+
+
+def _shown(text: str) -> str:
+    """The text with what does not print as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def _docstring(text: str) -> str:
+    return _QUOTES.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _places(case: Case) -> str:
+    rows = "".join(f'    {p.number}: ("{p.provider}", "{p.protocol}"),\n' for p in case.places)
+    rules = ", ".join(f'"{rule}"' for rule in case.rules)
+    comma = "," if len(case.rules) == 1 else ""
+    return f"""
+REQUESTS = {{  # number in the transcript: (contract, protocol)
+{rows}}}
+RULES = ({rules}{comma})  # nothing may be found by these, warnings included
+"""
+
+
+def _broken(case: Case) -> str:
+    refused, place, finding = case.refused, case.worst, case.refused.finding
+    said = "the provider refuses what was broken" if refused.status >= 400 else "the rule finds what was broken"
+    checks = [f"    assert reply.status == {refused.status}"]
+    if finding:
+        rule, pointer = json.dumps(finding.rule), json.dumps(finding.pointer)
+        checks.append(f"    assert ({rule}, {pointer}) in [(f.rule, f.pointer) for f in broken.found(RULES)]")
+    name = "test_what_was_broken_is_refused" if refused.status >= 400 else "test_what_was_broken_is_found"
+    return f'''
+
+def {name}(strict_provider):
+    """As long as {said}, the tests above can fail."""
+    broken = recorded(HERE / "{BROKEN}", {place.number}, *REQUESTS[{place.number}])
+    provider = strict_provider(broken.provider, known=broken.before)
+    reply = broken.send(provider.simulator)
+{chr(10).join(checks)}
+'''
+
+
+_HEAD = """
+import os
+from pathlib import Path
+
+import pytest
+
+from workbench.replay import Turn{more}, recorded
+
+HERE = Path(__file__).parent
+TRANSCRIPT = HERE / os.environ.get("{variable}", "{transcript}")
+"""
+
+_OWN_CONTRACTS = '''
+
+@pytest.fixture(autouse=True)
+def contract():
+    """The contract is none that ships: it lies beside this test."""
+    with own_contracts(HERE / "{folder}"):
+        yield
+'''
+
+_TESTS = '''
+
+def body_of(turn: Turn) -> bytes:
+    """The body that is tested: as recorded, byte for byte.
+
+    YOUR AGENT GOES HERE. Let it build its next request from what was said so far, and return that body instead:
+    ``turn.before.exchanges`` are the requests and answers before this one, ``turn.body`` is the recorded one.
+    """
+    return turn.body
+
+
+@pytest.fixture(params=REQUESTS, ids="request-{}".format, scope="module")
+def turn(request) -> Turn:
+    recorded_turn = recorded(TRANSCRIPT, request.param, *REQUESTS[request.param])
+    return recorded_turn.with_body(body_of(recorded_turn))
+
+
+def test_the_provider_accepts_the_request(turn, strict_provider):
+    provider = strict_provider(turn.provider, known=turn.before)  # a URL on loopback
+    # An agent that sends by itself takes the place of the next line: my_agent.run(base_url=provider, …)
+    turn.send(provider.simulator)
+    assert not provider.refusals
+'''
+
+_CLOSURE = """
+
+def test_every_call_has_its_result(turn):
+    assert turn.unanswered == []
+"""
+
+_FINDINGS = """
+
+def test_no_rule_finds_a_fault(turn):
+    assert turn.findings(RULES) == []
+"""

@@ -1,0 +1,108 @@
+"""A cassette as vcrpy reads it (YAML, version 1): a test suite replays the exchanges from it.
+
+Text bodies stand as text, others as ``!!binary``. A body that is no longer in its content coding loses the header that
+named it, or the client that it is played to could not read it. Format: vcrpy, ``vcr/serialize.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters._safe import header_text, safe, written
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Kind, State
+
+TITLE = "VCR cassette"
+SUFFIX = ".yaml"
+
+_OF_ITS_FRAMING: Final = ("content-length", "transfer-encoding")
+
+
+def write(selection: Selection) -> Exported:
+    """The exchanges that have both sides, as one cassette.
+
+    Raises:
+        LocalProtocolError: none has.
+        SessionFormatError: one cannot be read.
+    """
+    interactions: list[Any] = []
+    notes: list[str] = []
+    left_out: list[str] = []
+    for index, exchange in safe(selection):
+        where = f"exchange {index + 1}"
+        if missing := _missing(exchange):
+            left_out.append(f"{where}: {missing}")
+            continue
+        interactions.append(_interaction(exchange))
+        notes += (f"{where}: {note}" for note in _notes(exchange))
+    if not interactions:
+        raise LocalProtocolError("no exchange has both sides", hint="a cassette holds requests with their answers")
+    return one_file(_yaml({"interactions": interactions, "version": 1}), tuple(notes), tuple(left_out))
+
+
+def _missing(exchange: Exchange) -> str:
+    if exchange.kind is Kind.WEBSOCKET:
+        return "a WebSocket connection; cassettes hold HTTP"
+    if exchange.request is None:
+        return "no request was recorded"
+    return "" if exchange.response and exchange.response.status else "no answer was recorded"
+
+
+def _notes(exchange: Exchange) -> Iterator[str]:
+    if exchange.state is not State.COMPLETE:
+        yield f"the answer is {exchange.state}; played back, it just ends there"
+    if exchange.hop:
+        yield f"that it was recorded at the hop {exchange.hop!r} is not kept"
+    if any(_is_decoded(side) for side in (exchange.request, exchange.response) if side):
+        yield "a body is kept without its content coding, and without the header that named it"
+
+
+def _interaction(exchange: Exchange) -> Any:
+    request, response = exchange.request, exchange.response
+    assert request and response
+    return {
+        "request": {
+            "body": _text(request.body.raw) if request.body.raw else None,
+            "headers": _headers(request),
+            "method": written(request.method),
+            "uri": written(request.url),
+        },
+        "response": {
+            "body": {"string": _text(response.body.raw)},
+            "headers": _headers(response),
+            "status": {"code": response.status, "message": written(response.reason)},
+        },
+    }
+
+
+def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
+    """Name → values. Names that differ in case alone are one header to a client, and stay as they were."""
+    dropped = {"content-encoding", *_OF_ITS_FRAMING} if _is_decoded(side) else set[str]()
+    found: dict[str, list[str]] = {}
+    for name, value in side.headers:
+        if name.lower() not in dropped:
+            found.setdefault(written(name), []).append(written(header_text(value)))
+    return found
+
+
+def _is_decoded(side: HttpRequest | HttpResponse) -> bool:
+    """The header names a coding that the body is not in."""
+    named = (side.headers.get("content-encoding") or "identity").strip().lower()
+    return bool(side.body.raw) and named != "identity" and not side.body.encoding
+
+
+def _text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def _yaml(value: Any) -> bytes:
+    import yaml
+
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    written: bytes = yaml.dump(value, Dumper=dumper, allow_unicode=True, encoding="utf-8", sort_keys=True, width=120)
+    return written

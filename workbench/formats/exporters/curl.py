@@ -1,0 +1,99 @@
+"""A request as a ``curl`` command for a POSIX shell, which sends it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters._safe import knowing
+from workbench.formats.exporters._sent import Sent, sent
+from workbench.formats.exporters._words import Piece, Variable, is_pasteable, printed, quoted, word
+from workbench.wire.exchange import Exchange
+from workbench.wire.redaction import Redactor
+
+TITLE = "cURL command"
+SUFFIX = ".sh"
+
+MOST_ON_THE_LINE: Final = 100_000
+"""Bytes of a body given as an argument; Linux takes 131,072 for one, and what is larger is piped in."""
+
+_EXPECTS: Final = 1_000_000
+"""From about here on curl asks the server before it sends a body, which not every server answers."""
+
+_ADDED_BY_CURL: Final = ("Accept", "User-Agent")
+
+
+class Command(NamedTuple):
+    """A command, and what is not in it as it was sent, one line each."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def write(selection: Selection) -> Exported:
+    """Every request, in order, one command after the other. Raises SessionFormatError."""
+    redactor = knowing(selection, salt=b"curl")
+    made, notes, left_out = list[str](), list[str](), list[str]()
+    for index, exchange in selection.exchanges():
+        try:
+            command = curl(exchange, redactor)
+        except LocalProtocolError as error:
+            left_out.append(f"exchange {index + 1}: {error}")
+            continue
+        made.append(command.text + "\n")
+        notes += (f"exchange {index + 1}: {note}" for note in command.notes)
+    return one_file("\n".join(made).encode(), tuple(notes), tuple(left_out))
+
+
+def curl(exchange: Exchange, redactor: Redactor | None = None) -> Command:
+    """The command that sends the request of an exchange again.
+
+    Args:
+        exchange: as it was opened.
+        redactor: finds its secrets, and those that it knows of other exchanges.
+
+    Raises:
+        LocalProtocolError: there is no request, or curl cannot send such a one.
+    """
+    request = sent(exchange, redactor or Redactor(salt=b"curl"))
+    head = ["curl", "--globoff", "--path-as-is"] if _has_steps(request.raw_url) else ["curl", "--globoff"]
+    head += ["--no-buffer"] if request.is_stream else []
+    head += ["--compressed"] if request.takes_codings else []
+    method = ["--head"] if request.method == "HEAD" else ["-X", request.method]
+    lines = [" ".join((*head, *method, "--url", word(request.url)))]
+    lines += [f"-H {word(pieces)}" for pieces in _headers(request)]
+    size = sum(len(p) for p in request.body if isinstance(p, bytes))
+    lines += ["-H Expect:"] if size > _EXPECTS else []
+    before = ""
+    if size and is_pasteable(request.body) and size <= MOST_ON_THE_LINE:
+        lines.append(f"--data-raw {quoted(request.body)}")
+    elif size:
+        before = f"{_guards(request.body)}{_piped(request.body)} |\n"
+        lines.append("--data-binary @-")
+    elif request.has_body:
+        lines.append("--data-raw ''")
+    return Command(before + " \\\n  ".join(lines), request.notes)
+
+
+def _headers(request: Sent) -> Iterator[Sequence[Piece]]:
+    for name, pieces in request.headers:
+        first, rest = (pieces[0], pieces[1:]) if pieces and isinstance(pieces[0], bytes) else (b"", pieces)
+        yield [f"{name}: ".encode() + first, *rest] if pieces else [f"{name};".encode()]
+    names = {name.lower() for name in request.names}
+    wanted = [*_ADDED_BY_CURL, *(["Content-Type"] if request.has_body else [])]
+    yield from ([f"{name}:".encode()] for name in wanted if name.lower() not in names)
+
+
+def _piped(body: Sequence[Piece]) -> str:
+    return f"printf %s {quoted(body)}" if is_pasteable(body) else printed(body)
+
+
+def _guards(body: Sequence[Piece]) -> str:
+    """What keeps curl from sending half a body: a variable that is not set ends one side of a pipe alone."""
+    return "".join(f": {quoted([piece])} &&\n" for piece in dict.fromkeys(body) if isinstance(piece, Variable))
+
+
+def _has_steps(url: str) -> bool:
+    return "/./" in url or "/../" in url or url.endswith(("/.", "/.."))

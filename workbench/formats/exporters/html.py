@@ -1,0 +1,122 @@
+"""A report as one HTML file, which needs nothing else: no script, nothing fetched, light and dark, made to be printed.
+
+A Content-Security-Policy allows the style of the page and nothing else. Text of the session is escaped, and what in it
+acts or hides is written as its escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+
+from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters._report import Mended, Report, Shown, Told, report
+
+TITLE = "HTML report"
+SUFFIX = ".html"
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --text: #1c2024; --page: #fcfcfd; --soft: #60646c; --line: #d9d9e0; --box: #f0f0f3;
+  --error: #b3261e; --warning: #8a5a00; --info: #1f5fa8; --mark: #ffe08a; --ok: #1a7f37; }
+@media (prefers-color-scheme: dark) { :root { --text: #edeef0; --page: #111113; --soft: #a4a9b3; --line: #363a3f;
+  --box: #1c1d20; --error: #ff9592; --warning: #ffca66; --info: #82b7ff; --mark: #6b4e00; --ok: #6fd08c; } }
+body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
+  color: var(--text); background: var(--page); }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem }
+h3 { font-size: 1rem; margin: 0 0 .5rem }
+.verdict { font-size: 1.1rem; margin: .5rem 0 1rem } .bad { color: var(--error) } .good { color: var(--ok) }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 }
+dt { color: var(--soft) } dd { margin: 0; overflow-wrap: anywhere }
+article { border: 1px solid var(--line); border-left-width: .3rem; border-radius: .3rem; padding: .8rem 1rem;
+  margin: .8rem 0 }
+.error { border-left-color: var(--error) } .warning { border-left-color: var(--warning) }
+.info { border-left-color: var(--info) } .tag { font-weight: 600; margin-right: .5rem }
+.error .tag { color: var(--error) } .warning .tag { color: var(--warning) } .info .tag { color: var(--info) }
+pre { background: var(--box); padding: .6rem .8rem; border-radius: .3rem; font: .85rem/1.45 ui-monospace, monospace;
+  white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; unicode-bidi: plaintext }
+code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere }
+mark { background: var(--mark); color: inherit; border-bottom: 2px solid var(--error) }
+del { color: var(--error) } ins { color: var(--ok) } .soft { color: var(--soft) }
+summary { cursor: pointer; overflow-wrap: anywhere } details { margin: .3rem 0; padding-left: .2rem }
+section > details { border-top: 1px solid var(--line); padding: .4rem .2rem; margin: 0 }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; background: none } h2, h3 { break-after: avoid }
+  details::details-content { content-visibility: visible } }
+"""
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def write(selection: Selection) -> Exported:
+    """The report. Raises SessionFormatError."""
+    made = report(selection)
+    return one_file("\n".join(_page(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
+
+
+def _page(made: Report) -> Iterator[str]:
+    title = escape(made.title)
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{title} · Workbench report</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<header>"
+    yield f"<h1>{title}</h1>"
+    yield f'<p class="verdict {"bad" if made.is_broken else "good"}">{escape(made.verdict)}</p>'
+    if made.about:
+        yield f"<dl>{''.join(_row(name, escape(value)) for name, value in made.about)}</dl>"
+    yield from (f'<p class="soft">{escape(note)}</p>' for note in made.limits)
+    yield "</header>\n<main>"
+    if made.findings:
+        yield "<section>\n<h2>What is wrong</h2>"
+        for told in made.findings:
+            yield from _finding(told)
+        yield "</section>"
+    yield "<section>\n<h2>Exchanges</h2>"
+    for exchange in made.exchanges:
+        yield from _exchange(exchange)
+    yield "</section>\n</main>\n</body>\n</html>"
+
+
+def _finding(told: Told) -> Iterator[str]:
+    yield f'<article class="{escape(told.severity)}" id="f{told.number}">'
+    yield f'<h3><span class="tag">{escape(told.severity)}</span><code>{escape(told.rule)}</code></h3>'
+    yield f"<p><b>{escape(told.message)}</b></p>"
+    rows = (
+        ("Where", f'<a href="#x{told.exchange}">{escape(told.where)}</a>'),
+        ("In short", escape(told.summary)),
+        ("Why", escape(told.why)),
+        ("Seen", escape(told.evidence)),
+        ("It began", escape(told.began)),
+        ("The provider says", told.says and f"<code>{escape(told.says)}</code>"),
+        ("Source", escape(told.source)),
+    )
+    yield f"<dl>{''.join(_row(name, value) for name, value in rows if value)}</dl>"
+    if told.excerpt:
+        before, at, after = map(escape, told.excerpt)
+        yield f"<pre>{before}<mark>{at or '⌶'}</mark>{after}</pre>"
+    for repair in told.repairs:
+        yield from _repair(repair)
+    yield "</article>"
+
+
+def _repair(repair: Mended) -> Iterator[str]:
+    yield f"<details open><summary>Repair: <b>{escape(repair.title)}</b>"
+    yield f' <span class="soft">({escape(repair.checked)})</span></summary>'
+    for place, old, new in repair.changes:
+        removed = f"<del>− {escape(old)}</del>\n" if old else ""
+        added = f"<ins>+ {escape(new)}</ins>" if new else ""
+        yield f"<pre>{escape(place)}\n{removed}{added}</pre>"
+    yield "</details>"
+
+
+def _exchange(shown: Shown) -> Iterator[str]:
+    found = "".join(f' <a href="#f{n}">finding {n}</a>' for n in shown.findings)
+    yield f'<details id="x{shown.number}"><summary><b>{shown.number}</b> {escape(shown.title)}'
+    yield f' <span class="soft">{escape(shown.verdict)}</span>{found}</summary>'
+    yield f'<p class="soft">{escape(shown.facts)}</p>'
+    yield from (f"<h3>{title}</h3>\n<pre>{escape(text)}</pre>" for title, text in shown.bodies)
+    if shown.left_out:
+        yield f'<p class="soft">{escape(shown.left_out)}</p>'
+    yield "</details>"
+
+
+def _row(name: str, value: str) -> str:
+    return f"<dt>{escape(name)}</dt><dd>{value}</dd>"

@@ -1,0 +1,81 @@
+"""Requests as a Python program that sends them again with httpx, their bodies byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters._python_words import body, header, text, variables
+from workbench.formats.exporters._safe import knowing
+from workbench.formats.exporters._sent import Sent, sent
+
+TITLE = "Python program (httpx)"
+SUFFIX = ".py"
+
+PATIENCE = 600
+"""Seconds: what the SDKs of providers wait for an answer."""
+
+
+def write(selection: Selection) -> Exported:
+    """Every request, in order, in one program. Raises LocalProtocolError, SessionFormatError."""
+    redactor = knowing(selection, salt=b"python")
+    requests, notes, left_out = list[tuple[int, Sent]](), list[str](), list[str]()
+    for index, exchange in selection.exchanges():
+        try:
+            request = sent(exchange, redactor)
+        except LocalProtocolError as error:
+            left_out.append(f"exchange {index + 1}: {error}")
+            continue
+        requests.append((index, request))
+        notes += (f"exchange {index + 1}: {note}" for note in (*request.notes, *_changed(request)))
+    if not requests:
+        raise LocalProtocolError(left_out[0])
+    return one_file(program(requests).encode(), tuple(notes), tuple(left_out))
+
+
+def program(requests: list[tuple[int, Sent]]) -> str:
+    """The program that sends requests, given with the index of their exchange."""
+    needed = list(dict.fromkeys(name for _, request in requests for name in variables(request)))
+    blocks = [head("Send again what was recorded: the same bodies, byte for byte.", "httpx", needed)]
+    blocks.append("\n".join([*(["import os"] if needed else []), "import sys", "", "import httpx"]))
+    for index, request in requests:
+        title = f"# Exchange {index + 1}\n" if len(requests) > 1 else ""
+        blocks.append(title + "\n".join(_block(request)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def head(what: str, package: str, needed: list[str]) -> str:
+    """The docstring of a program: what it does, and what it needs."""
+    lines = [f'"""{what}', "", f"Needs: pip install {package}"]
+    if needed:
+        lines.append(f"Set in the environment: {', '.join(needed)}")
+    return "\n".join((*lines, '"""'))
+
+
+def _block(request: Sent) -> Iterator[str]:
+    yield f"URL = {text(request.url)}"
+    yield "HEADERS = ["
+    yield from (f"    {header(name, value)}," for name, value in request.headers)
+    yield "]"
+    yield body("BODY", request.body)
+    yield ""
+    method = f'"{request.method}"'
+    if not request.is_stream:
+        yield f"response = httpx.request({method}, URL, headers=HEADERS, content=BODY, timeout={PATIENCE})"
+        yield "print(response.status_code, response.reason_phrase, file=sys.stderr)"
+        yield "print(response.text)"
+        return
+    yield f"with httpx.stream({method}, URL, headers=HEADERS, content=BODY, timeout={PATIENCE}) as response:"
+    yield "    print(response.status_code, response.reason_phrase, file=sys.stderr)"
+    yield "    for text in response.iter_text():"
+    yield '        print(text, end="", flush=True)'
+
+
+def _changed(request: Sent) -> Iterator[str]:
+    """What httpx sends otherwise."""
+    if any(step in request.raw_url for step in ("/./", "/../")) or request.raw_url.endswith(("/.", "/..")):
+        yield "httpx resolves the dots in the path of the URL"
+    missing = {"accept", "user-agent"} - {name.lower() for name in request.names}
+    if missing:
+        yield f"httpx adds {' and '.join(sorted(missing))}"

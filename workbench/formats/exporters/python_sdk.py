@@ -1,0 +1,254 @@
+"""A request as a Python program that sends it with the provider's own SDK, its body byte for byte.
+
+The SDKs of Anthropic and OpenAI take raw content. Those of Google, Ollama and Cohere write every body themselves: there
+the program puts the recorded request in the place of theirs at the transport, and says so; the SDK reads the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from workbench import contracts
+from workbench.errors import LocalProtocolError
+from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters._python_words import body, header, text, variables
+from workbench.formats.exporters._safe import knowing
+from workbench.formats.exporters._sent import Sent, sent
+from workbench.formats.exporters._words import Variable
+from workbench.formats.exporters.python import PATIENCE, head
+from workbench.protocols.decode import Decoded
+
+TITLE = "Python program (SDK of the provider)"
+SUFFIX = ".py"
+
+
+class _Raw(NamedTuple):
+    """An SDK that takes raw content.
+
+    Attributes:
+        paths: ends of the path that belong to the call; what is before them is the base URL.
+        answer, stream: types of the answer, whole and streamed.
+        ambient: variables that it reads, and sends, unasked.
+    """
+
+    package: str
+    client: str
+    paths: tuple[str, ...]
+    answer: str
+    stream: str
+    ambient: tuple[str, ...]
+
+
+_ANTHROPIC: Final = _Raw(
+    "anthropic",
+    "Anthropic",
+    ("/v1/messages", "/messages"),
+    "anthropic.types.Message",
+    "anthropic.Stream[anthropic.types.RawMessageStreamEvent]",
+    ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"),
+)
+_OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
+_RAW: Final = {
+    "anthropic-messages": _ANTHROPIC,
+    "openai-chat": _Raw(
+        "openai",
+        "OpenAI",
+        ("/chat/completions",),
+        "openai.types.chat.ChatCompletion",
+        "openai.Stream[openai.types.chat.ChatCompletionChunk]",
+        _OPENAI,
+    ),
+    "openai-responses": _Raw(
+        "openai",
+        "OpenAI",
+        ("/responses",),
+        "openai.types.responses.Response",
+        "openai.Stream[openai.types.responses.ResponseStreamEvent]",
+        _OPENAI,
+    ),
+}
+
+
+class _Own(NamedTuple):
+    """An SDK that writes every body itself: how it is made to call, whole and streamed."""
+
+    package: str
+    imports: tuple[str, ...]
+    client: str
+    answer: str
+    stream: str
+
+
+_OWN: Final = {
+    "gemini": _Own(
+        "google-genai",
+        ("import httpx", "from google import genai"),
+        'genai.Client(api_key="sent by the transport", http_options={"httpx_client": http})',
+        'client.models.generate_content(model="recorded", contents="recorded")',
+        'client.models.generate_content_stream(model="recorded", contents="recorded")',
+    ),
+    "gemini-interactions": _Own(
+        "google-genai",
+        ("import httpx", "from google import genai"),
+        'genai.Client(api_key="sent by the transport", http_options={"httpx_client": http})',
+        'client.interactions.create(model="recorded", input="recorded")',
+        'client.interactions.create(model="recorded", input="recorded", stream=True)',
+    ),
+    "ollama": _Own(
+        "ollama",
+        ("import httpx", "import ollama"),
+        "ollama.Client(transport=Recorded())",
+        'client.chat(model="recorded")',
+        'client.chat(model="recorded", stream=True)',
+    ),
+    "cohere-v2": _Own(
+        "cohere",
+        ("import cohere", "import httpx"),
+        'cohere.ClientV2(api_key="sent by the transport", httpx_client=http)',
+        'client.chat(model="recorded", messages=[])',
+        'client.chat_stream(model="recorded", messages=[])',
+    ),
+}
+_OF_THE_SDK: Final = ("accept", "content-type", "user-agent", "x-stainless-", "anthropic-version")
+
+
+def write(selection: Selection) -> Exported:
+    """The one request of a selection.
+
+    Raises:
+        LocalProtocolError: there are several, no SDK is known for its protocol, or none can send it.
+        SessionFormatError: it cannot be read.
+    """
+    if len(selection.indices) > 1:
+        raise LocalProtocolError("a program with an SDK sends one request", hint="choose it: --exchange N")
+    index, exchange = next(selection.exchanges())
+    request = sent(exchange, knowing(selection, salt=b"python"))
+    protocol = Decoded(index, exchange, selection.inspector.protocol).protocol or ""
+    if protocol in _RAW:
+        made = _raw(request, _RAW[protocol])
+    elif protocol in _OWN:
+        made = _own(request, _OWN[protocol])
+    else:
+        known = ", ".join(sorted({*_RAW, *_OWN}))
+        raise LocalProtocolError(
+            f"no SDK is known for {protocol or 'what is no model exchange'}", hint=f"known: {known}; or --as python"
+        )
+    return one_file(made.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
+
+
+def _raw(request: Sent, sdk: _Raw) -> str:
+    base, path, query = _split(request, sdk)
+    key, is_token = _key(request)
+    needed = list(dict.fromkeys([key, *variables(replace(request, headers=()))]))
+    what = f"Send again what was recorded with the SDK of {sdk.client}: the same body, byte for byte."
+    return "\n\n".join((
+        head(what, sdk.package, needed),
+        f"import os\n\nimport {sdk.package}",
+        "\n".join(_raw_client(sdk, base, key, is_token=is_token)),
+        body("BODY", request.body),
+        "\n".join(_raw_call(request, sdk, path + query)),
+    )) + "\n"  # fmt: skip
+
+
+def _raw_client(sdk: _Raw, base: str, key: str, *, is_token: bool) -> Iterator[str]:
+    others = [name for name in sdk.ambient if name != key]
+    yield f'KEY = os.environ["{key}"]'
+    yield "# The SDK would send what these hold as well."
+    yield f"for name in {json.dumps(others)}:"
+    yield "    os.environ.pop(name, None)"
+    argument = "auth_token" if is_token and sdk is _ANTHROPIC else "api_key"
+    yield f"client = {sdk.package}.{sdk.client}(base_url={base}, {argument}=KEY, max_retries=0, timeout={PATIENCE})"
+
+
+def _raw_call(request: Sent, sdk: _Raw, path: str) -> Iterator[str]:
+    headers = [(n, value) for n, value in request.headers if not _is_of_the_sdk(n, value)]
+    yield f"{'stream' if request.is_stream else 'answer'} = client.post("
+    yield f"    {json.dumps(path)},"
+    yield "    content=BODY,  # keyword arguments would be written anew"
+    if headers:
+        yield "    options={"
+        yield '        "headers": {'
+        yield from (f"            {json.dumps(n)}: {text(value)}," for n, value in dict(headers).items())
+        yield "        }"
+        yield "    },"
+    yield f"    cast_to={sdk.answer},"
+    if request.is_stream:
+        yield "    stream=True,"
+        yield f"    stream_cls={sdk.stream},"
+    yield ")"
+    if request.is_stream:
+        yield "for event in stream:"
+        yield "    print(event.model_dump_json(), flush=True)"
+    else:
+        yield "print(answer.model_dump_json(indent=2))"
+
+
+def _is_of_the_sdk(name: str, value: tuple[object, ...]) -> bool:
+    return name.lower().startswith(_OF_THE_SDK) or any(isinstance(piece, Variable) for piece in value)
+
+
+def _split(request: Sent, sdk: _Raw) -> tuple[str, str, str]:
+    """Base URL as an expression, path and query of the call. Raises LocalProtocolError."""
+    *base, last = request.url
+    if not isinstance(last, bytes) or any(isinstance(p, Variable) and p.name != "BASE_URL" for p in base):
+        raise LocalProtocolError("a secret stands in the URL", hint="--as python sends it")
+    path, _, query = last.decode().partition("?")
+    end = next((known for known in sdk.paths if path.endswith(known)), "")
+    start = path.removesuffix(end).encode()
+    return text([*base, start] if start else base), end, f"?{query}" if query else ""
+
+
+def _key(request: Sent) -> tuple[str, bool]:
+    """The variable of the key, and whether it was sent as a bearer token."""
+    for name, value in request.headers:
+        for piece in value:
+            if isinstance(piece, Variable) and piece.name != "COOKIE":
+                return piece.name, name.lower() == "authorization"
+    host = request.url[0].decode() if isinstance(request.url[0], bytes) else ""
+    own = contracts.key_variable(host) or "API_KEY"
+    return own, False
+
+
+def _own(request: Sent, sdk: _Own) -> str:
+    needed = variables(request)
+    what = f"Send again what was recorded through the SDK {sdk.package}: the same body, byte for byte."
+    stdlib = ["import os", ""] if needed else []
+    return "\n\n".join((
+        head(what, sdk.package, needed),
+        "\n".join((*stdlib, *sdk.imports)),
+        "\n".join(_recorded(request)),
+        "\n".join(_transport()),
+        "\n".join(_own_call(request, sdk)),
+    )) + "\n"  # fmt: skip
+
+
+def _recorded(request: Sent) -> Iterator[str]:
+    yield f"URL = {text(request.url)}"
+    yield "HEADERS = ["
+    yield from (f"    {header(name, value)}," for name, value in request.headers)
+    yield "]"
+    yield body("BODY", request.body)
+
+
+def _transport() -> Iterator[str]:
+    yield "\nclass Recorded(httpx.HTTPTransport):"
+    yield '    """The SDK takes no bytes: what was recorded goes out in the place of what it writes."""'
+    yield ""
+    yield "    def handle_request(self, request):"
+    yield '        sent = httpx.Request("POST", URL, headers=HEADERS, content=BODY, extensions=request.extensions)'
+    yield "        return super().handle_request(sent)"
+    yield ""
+
+
+def _own_call(request: Sent, sdk: _Own) -> Iterator[str]:
+    if "Recorded()" not in sdk.client:
+        yield f"http = httpx.Client(transport=Recorded(), timeout={PATIENCE})"
+    yield f"client = {sdk.client}"
+    if request.is_stream:
+        yield f"for event in {sdk.stream}:"
+        yield "    print(event.model_dump_json(), flush=True)"
+    else:
+        yield f"print({sdk.answer}.model_dump_json(indent=2))"

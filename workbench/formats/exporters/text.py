@@ -1,0 +1,15 @@
+"""Our own form as text: JSON Lines, one exchange a line, bodies exact; for fixtures and diffs."""
+
+from __future__ import annotations
+
+from workbench.formats.exporters import Exported, Selection
+from workbench.formats.exporters._saved import saved
+from workbench.wire.session import store
+
+TITLE = "text session"
+SUFFIX = ".jsonl"
+
+
+def write(selection: Selection) -> Exported:
+    """The exchanges as a session. Raises SessionFormatError, OSError."""
+    return saved(selection, store.TEXT)

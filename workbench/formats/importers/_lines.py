@@ -1,0 +1,122 @@
+"""JSON Lines: one value a line, read so that a torn line costs only itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench.errors import UnreadableInput, WireError
+from workbench.formats.importers._files import HEAD
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+
+MAX_DAMAGE = 20
+"""Bad lines that are named one by one; the rest is counted."""
+
+
+class Line(NamedTuple):
+    """A line that holds a JSON object: ``number`` counts from one, ``raw`` is without white space around it."""
+
+    number: int
+    raw: bytes
+    value: dict[str, JsonValue]
+
+
+@dataclass(slots=True)
+class Damage:
+    """What could not be read, collected while reading."""
+
+    lines: list[str] = field(default_factory=list)
+    more: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        if len(self.lines) < MAX_DAMAGE:
+            self.lines.append(line)
+        else:
+            self.more += 1
+
+    def leave_out(self, what: str) -> None:
+        """Note one more of a kind of things that is left out: ``"a part of type 'x', which is not known"``."""
+        if what in self.kinds or len(self.kinds) < MAX_DAMAGE:
+            self.kinds[what] = self.kinds.get(what, 0) + 1
+        else:
+            self.more += 1
+
+    def unknown(self, what: str, kind: JsonValue) -> None:
+        """Note one more thing of a type that is not known: ``what`` calls it ("a part")."""
+        if isinstance(kind, str):
+            self.leave_out(f"{what} of type {kind[:40]!r}, which is not known")
+        else:
+            self.leave_out(f"{what} without a type")
+
+    def objects(self, value: JsonValue, what: str) -> Iterator[dict[str, JsonValue]]:
+        """The objects of a list; whatever else is in it, or in its place, is left out: ``what`` calls one of them."""
+        if not isinstance(value, list):
+            if value not in (None, "", {}):
+                self.leave_out(f"what should be a list ({what})")
+            return
+        for entry in value:
+            if isinstance(entry, dict):
+                yield entry
+            else:
+                self.leave_out(f"{what} that is no object")
+
+    def told(self) -> tuple[str, ...]:
+        kinds = (f"left out: {what}{f' ({count:,} times)' if count > 1 else ''}" for what, count in self.kinds.items())
+        more = (f"{self.more:,} more lines like these",) if self.more else ()
+        return (*self.lines, *kinds, *more)
+
+    def refuse(self, nothing: str) -> UnreadableInput:
+        """The error for when nothing usable is left."""
+        told = self.told()
+        return UnreadableInput(f"{nothing}: {told[0]}" if told else nothing)
+
+
+def split(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, stripped line) of every line that is not blank. Lines end at LF or CRLF."""
+    start = number = 0
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        number += 1
+        line = data[start:end].strip()
+        if line:
+            yield number, line
+        start = end + 1
+
+
+def objects(data: bytes, damage: Damage) -> Iterator[Line]:
+    """Every line that holds a JSON object; what does not goes to ``damage``."""
+    for number, raw in split(data):
+        try:
+            value = loads(raw)
+        except WireError as error:
+            damage.add(f"line {number}: {_brief(error)}")
+            continue
+        if isinstance(value, dict):
+            yield Line(number, raw, value)
+        else:
+            damage.add(f"line {number}: not a JSON object")
+
+
+def first_objects(head: bytes, count: int = 8) -> list[dict[str, JsonValue]]:
+    """The objects among the first lines that are whole in the head of a file."""
+    found: list[dict[str, JsonValue]] = []
+    whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1]
+    for number, raw in split(whole):
+        if number > count or not raw.startswith(b"{"):
+            break
+        try:
+            value = loads(raw)
+        except WireError:
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+def _brief(error: WireError) -> str:
+    return f"{error.what} ({error.where.split(',')[0]})" if error.where else error.what

@@ -1,0 +1,186 @@
+"""OTLP in JSON: spans and log records with their attributes as plain values.
+
+Facts: ``opentelemetry-proto`` (``trace/v1``, ``logs/v1``, ``common/v1``) and its mapping to JSON: ids in hexadecimal,
+64-bit integers as strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from workbench.errors import WireError
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._values import listed, mapping, mappings, rest, text
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+
+Attributes = dict[str, JsonValue]
+_INTEGER = re.compile(r"-?[0-9]{1,24}")
+_DEEPEST = 100
+_MOST_STEPS = 12
+
+
+@dataclass(slots=True)
+class Event:
+    """An event of a span, or a log record that belongs to it."""
+
+    name: str
+    attributes: Attributes
+    time: float | None = None
+
+
+@dataclass(slots=True)
+class Span:
+    """One span. ``about``: its ids, name and status; ``resource``: attributes of what it comes from."""
+
+    attributes: Attributes
+    about: dict[str, JsonValue]
+    resource: Attributes
+    start: float | None = None
+    end: float | None = None
+    events: list[Event] = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def id(self) -> str:
+        return text(self.about.get("spanId"))
+
+
+def spans_of(documents: Iterable[dict[str, JsonValue]], damage: Damage) -> list[Span]:
+    """Every span, by its start, with the log records that name it."""
+    spans: list[Span] = []
+    logs: list[tuple[str, Event]] = []
+    for document in documents:
+        if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
+            damage.leave_out("a document without spans and logs")
+        for held in damage.objects(document.get("resourceSpans"), "spans of a resource"):
+            resource = attributes_of(mapping(held.get("resource")).get("attributes"))
+            for scope in _scopes(held, damage, "scopeSpans", "instrumentationLibrarySpans"):
+                spans += (_span(s, resource) for s in damage.objects(scope.get("spans"), "a span"))
+        for held in damage.objects(document.get("resourceLogs"), "logs of a resource"):
+            for scope in _scopes(held, damage, "scopeLogs", "instrumentationLibraryLogs"):
+                logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
+    by_id = {span.id: span for span in spans if span.id}
+    for id, event in logs:
+        if id in by_id:
+            by_id[id].events.append(event)
+    spans.sort(key=lambda span: span.start or 0.0)
+    return spans
+
+
+def _scopes(held: dict[str, JsonValue], damage: Damage, *names: str) -> Iterator[dict[str, JsonValue]]:
+    if not any(name in held for name in names):
+        damage.leave_out(f"an entry without {names[0]}")
+    for name in names:
+        for scope in damage.objects(held.get(name), "a scope"):
+            if not {"spans", "logRecords"} & scope.keys():
+                damage.leave_out("a scope without spans and logs")
+            yield scope
+
+
+def _span(value: dict[str, JsonValue], resource: Attributes) -> Span:
+    status = mapping(value.get("status"))
+    failed = status.get("code") in (2, "STATUS_CODE_ERROR")
+    return Span(
+        attributes_of(value.get("attributes")),
+        rest(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano"),
+        resource,
+        _seconds(value.get("startTimeUnixNano")),
+        _seconds(value.get("endTimeUnixNano")),
+        [
+            Event(text(e.get("name")), attributes_of(e.get("attributes")), _seconds(e.get("timeUnixNano")))
+            for e in mappings(value.get("events"))
+        ],
+        (text(status.get("message")) or "the span ended with an error") if failed else "",
+    )
+
+
+def _log(record: dict[str, JsonValue]) -> tuple[str, Event]:
+    attributes = attributes_of(record.get("attributes"))
+    body = plain(mapping(record.get("body")))
+    attributes |= body if isinstance(body, dict) else {"body": body}
+    name = text(record.get("eventName")) or text(attributes.get("event.name"))
+    return text(record.get("spanId")), Event(name, attributes, _seconds(record.get("timeUnixNano")))
+
+
+def _seconds(value: JsonValue) -> float | None:
+    """Nanoseconds since the epoch, as a number or a string of digits."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 25:
+        value = int(value)
+    return value / 1e9 if type(value) in (int, float) and 0 < value < 1e20 else None
+
+
+def attributes_of(held: JsonValue) -> Attributes:
+    """Attributes as a dictionary: of OTLP's list of keys and values, or of a plain object."""
+    if isinstance(held, dict):
+        return dict(held)
+    return {text(a.get("key")): plain(mapping(a.get("value"))) for a in mappings(held)}
+
+
+def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
+    """The value that an ``AnyValue`` stands for."""
+    if depth > _DEEPEST or not value:
+        return None
+    kind, held = next(iter(value.items()))
+    if kind == "intValue" and isinstance(held, str) and _INTEGER.fullmatch(held):
+        return int(held)
+    if kind == "arrayValue":
+        values: list[JsonValue] = []
+        for inner in mappings(mapping(held).get("values")):
+            values.append(plain(inner, depth + 1))
+        return values
+    if kind == "kvlistValue":
+        members: dict[str, JsonValue] = {}
+        for pair in mappings(mapping(held).get("values")):
+            members[text(pair.get("key"))] = plain(mapping(pair.get("value")), depth + 1)
+        return members
+    return held
+
+
+def structured(value: JsonValue) -> JsonValue:
+    """A value that may be kept as the text of its JSON."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return loads(value)
+        except WireError:
+            return value
+    return value
+
+
+def below(attributes: Mapping[str, JsonValue], prefix: str) -> JsonValue:
+    """The tree of attributes whose names begin alike: ``a.0.b`` is "b" of the first of the list "a"."""
+    root: dict[str, JsonValue] = {}
+    for name, value in attributes.items():
+        if not name.startswith(prefix):
+            continue
+        steps = name[len(prefix) :].split(".", _MOST_STEPS)
+        node = root
+        for step in steps[:-1]:
+            inner = node.setdefault(step, {})
+            if not isinstance(inner, dict):
+                inner = node[step] = {"": inner}
+            node = inner
+        node[steps[-1]] = value
+    return _lists(root)
+
+
+def _lists(node: JsonValue, depth: int = 0) -> JsonValue:
+    """Objects whose keys are all numbers as lists, in their order."""
+    if not isinstance(node, dict) or depth > _MOST_STEPS:
+        return node
+    made = {key: _lists(inner, depth + 1) for key, inner in node.items()}
+    if made and all(key.isascii() and key.isdigit() and len(key) < 9 for key in made):
+        return [made[key] for key in sorted(made, key=int)]
+    return made
+
+
+def first(attributes: Mapping[str, JsonValue], *names: str) -> JsonValue:
+    """The first of these attributes that is there."""
+    return next((attributes[n] for n in names if attributes.get(n) is not None), None)
+
+
+def objects_in(value: JsonValue) -> list[dict[str, JsonValue]]:
+    """Objects of a list that may be kept as the text of its JSON, each too."""
+    return [mapping(structured(v)) for v in listed(structured(value)) if isinstance(structured(v), dict)]

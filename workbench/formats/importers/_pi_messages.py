@@ -1,0 +1,177 @@
+"""Messages of pi, as the IR says them and as pi sends them.
+
+Facts: the session format of pi and what its client makes of it before a request: texts for summaries and for commands
+that a person ran, answers that were aborted or failed left out, calls without result answered (``packages/ai`` and
+``packages/coding-agent`` of the project).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from workbench.errors import WireError
+from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
+from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
+from workbench.wire.jsontext import loads
+
+PROTOCOLS = {
+    "anthropic-messages": "anthropic-messages",
+    "openai-completions": "openai-chat",
+    "openai-responses": "openai-responses",
+    "azure-openai-responses": "openai-responses",
+    "openai-codex-responses": "openai-responses",
+    "google-generative-ai": "gemini",
+    "google-gemini-cli": "gemini",
+    "google-vertex": "gemini",
+    "bedrock-converse-stream": "bedrock-converse",
+}
+"""``api`` of a message → protocol; what is not here is shown as Chat Completions."""
+
+STOPS = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
+BROKEN = ("aborted", "error")
+NO_RESULT = "No result provided"
+
+_COMPACTED = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+_CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+_PLAIN = {"reasoning_content": Carrier.REASONING_CONTENT, "reasoning": Carrier.REASONING}
+
+
+class Answer(NamedTuple):
+    """What the model said."""
+
+    api: str
+    model: str
+    parts: tuple[Part, ...]
+    stop: str
+    error: str
+    usage: Usage | None
+    beside: dict[str, JsonValue]
+
+    @property
+    def protocol(self) -> str:
+        return PROTOCOLS.get(self.api, "openai-chat")
+
+    @property
+    def is_broken(self) -> bool:
+        """The client leaves it out of the next request."""
+        return self.stop in BROKEN
+
+
+def answer_in(message: dict[str, JsonValue]) -> Answer:
+    """A message of role "assistant"."""
+    api = text(message.get("api"))
+    return Answer(
+        api,
+        text(message.get("model")),
+        tuple(_said(message.get("content"), PROTOCOLS.get(api, "openai-chat"))),
+        text(message.get("stopReason")),
+        text(message.get("errorMessage")),
+        _usage(mapping(message.get("usage"))),
+        rest(message, "role", "content", "api", "model", "timestamp"),
+    )
+
+
+def told_by_client(entry: dict[str, JsonValue]) -> Message | None:
+    """What an entry that is no answer adds to the history; None where it is not sent."""
+    if entry.get("type") == "custom_message":
+        return Message("user", content_parts(entry.get("content")))
+    if entry.get("type") == "branch_summary":
+        return summary(entry, is_branch=True)
+    message = mapping(entry.get("message"))
+    role = message.get("role")
+    if role in ("user", "custom"):
+        return Message("user", content_parts(message.get("content")))
+    if role == "toolResult":
+        return Message("tool", (_result(message),))
+    if role == "bashExecution" and message.get("excludeFromContext") is not True:
+        return Message("user", (Text(_command(message)),))
+    if role in ("branchSummary", "compactionSummary"):
+        return summary(message, is_branch=role == "branchSummary")
+    return None
+
+
+def summary(entry: dict[str, JsonValue], *, is_branch: bool = False) -> Message | None:
+    """The message that stands for what is left out."""
+    said = text(entry.get("summary"))
+    if not said:
+        return None
+    return Message("user", (Text(f"{_CAME_BACK}{said}</summary>" if is_branch else f"{_COMPACTED}{said}\n</summary>"),))
+
+
+def no_result(call: ToolCallIR) -> Message:
+    """What the client answers to a call that was never run."""
+    return Message("tool", (ToolResultIR(call.id, (Text(NO_RESULT),), is_error=True, name=call.name),))
+
+
+def result_id(entry: dict[str, JsonValue]) -> str | None:
+    """Id of the call that an entry answers, None where it answers none."""
+    message = mapping(entry.get("message"))
+    return _call_id(message.get("toolCallId")) if message.get("role") == "toolResult" else None
+
+
+def _said(content: JsonValue, protocol: str) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield from content_parts(content)
+    for block in mappings(content):
+        kind = block.get("type")
+        if kind == "thinking":
+            yield _thinking(block, protocol)
+        elif kind == "toolCall":
+            signature = text(block.get("thoughtSignature"))
+            if signature and protocol == "gemini":
+                yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, signature)
+            name = text(block.get("name")) or None
+            yield ToolCallIR(_call_id(block.get("id")), name, block.get("arguments"), "function")
+        else:
+            yield from content_parts([block])
+
+
+def _thinking(block: dict[str, JsonValue], protocol: str) -> Reasoning:
+    said, proof = text(block.get("thinking")), text(block.get("thinkingSignature"))
+    if protocol == "anthropic-messages":
+        if block.get("redacted") is True:
+            return Reasoning(Carrier.REDACTED_THINKING, None, data=proof)
+        return Reasoning(Carrier.THINKING, said, proof or None)
+    if protocol == "openai-responses":
+        return Reasoning(Carrier.ENCRYPTED_ITEM, said, data=_encrypted(proof))
+    if protocol == "gemini":
+        return Reasoning(Carrier.THOUGHT_SIGNATURE, said, proof or None)
+    if protocol == "bedrock-converse":
+        return Reasoning(Carrier.REASONING_BLOCK, said, proof or None)
+    return Reasoning(_PLAIN.get(proof, Carrier.REASONING_CONTENT), said)
+
+
+def _encrypted(proof: str) -> JsonValue:
+    """The state in a reasoning item that is kept as JSON."""
+    try:
+        return text(mapping(loads(proof)).get("encrypted_content")) or None
+    except WireError:
+        return None
+
+
+def _call_id(value: JsonValue) -> str | None:
+    """The id of a call; of the Responses API it is kept with the item's behind it."""
+    return text(value).partition("|")[0] or None
+
+
+def _result(message: dict[str, JsonValue]) -> ToolResultIR:
+    return ToolResultIR(
+        _call_id(message.get("toolCallId")),
+        content_parts(message.get("content")),
+        is_error=True if message.get("isError") is True else None,
+        name=text(message.get("toolName")) or None,
+    )
+
+
+def _command(message: dict[str, JsonValue]) -> str:
+    output, code = text(message.get("output")), message.get("exitCode")
+    said = f"Ran `{text(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    if message.get("cancelled") is True:
+        return f"{said}\n\n(command cancelled)"
+    return f"{said}\n\nCommand exited with code {code}" if isinstance(code, int) and code else said
+
+
+def _usage(value: dict[str, JsonValue]) -> Usage | None:
+    asked, said, read, written = (count(value.get(key)) for key in ("input", "output", "cacheRead", "cacheWrite"))
+    return Usage(asked, said, read, written, raw=value) if value else None

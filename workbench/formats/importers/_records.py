@@ -1,0 +1,469 @@
+"""Exchanges in JSON or YAML of any build: wherever a request and its answer lie side by side, they are found.
+
+What a value is decides, by its shape and by the names recorders use; not where it lies. One side by itself is an
+exchange too, and two that have the same id are one. Whatever lies in a list of exchanges and is none is damage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from workbench.errors import LocalProtocolError, WireError
+from workbench.formats.importers import _envelopes
+from workbench.formats.importers._bare import body_only
+from workbench.formats.importers._envelopes import Side
+from workbench.formats.importers._fields import (
+    FAILURE,
+    METHOD,
+    PATH,
+    STATUS,
+    URL,
+    fields,
+    first,
+    normalised,
+    number_of,
+    sides,
+)
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._payloads import stream_of
+from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, error_status, is_error, shape_of, side_of
+from workbench.formats.importers._talks import LACKS, PUT_TOGETHER, answer_in, request_in
+from workbench.formats.importers._values import mapping
+from workbench.ir import JsonValue
+from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin, State
+from workbench.wire.jsontext import loads
+
+NEITHER = "neither a request nor an answer of a model API"
+
+_REQUESTS = (
+    *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
+    *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
+    *("body", "kwargs"),
+)
+_RESPONSES = (
+    *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
+    *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
+)
+_KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
+_OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})
+_STEP_KINDS = ("run_type", "observationType", "span_type", "type")
+_TIMES = ("recordedat", "startedat", "starttime", "timestamp", "startdatetime", "createdat")
+_FAILURES = ("errorinformation", "errorstr", *FAILURE)
+
+
+@dataclass(slots=True)
+class Record:
+    """One exchange, or a side of one.
+
+    Attributes:
+        where: its place in the file.
+        key: what tells it from others, "" for nothing.
+        problems: what of it could not be read.
+    """
+
+    where: str
+    request: Side | None = None
+    response: Side | None = None
+    key: str = ""
+    started: float | None = None
+    is_rebuilt: bool = False
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Finder:
+    """Goes through values and collects the exchanges in them. ``damage`` is told what lies among them and is none."""
+
+    damage: Damage
+    found: list[Record] = field(default_factory=list)
+    _left: int = MAX_RECORD_NODES
+
+    def look(self, value: JsonValue, where: str = "", depth: int = 0) -> None:
+        """Collect what is in a value."""
+        self._left -= 1
+        if depth > MAX_RECORD_DEPTH or self._left < 0:
+            if self._left == -1:
+                self.damage.add(f"{where}: more than {MAX_RECORD_NODES:,} values are not looked through")
+            return
+        if isinstance(value, dict):
+            self._look_into(value, where, depth)
+        elif isinstance(value, list):
+            self._look_along(value, where, depth)
+
+    def add_body(self, side: str, raw: bytes, value: JsonValue, where: str) -> None:
+        """Collect a body that is kept byte for byte."""
+        held = body_only(1, side, raw, value)
+        request = Side(held.request, note=held.note) if held.request else None
+        self.found.append(Record(where, request, Side(held.response, note=held.note) if held.response else None))
+
+    def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
+        if "jsonrpc" in value:  # the same words, in a protocol that asks no model
+            return
+        if _is_other_step(value):
+            inner = {name: held for name, held in value.items() if isinstance(held, list) and "run" in name.lower()}
+        else:
+            try:
+                records = list(_records_in(value, where))
+            except LocalProtocolError as error:
+                self.damage.add(f"{where or '/'}: {error.what}")
+                return
+            self.found += records
+            inner = {} if records or shape_of(value) else value
+            if records and isinstance(value.get("child_runs"), list):
+                inner = {"child_runs": value["child_runs"]}
+        for name, held in inner.items():
+            if isinstance(held, dict | list):
+                self.look(held, f"{where}/{name[:80]}", depth + 1)
+
+    def _look_along(self, value: list[JsonValue], where: str, depth: int) -> None:
+        whole = _list_record(value, where) if depth <= 1 else None
+        if whole:
+            self.found.append(whole)
+            return
+        empty: list[int] = []
+        before = len(self.found)
+        for number, item in enumerate(value):
+            count = len(self.found)
+            self.look(item, f"{where}/{number}", depth + 1)
+            if len(self.found) == count and not (isinstance(item, dict) and _is_other_step(item)):
+                empty.append(number)
+        if len(self.found) > before:
+            for number in empty:
+                self.damage.add(f"{where}/{number}: {NEITHER}")
+
+
+def is_record(value: JsonValue) -> bool:
+    """An object that holds both sides of an exchange, or one and its id, although it may look like a body itself."""
+    if not isinstance(value, dict):
+        return False
+    has_key = shape_of(value) is None and bool(_key(fields(value)))
+    try:
+        return any(has_key or (record.request and record.response) for record in _records_in(value, ""))
+    except LocalProtocolError:
+        return False
+
+
+def exchanges_of(records: Iterable[Record], damage: Damage) -> list[Exchange]:
+    """The exchanges of records: halves with the same key are one, in the place of the request."""
+    made: list[Exchange] = []
+    for number, record in enumerate(_paired(records), 1):
+        for problem in record.problems:
+            damage.add(f"{record.where or '/'}: {problem}")
+        made.append(_exchange(str(number), record))
+    return made
+
+
+def _paired(records: Iterable[Record]) -> list[Record]:
+    asked: dict[str, Record] = {}
+    answered: dict[str, Record] = {}
+    kept: list[Record] = []
+    for record in records:
+        if record.key and record.request and not record.response:
+            other = answered.pop(record.key, None)
+            if other:
+                other.request, other.problems = record.request, record.problems + other.problems
+                continue
+            asked[record.key] = record
+        elif record.key and record.response and not record.request:
+            other = asked.pop(record.key, None)
+            if other:
+                other.response, other.problems = record.response, other.problems + record.problems
+                continue
+            answered[record.key] = record
+        elif record.key in asked:  # noted when it was asked, and again with its answer when it was over
+            other = asked.pop(record.key)
+            other.request, other.response, other.problems = record.request, record.response, record.problems
+            continue
+        kept.append(record)
+    return kept
+
+
+def _exchange(number: str, record: Record) -> Exchange:
+    request, response = record.request, record.response
+    notes = [side.note for side in (request, response) if side and side.note]
+    meta = {**(request.meta if request else {}), **(response.meta if response else {})}
+    if record.key:
+        meta["record"] = record.key[:200]
+    if record.is_rebuilt:
+        notes.append(PUT_TOGETHER)
+        meta["lacks"] = list(LACKS)
+    return Exchange(
+        number,
+        request=request.http if request and isinstance(request.http, HttpRequest) else None,
+        response=response.http if response and isinstance(response.http, HttpResponse) else None,
+        state=State.INCOMPLETE if record.problems else State.COMPLETE,
+        origin=Origin.RECONSTRUCTED if record.is_rebuilt else Origin.IMPORTED,
+        started_at=record.started,
+        note="; ".join(notes) or ("" if request and response else "one side by itself"),
+        meta=meta,
+    )
+
+
+def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
+    """The exchange that an object is, several where one request has several answers, or none."""
+    found = fields(value)
+    base = Record(where, key=_key(found), started=epoch(first(found, _TIMES)))
+    shape = shape_of(value)
+    if shape is None and _is_reshaped(found):
+        yield replace(base, response=_envelopes.whole_answer(value), problems=[])
+        return
+    is_envelope = shape is None and "request" not in found and _envelopes.is_request(value)
+    apart = _apart(value, base) or ([] if is_envelope else _beside(value, found, base))
+    if apart:
+        yield from apart
+        return
+    if shape == REQUEST:
+        yield replace(base, request=_envelopes.body_in(value, is_answer=False), problems=[])
+    elif shape == RESPONSE:
+        yield replace(base, response=_bare_answer(value), problems=[])
+    elif is_envelope:
+        yield from _enveloped(value, found, base)
+    elif shape is None and _envelopes.is_response(value) and _is_worth(value):
+        yield _noted(replace(base, response=_envelopes.response_side(value), problems=[]))
+
+
+def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
+    """An answer in an envelope of a gateway, which its clients got: ``{"code": 0, "data": {…}}``."""
+    has_code = any(
+        isinstance(found.get(name), bool | int | str) for name in ("code", "success", "ret", "errcode", "errno")
+    )
+    data = found.get("data", found.get("result"))
+    is_answer = isinstance(data, dict) and shape_of(data) == RESPONSE and not is_error(data)
+    return has_code and is_answer and not any(name in found for name in (*_REQUESTS, *METHOD, *URL, "headers"))
+
+
+def _apart(value: dict[str, JsonValue], base: Record) -> list[Record]:
+    """Both sides in the members of one object (``RequestBody``, ``response_status``)."""
+    asked, answered = sides(value)
+    has_target = any(first(asked, names) is not None for names in (URL, PATH)) or "body" in asked
+    has_answer = any(name in answered for name in ("body", "status", "statuscode", "code"))
+    named = any(normalised(name).startswith("re") for name in value)  # request…, response…: not a body of its own
+    if not (named and has_target and has_answer) or not _prefixed(value) or shape_of(value) == RESPONSE:
+        return []
+    if not (_envelopes.is_request(asked) or isinstance(asked.get("body"), dict | str)):
+        return []
+    record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
+    return [_noted(replace(record, problems=[]))]
+
+
+def _prefixed(value: Mapping[str, JsonValue]) -> bool:
+    """Some member names the side of what it holds, and is no object that holds all of it."""
+    names = {normalised(name) for name, held in value.items() if held is not None}
+    wanted = ("body", "uri", "url", "method", "path", "headers", "payload")
+    asked = any(name.removeprefix(p) in wanted for name in names for p in ("request", "req") if name.startswith(p))
+    return asked and any(name.startswith("res") and name.endswith(("body", "payload", "data")) for name in names)
+
+
+def _beside(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
+    """A request and an answer that are members of one object."""
+    request, is_rebuilt, asked = _request_among(value, found)
+    answers, also_rebuilt = _answers_among(value, found, asked, request)
+    own = shape_of(value)
+    if not answers and request and first(found, _FAILURES) and own != RESPONSE:
+        answers = [_failure_among(found)]
+    if (request is None or not answers) and (own or not (request or answers)):
+        return []
+    problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
+    made = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
+    return [_noted(replace(made, response=answer)) for answer in answers] or [_noted(made)]
+
+
+def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
+    """Sides that are there by name and were not understood."""
+    problems: list[str] = []
+    for side, names, has in (("request", _REQUESTS[:5], has_request), ("response", _RESPONSES[:7], has_answer)):
+        held = first(found, names)
+        if not has and held not in (None, "", {}, []):
+            problems.append(f"its {side} cannot be read")
+    return problems
+
+
+def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> tuple[Side | None, bool, str]:
+    """(request, whether it is put together, its member) among the members of an object."""
+    names = [name for name in _REQUESTS if name != "additionalargs" or "originalresponse" in found]
+    for name in names:
+        held = _parsed(found.get(name))
+        side, is_rebuilt = _as_request(held, found)
+        if side:
+            return side, is_rebuilt, name
+    for key, held in value.items():
+        if isinstance(held, dict) and normalised(key) not in (*names, *_RESPONSES) and _is_named_request(held):
+            return _as_request(held, found)[0], False, normalised(key)
+    return None, False, ""
+
+
+def _is_named_request(held: dict[str, JsonValue]) -> bool:
+    return shape_of(held) == REQUEST or (shape_of(held) is None and _envelopes.is_request(held))
+
+
+def _as_request(held: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Side | None, bool]:
+    if isinstance(held, dict):
+        shape = shape_of(held)
+        if shape != REQUEST and _envelopes.is_request(held):
+            return _envelopes.request_side(held), False
+        if shape == REQUEST and not _is_langchain(held):
+            return _envelopes.body_in(held, is_answer=False), False
+    if isinstance(held, dict | list):
+        body = request_in(held, beside)
+        if body is not None:
+            return _envelopes.body_in(body, is_answer=False), True
+        if isinstance(held, dict) and shape_of(held) is None and side_of(held) == REQUEST:
+            return _envelopes.body_in(held, is_answer=False), False
+    return None, False
+
+
+def _is_langchain(held: dict[str, JsonValue]) -> bool:
+    messages = held.get("messages")
+    return isinstance(messages, list) and bool(messages) and request_in(held, {}) != held
+
+
+def _answers_among(
+    value: dict[str, JsonValue], found: dict[str, JsonValue], asked: str, request: Side | None
+) -> tuple[list[Side], bool]:
+    """(answers, whether they are put together) among the members of an object. ``asked``: the member of the request."""
+    for name in _RESPONSES:
+        if name == asked or found.get(name) is None:
+            continue
+        held = _parsed(found[name])
+        if request and isinstance(held, dict) and _envelopes.has_body(held) and not shape_of(held):
+            return [_envelopes.response_side(held)], False
+        answers, is_rebuilt = _as_answers(held, found, is_alone=request is None)
+        if answers:
+            return answers, is_rebuilt
+    for key, held in value.items():
+        if normalised(key) in (asked, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
+            held, is_alone=request is None
+        ):
+            continue
+        answers, is_rebuilt = _as_answers(held, found, is_alone=request is None)
+        if answers:
+            return answers, is_rebuilt
+    return [], False
+
+
+def _is_unnamed_answer(held: JsonValue, *, is_alone: bool) -> bool:
+    if isinstance(held, dict) and not is_error(held) and shape_of(held) == RESPONSE:
+        return True
+    if is_alone:
+        return False
+    return stream_of(held[:4]) is not None if isinstance(held, list) else _envelopes.is_response(held)
+
+
+def _as_answers(held: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: bool) -> tuple[list[Side], bool]:
+    """``is_alone``: no request is known."""
+    if isinstance(held, dict):
+        found = _answer_object(held)
+        if found or shape_of(held) == EVENT:
+            return found, False
+    if isinstance(held, list):
+        if held and all(_envelopes.is_response(one) for one in held):
+            return [_envelopes.response_side(one) for one in held], False
+        if stream_of(held):
+            return [_envelopes.body_in(held, is_answer=True)], False
+    if isinstance(held, str) and held.lstrip().startswith(("data:", "event:")):
+        return [_envelopes.response_side({"body": held})], False
+    body = None if is_alone else answer_in(held, beside)  # text by itself says nothing
+    return ([_envelopes.body_in(body, is_answer=True)], True) if body is not None else ([], False)
+
+
+def _answer_object(held: dict[str, JsonValue]) -> list[Side]:
+    """The answer that an object is or has as its only one."""
+    if _envelopes.is_response(held):
+        return [_envelopes.response_side(held)]
+    if shape_of(held) == RESPONSE:
+        return [_bare_answer(held)]
+    inner = [one for one in held.values() if isinstance(one, dict) and shape_of(one) == RESPONSE]
+    if len(inner) == 1 and shape_of(held) is None:
+        return [_bare_answer(inner[0])]
+    streams = [one for one in held.values() if isinstance(one, list) and stream_of(one)]
+    return [_envelopes.body_in(streams[0], is_answer=True)] if len(streams) == 1 and shape_of(held) is None else []
+
+
+def _failure_among(found: Mapping[str, JsonValue]) -> Side:
+    return _envelopes.response_side({"exception": first(found, _FAILURES)})
+
+
+def _bare_answer(value: dict[str, JsonValue]) -> Side:
+    side = _envelopes.body_in(value, is_answer=True)
+    if is_error(value) and isinstance(side.http, HttpResponse):
+        return side._replace(http=replace(side.http, status=error_status(value) or 0))
+    return side
+
+
+def _enveloped(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> Iterator[Record]:
+    """A request by itself; with a status beside it, what is called its body is that of the answer."""
+    status = next((name for name in STATUS if number_of(found.get(name)) is not None), None)
+    if status is None:
+        side = _envelopes.request_side(value)
+        is_sent = first(found, METHOD) is not None and first(found, (*URL, *PATH)) is not None
+        if is_sent or _is_asking(side):
+            yield _noted(replace(base, request=side, problems=[]))
+        return
+    asked = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
+    answered = {name: held for name, held in found.items() if name not in asked}
+    if "response" in found:  # nock: the body is the request's, and the response is the body of the answer
+        asked |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
+        answered = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
+    record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
+    yield _noted(replace(record, problems=[]))
+
+
+def _is_asking(side: Side) -> bool:
+    """The body of a request is one of a model API."""
+    held = _parsed(side.http.body.raw.decode("utf-8", "replace"))
+    return isinstance(held, dict) and shape_of(held) == REQUEST
+
+
+def _noted(record: Record) -> Record:
+    """A record whose problems have what its sides say is missing."""
+    left = [side.left_out for side in (record.request, record.response) if side and side.left_out]
+    return replace(record, problems=[*record.problems, *left]) if left else record
+
+
+def _list_record(value: list[JsonValue], where: str) -> Record | None:
+    """The side of an exchange that a whole list is: the chunks of a stream, or messages."""
+    if stream_of(value):
+        return Record(where, response=_envelopes.body_in(value, is_answer=True))
+    body = request_in(value, {})
+    if body is None:
+        return None
+    return Record(where, request=_envelopes.body_in(body, is_answer=False), is_rebuilt=True)
+
+
+def _is_worth(value: dict[str, JsonValue]) -> bool:
+    """An answer by itself is one of a model; any other mapping with a status may be anything."""
+    side = _envelopes.response_side(value).http
+    return isinstance(side, HttpResponse) and bool(side.body.raw) and _shape_of_text(side.body.raw)
+
+
+def _shape_of_text(raw: bytes) -> bool:
+    if raw.lstrip().startswith((b"data:", b"event:")):
+        return True
+    value = _parsed(raw.decode("utf-8", "replace"))
+    return isinstance(value, dict) and shape_of(value) == RESPONSE
+
+
+def _is_other_step(value: dict[str, JsonValue]) -> bool:
+    """A step of a trace that asks no model."""
+    attributes = mapping(value.get("span_attributes"))
+    said = next((held for held in (*(value.get(k) for k in _STEP_KINDS), attributes.get("type")) if held), None)
+    has_sides = any(normalised(name) in ("input", "inputs", "output", "outputs") for name in value)
+    return isinstance(said, str) and said.lower() in _OTHER_STEPS and has_sides
+
+
+def _key(found: Mapping[str, JsonValue]) -> str:
+    key = first(found, _KEYS)
+    return str(key)[:200] if isinstance(key, str | int) and not isinstance(key, bool) else ""
+
+
+def _parsed(held: JsonValue) -> JsonValue:
+    """The value of a text that is JSON, anything else as it is."""
+    if not isinstance(held, str) or held.lstrip()[:1] not in ("{", "["):
+        return held
+    try:
+        return loads(held.encode("utf-8", "surrogatepass"))
+    except WireError:
+        return held

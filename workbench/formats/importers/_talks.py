@@ -1,0 +1,216 @@
+"""Conversations as loggers keep them, without their bodies: messages as a request, an output as an answer.
+
+Messages keep the form they have where a protocol has that form; LangChain's own form is said as Chat Completions. What
+is put together here never was on a wire, and the exchange says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.formats.importers._fields import fields, first
+from workbench.formats.importers._sides import RESPONSE, shape_of
+from workbench.formats.importers._values import listed, mapping, mappings, text
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import dumps
+
+LACKS = ("system", "tools", "parameters", "headers", "streaming")
+PUT_TOGETHER = "put together from a log of messages, which has no wire"
+
+_PARAMETERS = ("modelparameters", "invocationparams", "optionalparams", "modelkwargs")
+_ROLES = {
+    "human": "user",
+    "humanmessage": "user",
+    "ai": "assistant",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "system": "system",
+    "systemmessage": "system",
+    "tool": "tool",
+    "toolmessage": "tool",
+}
+_ITEMS = frozenset({"message", "function_call", "function_call_output", "reasoning", "custom_tool_call"})
+_CALLS_IN_CONTENT = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
+
+
+def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The request that messages are, with the model and parameters noted beside them; None for what is none.
+
+    Args:
+        beside: members of the log record, by normalised name.
+    """
+    held = value.get("messages") if isinstance(value, dict) else value
+    own = {k: v for k, v in value.items() if k != "messages" and v is not None} if isinstance(value, dict) else {}
+    if isinstance(held, list) and len(held) == 1 and isinstance(held[0], list):
+        held = held[0]
+    body = _with_messages(held)
+    if body is None:
+        return None
+    known = {**_parameters(beside), **own}
+    model = text(known.get("model")) or _model(beside)
+    return {**({"model": model} if model else {}), **known, **body}
+
+
+def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The answer that an output is: a message, a list that ends with one, choices, generations, or plain text."""
+    if isinstance(value, dict):
+        if shape_of(value) == RESPONSE:
+            return value
+        if "generations" in value:
+            return _generated(value, beside)
+        inner = next((value[k] for k in ("message", "messages", "output", "response") if value.get(k)), None)
+        return _said(value, beside) or (answer_in(inner, beside) if inner is not None else None)
+    if isinstance(value, list) and value:
+        items = [item for item in value if isinstance(item, dict)]
+        if len(items) < len(value):
+            return None
+        if all(isinstance(item.get("message"), dict) for item in items):
+            return {"object": "chat.completion", **_named(beside), "choices": value}
+        if _are_items(items):
+            return {"object": "response", **_named(beside), "output": value}
+        return _said(items[-1], beside)
+    return _said({"role": "assistant", "content": value}, beside) if isinstance(value, str) and value else None
+
+
+def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
+    messages = list(mappings(held))
+    if not messages or len(messages) < len(listed(held)):
+        return None
+    if any(_kind(message) for message in messages):
+        return {"messages": [_plain(message) or message for message in messages]}
+    if any(_sdk_parts(message) or _sdk_results(message) for message in messages):
+        return {"messages": [one for m in messages for one in _sdk_results(m) or [_sdk_parts(m) or m]]}
+    if any(isinstance(message.get("parts"), list) and "role" in message for message in messages):
+        return {"contents": held}
+    if _are_items(messages):
+        return {"input": held}
+    return {"messages": held} if all(isinstance(message.get("role"), str) for message in messages) else None
+
+
+def _are_items(items: list[dict[str, JsonValue]]) -> bool:
+    """Items of Responses: messages alone are those of any protocol."""
+    kinds = {text(item.get("type")) for item in items}
+    return bool(kinds) and kinds <= _ITEMS
+
+
+def _said(message: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The answer that holds one message."""
+    if isinstance(message.get("parts"), list) and message.get("role") in ("model", None):
+        return {"candidates": [{"content": message}]}
+    plain = _plain(message) or _sdk_parts(message) or message
+    if plain.get("role") != "assistant" or not {"content", "tool_calls"} & plain.keys():
+        return None
+    kinds = {text(block.get("type")) for block in mappings(plain.get("content"))}
+    if kinds & {"tool_use", "thinking", "redacted_thinking"}:
+        return {"type": "message", **_named(beside), **plain, "stop_reason": None, "usage": {}}
+    return {"object": "chat.completion", **_named(beside), "choices": [{"index": 0, "message": plain}]}
+
+
+def _generated(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """LangChain's ``{"generations": [[{text, message, generation_info}]], "llm_output"}``."""
+    held = value["generations"]
+    last = next(
+        (g for g in mappings(held[0] if held and isinstance(held, list) and isinstance(held[0], list) else held)), {}
+    )
+    message = _plain(mapping(last.get("message"))) or {"role": "assistant", "content": text(last.get("text"))}
+    about = {**mapping(value.get("llm_output"))}
+    usage = mapping(about.get("token_usage") or about.get("usage"))
+    reason = mapping(last.get("generation_info")).get("finish_reason")
+    model = text(about.get("model_name")) or _model(beside)
+    choice = {"index": 0, "message": message, **({"finish_reason": reason} if isinstance(reason, str) else {})}
+    return {
+        "object": "chat.completion",
+        **({"model": model} if model else {}),
+        "choices": [choice],
+        **({"usage": usage} if usage else {}),
+    }
+
+
+def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """A message of the Vercel AI SDK, whose parts are calls and results, as Chat Completions says it."""
+    parts = list(mappings(message.get("content")))
+    if not any(part.get("type") in ("tool-call", "tool-result") for part in parts):
+        return None
+    plain = {key: value for key, value in message.items() if key not in ("content", "providerOptions")}
+    said = [part for part in parts if part.get("type") not in ("tool-call", "tool-result", "reasoning")]
+    thought = "".join(text(part.get("text")) for part in parts if part.get("type") == "reasoning")
+    if message.get("role") == "assistant":
+        calls = [_call(_sdk_call(part)) for part in parts if part.get("type") == "tool-call"]
+        return {
+            **plain,
+            "content": said or None,
+            "tool_calls": calls,
+            **({"reasoning_content": thought} if thought else {}),
+        }
+    return plain if message.get("role") != "tool" else None
+
+
+def _sdk_call(part: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"id": part.get("toolCallId"), "name": part.get("toolName"), "args": part.get("input", part.get("args"))}
+
+
+def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
+    """The results in a message of the Vercel AI SDK, a message for each."""
+    found: list[dict[str, JsonValue]] = []
+    for part in mappings(message.get("content")) if message.get("role") == "tool" else ():
+        if part.get("type") == "tool-result":
+            output = part.get("output", part.get("result"))
+            said = output.get("value") if isinstance(output, dict) and "value" in output else output
+            content = said if isinstance(said, str) else dumps(said).decode("utf-8", "replace")
+            found.append({"role": "tool", "tool_call_id": part.get("toolCallId"), "content": content})
+    return found
+
+
+def _kind(message: dict[str, JsonValue]) -> str:
+    """The role of a message of LangChain, "" for any other message."""
+    if message.get("type") == "constructor" and isinstance(message.get("id"), list) and message["id"]:
+        return _ROLES.get(text(message["id"][-1]).lower(), "")
+    return _ROLES.get(text(message.get("type")).lower(), "") if "role" not in message else ""
+
+
+def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """A message of LangChain as Chat Completions says it; None for any other."""
+    role = _kind(message)
+    if not role:
+        return None
+    held = next((message[k] for k in ("kwargs", "data") if isinstance(message.get(k), dict)), message)
+    more = mapping(held.get("additional_kwargs"))
+    calls = more.get("tool_calls") or [_call(call) for call in mappings(held.get("tool_calls"))]
+    content = held.get("content")
+    if calls and isinstance(content, list):
+        content = [b for b in content if not (isinstance(b, dict) and b.get("type") in _CALLS_IN_CONTENT)] or None
+    plain: dict[str, JsonValue] = {"role": role, "content": content}
+    if role == "assistant" and calls:
+        plain["tool_calls"] = calls
+    reasoning = more.get("reasoning_content")
+    if role == "assistant" and isinstance(reasoning, str) and reasoning:
+        plain["reasoning_content"] = reasoning
+    if role == "tool":
+        plain["tool_call_id"] = held.get("tool_call_id")
+    return plain
+
+
+def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    arguments = call.get("args")
+    written = arguments if isinstance(arguments, str) else dumps(arguments).decode("utf-8", "replace")
+    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": written}}
+
+
+def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    found = mapping(first(beside, _PARAMETERS))
+    tools = beside.get("tools")
+    return {
+        **{k: v for k, v in found.items() if v is not None},
+        **({"tools": tools} if isinstance(tools, list) else {}),
+    }
+
+
+def _model(beside: Mapping[str, JsonValue]) -> str:
+    said = text(first(beside, ("model", "modelname", "modelid")))
+    about = fields(mapping(mapping(beside.get("extra")).get("metadata")) or mapping(beside.get("metadata")))
+    return said or text(first(about, ("model", "lsmodelname", "modelname")))
+
+
+def _named(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    model = _model(beside)
+    return {"model": model} if model else {}

@@ -1,0 +1,283 @@
+"""Recordings inside something else: a command, a log, Markdown, another encoding. See ``workbench.formats.unwrapping``.
+
+What a wrapper holds goes to the ordinary importers; what they make of it becomes one session. A request that is
+followed by its answer is one exchange with it. Everything made here says what it was taken from, and what was left out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from workbench.errors import WireError, WorkbenchError
+from workbench.formats import unwrapping
+from workbench.formats.importers._files import HEAD
+from workbench.formats.importers._pairing import paired
+from workbench.formats.importers._sides import EVENT, is_error, side_of
+from workbench.formats.unwrapping import PASTED, NotLiteral, Reader
+from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
+from workbench.protocols.decode import TEXT, Decoded
+from workbench.toolcalls import formats
+from workbench.wire.exchange import Body, Exchange, Origin
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession, Session, exchanges_of
+
+TITLE = "pasted text"
+MOST_SAID = 3
+REBUILT = "written anew: the text it was taken from is no JSON as it stands"
+
+Inside = Callable[[bytes, str], Session]
+"""The session of bytes that one of the ordinary importers reads. Raises WorkbenchError."""
+
+
+class _Taken(NamedTuple):
+    """An exchange taken out of a text: from where, and what it was there."""
+
+    what: str
+    line: int
+    exchange: Exchange
+
+
+@dataclass(slots=True)
+class Unwrapper:
+    """Looks for recordings in what no importer reads as it stands.
+
+    Attributes:
+        torn: (line, what begins like an exchange there and why it cannot be read).
+    """
+
+    name: str
+    inside: Inside
+    torn: list[tuple[int, str]] = field(default_factory=list)
+
+    def read(self, data: bytes, depth: int = 0) -> Session | None:
+        """The session in some bytes, None where nothing of a model API is in them."""
+        found = unwrapping.decoded(data) if len(data) <= MAX_UNWRAPPED and depth < MAX_UNWRAPPING else None
+        if found is None:
+            return None
+        text, encoding = found
+        if encoding:
+            return self._within(unwrapping.Layer(encoding, text.encode("utf-8", "surrogateescape")), depth)
+        if b"\0" in data[:HEAD] and not re.match(r"\s*(?:HTTP/|POST |GET )", text):
+            return None
+        for layer in unwrapping.around(text):
+            session = self._within(layer, depth)
+            if session:
+                return session
+        reason = _cut(text)
+        if reason and depth:  # of a whole file an importer has said so
+            self.torn.append((1, f"a body, and {reason}"))
+        return None if reason else self._scanned(text, depth)
+
+    def _within(self, layer: unwrapping.Layer, depth: int) -> Session | None:
+        session = self._read_inside(layer.content, depth + 1)
+        if session is None:
+            return None
+        made = f"unwrapped: {layer.what}"
+        exchanges = [_pasted(e, layer.what, is_rebuilt=layer.is_rebuilt) for e in _some(session)]
+        return self._session(exchanges, [*session.damage, *_too_many(session)], _joined(made, session))
+
+    def _read_inside(self, content: bytes, depth: int) -> Session | None:
+        """What the importers, or else this, makes of a part; None where it is nothing of a model API."""
+        try:
+            session = self.inside(content, self.name)
+        except WorkbenchError:
+            return self.read(content, depth)
+        return session if any(map(_is_of_a_model, _some(session))) else None
+
+    def _scanned(self, text: str, depth: int) -> Session | None:
+        parts = unwrapping.pieces(text)
+        taken: list[_Taken] = []
+        torn: list[tuple[int, str]] = []
+        covered: list[tuple[int, int]] = []
+        is_command, seen = False, 0
+        line_of = _line_counter(text)
+        for part in parts:
+            first_line = line_of(part.start)
+            if part.info is not None:
+                taken += self._fenced(part, first_line, depth)
+                covered += [(part.start, part.end)] if taken and taken[-1].line >= first_line else []
+                continue
+            scan = unwrapping.scan(part.content)
+            for start, held in _joined_events(scan.found):
+                line = line_of(part.start + start)
+                is_command |= not seen and held.is_whole and not text[: part.start + start].strip(" \t\r\n$%>#")
+                seen += 1
+                exchanges = list(self._exchanges(held, depth))
+                taken += (_Taken(held.what, line, e) for e in exchanges)
+                covered += [(part.start + start, part.start + held.end)] if exchanges else []
+            torn += (
+                (line_of(part.start + at), f"{t.what}, and {_from_line(t.why, first_line)}") for at, t in scan.torn
+            )
+        taken = list(_outside_calls(text, taken))
+        self.torn += torn
+        if not taken or not (is_command or any(_is_of_a_model(t.exchange) for t in taken)):
+            return None
+        exchanges = list(paired([t.exchange for t in taken]))
+        kinds = Counter(t.what for t in taken)
+        made = f"unwrapped: from {_listed(kinds)}{_left_out(text, covered)}"
+        damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.torn)]
+        self.torn = []
+        return self._session(exchanges, damage, made)
+
+    def _fenced(self, part: unwrapping.Piece, line: int, depth: int) -> Iterator[_Taken]:
+        within = Unwrapper(self.name, self.inside)
+        session = within._read_inside(part.content.encode("utf-8", "surrogateescape"), depth + 1)
+        self.torn += ((line + at, _from_line(why, line + 1)) for at, why in within.torn)
+        if session:
+            what = "a fence in Markdown"
+            for exchange in _some(session):
+                yield _Taken(what, line, _pasted(exchange, f"{what}, line {line}"))
+
+    def _exchanges(self, held: unwrapping.Found, depth: int) -> Iterator[Exchange]:
+        if isinstance(held.held, Exchange):
+            yield held.held
+        elif held.held:
+            is_rebuilt = "written anew" in held.what or "Python" in held.what
+            try:
+                session = self.inside(held.held, self.name)
+            except WorkbenchError:
+                return
+            yield from (_pasted(e, held.what, is_rebuilt=is_rebuilt) for e in _some(session))
+
+    def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], made: str) -> MemorySession:
+        numbered = tuple(replace(e, id=str(n)) for n, e in enumerate(exchanges, 1))
+        return MemorySession(self.name, numbered, tuple(damage), format=TITLE, about={"made": made})
+
+
+def _cut(text: str) -> str:
+    """Why a value that the text begins with is not whole: nobody takes pieces out of a body that is cut."""
+    start = len(text) - len(text.lstrip())
+    if text[start : start + 1] not in ("{", "["):
+        return ""
+    try:
+        Reader(text).value(start)
+    except NotLiteral as error:
+        is_log = text[start] == "[" and not error.is_end
+        return "" if is_log else f"line {text.count(chr(10), 0, error.at) + 1}: {error.what}"
+    return ""
+
+
+def _line_counter(text: str) -> Callable[[int], int]:
+    """The line, counted from one, that a character is in."""
+    ends = [found.start() for found in re.finditer("\n", text)]
+    return lambda at: bisect_left(ends, at) + 1
+
+
+_LINE = re.compile(r"\bline (\d+): ")
+
+
+def _from_line(why: str, first: int) -> str:
+    """A reason that names a line of a part, with the line of the whole."""
+    return _LINE.sub(lambda found: f"line {int(found[1]) + first - 1}: ", why, count=1)
+
+
+def _some(session: Session) -> Iterator[Exchange]:
+    for n, exchange in enumerate(exchanges_of(session)):
+        if n >= MAX_UNWRAPPED_EXCHANGES:
+            return
+        yield exchange
+
+
+def _too_many(session: Session) -> list[str]:
+    more = len(session) - MAX_UNWRAPPED_EXCHANGES
+    return [f"{more:,} more exchanges are left out: unpack the file by hand"] if more > 0 else []
+
+
+def _pasted(exchange: Exchange, what: str, *, is_rebuilt: bool = False) -> Exchange:
+    """An exchange that no recorder vouches for."""
+    origin = Origin.PASTED if exchange.origin is Origin.IMPORTED else exchange.origin
+    note = exchange.note if PASTED in exchange.note else f"{exchange.note or 'an exchange'}, from {what}; {PASTED}"
+    exchange = replace(exchange, origin=origin, note=note)
+    if not is_rebuilt:
+        return exchange
+    request, response = exchange.request, exchange.response
+    return replace(
+        exchange,
+        request=replace(request, body=_rebuilt(request.body)) if request else None,
+        response=replace(response, body=_rebuilt(response.body)) if response else None,
+    )
+
+
+def _rebuilt(body: Body) -> Body:
+    return replace(body, is_raw=False, note=REBUILT) if body.raw else body
+
+
+def _is_of_a_model(exchange: Exchange) -> bool:
+    """A protocol claims it, and it is more than the words of an error."""
+    decoded = Decoded(0, exchange)
+    if decoded.protocol in (None, TEXT):
+        return exchange.kind.value != "http" or exchange.origin is Origin.RECONSTRUCTED
+    return not (exchange.request is None and decoded.response is not None and decoded.response.error is not None)
+
+
+def _joined_events(found: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int, unwrapping.Found]]:
+    """Events of one stream that stand one after the other, as JSON Lines: an importer reads them as the stream."""
+    run: list[tuple[int, unwrapping.Found]] = []
+    for start, held in found:
+        if isinstance(held.held, bytes) and held.held and _is_event(held.held):
+            run.append((start, held))
+            continue
+        if isinstance(held.held, bytes) and not held.held:
+            continue
+        yield from _as_lines(run)
+        run = []
+        yield start, held
+    yield from _as_lines(run)
+
+
+def _as_lines(run: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int, unwrapping.Found]]:
+    if not run:
+        return
+    lines = []
+    for _, held in run:
+        content = held.held if isinstance(held.held, bytes) else b""
+        lines.append(content.replace(b"\r", b"").replace(b"\n", b" "))
+    yield run[0][0], replace_found(run[-1][1], b"\n".join(lines))
+
+
+def replace_found(found: unwrapping.Found, content: bytes) -> unwrapping.Found:
+    """The same place with other bytes."""
+    return found._replace(held=content)
+
+
+def _is_event(content: bytes) -> bool:
+    try:
+        value = loads(content)
+    except WireError:
+        return False
+    return side_of(value) == EVENT and not is_error(value)
+
+
+def _outside_calls(text: str, taken: Sequence[_Taken]) -> Iterator[_Taken]:
+    """Without what stands inside a call that a model wrote: that is an argument, and no traffic."""
+    if not taken:
+        return
+    calls = formats.find(text)
+    lines = [(text.count("\n", 0, c.start) + 1, text.count("\n", 0, c.end) + 1) for c in calls[:50]]
+    yield from (t for t in taken if not any(first <= t.line <= last for first, last in lines))
+
+
+def _listed(kinds: Counter[str]) -> str:
+    words = [what if count == 1 else f"{what} ({count} times)" for what, count in kinds.most_common()]
+    return ", ".join(words[:MOST_SAID]) + (" and more" if len(words) > MOST_SAID else "")
+
+
+def _left_out(text: str, covered: Sequence[tuple[int, int]]) -> str:
+    at, pieces = 0, list[str]()
+    for start, end in sorted(covered):
+        pieces.append(text[at : max(start, at)])
+        at = max(at, end)
+    left = sum(bool(line.strip(" \t\r`~;'\",)")) for line in "".join((*pieces, text[at:])).split("\n"))
+    if not left:
+        return ""
+    return "; a line around it is left out" if left == 1 else f"; {left:,} lines around it are left out"
+
+
+def _joined(made: str, session: Session) -> str:
+    inner = session.about.get("made", "")
+    return f"{made}; {inner.removeprefix('unwrapped: ')}" if inner else made

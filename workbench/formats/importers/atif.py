@@ -1,0 +1,142 @@
+"""ATIF trajectories (``trajectory.json``): an exchange for each step of the agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._providers import protocol_of, reasoning
+from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
+from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
+from workbench.ir import JsonValue, Message, Part, ToolCallIR, ToolDef, ToolResultIR, Usage
+from workbench.wire.exchange import Exchange, State
+from workbench.wire.jsontext import loads
+
+NAME = "atif"
+TITLE = "ATIF trajectory"
+LACKS = ("parameters", "headers", "streaming")
+
+_START = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*"ATIF-')
+_SENT = ("source", "message", "reasoning_content", "tool_calls", "observation", "timestamp")
+
+
+def sniff(head: bytes) -> float:
+    """A document that begins with the version of its schema."""
+    return 0.95 if _START.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> TranscriptSession:
+    """One exchange for each step of the agent, and one for results that follow. Raises UnreadableInput: no step."""
+    value = mapping(loads(data))
+    damage = Damage()
+    turns = list(_Trajectory(value, damage).turns())
+    if not turns:
+        raise damage.refuse("no step in it")
+    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+
+
+class _Trajectory:
+    """A document, and where its conversation stands."""
+
+    def __init__(self, value: dict[str, JsonValue], damage: Damage) -> None:
+        self.damage = damage
+        self.steps = list(damage.objects(value.get("steps"), "a step"))
+        self.about = rest(value, "steps")
+        agent = mapping(value.get("agent"))
+        self.tools = tuple(_tool(t) for t in mappings(agent.get("tool_definitions")))
+        self.client = " ".join(t for t in (text(agent.get("name")), text(agent.get("version"))) if t) or "ATIF"
+        self.model = text(agent.get("model_name"))
+        self.system: tuple[Part, ...] = ()
+        self.heard: Heard | None = None
+        self.asked = False
+
+    def turns(self) -> Iterator[Turn]:
+        kept: dict[str, JsonValue] = {"trajectory": self.about}
+        for number, step in enumerate(self.steps, 1):
+            if step.get("source") == "agent":
+                yield self._answered(step, number, kept)
+                kept = {}
+                continue
+            if step.get("source") not in ("system", "user"):
+                self.damage.unknown("a step", step.get("source"))
+                continue
+            said = content_parts(step.get("message"))
+            if step.get("source") == "system" and self.heard is None:
+                self.system += said
+            else:
+                role = "system" if step.get("source") == "system" else "user"
+                self.heard, self.asked = hear(self.heard, Message(role, said)), bool(said) or self.asked
+            held = rest(step, *_SENT, "step_id")
+            kept |= {f"step {number}": held} if held else {}
+        if self.asked:
+            note = "the trajectory ends here: what the next request would say"
+            like = rebuilt("end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=kept)
+            yield self._turn(like, self.model)
+
+    def _answered(self, step: dict[str, JsonValue], number: int, kept: dict[str, JsonValue]) -> Turn:
+        model = text(step.get("model_name")) or self.model
+        protocol = _protocol(model)
+        calls = [
+            _call(c, f"call_{number}_{n}") for n, c in enumerate(self.damage.objects(step.get("tool_calls"), "a call"))
+        ]
+        thought = text(step.get("reasoning_content"))
+        parts = (*((reasoning(protocol, thought),) if thought else ()), *content_parts(step.get("message")), *calls)
+        like = rebuilt(
+            f"step {number}",
+            lacks=LACKS,
+            started_at=epoch(step.get("timestamp")),
+            client=self.client,
+            meta={**kept, "step": rest(step, *_SENT)},
+        )
+        answer = answer_of(
+            protocol, parts, model=model or None, stop="tool_calls" if calls else "stop", usage=_usage(step)
+        )
+        turn = self._turn(like, model)
+        self.heard = hear(self.heard, Message("assistant", parts))
+        results = list(_results(step, calls, self.damage))
+        for result in results:
+            self.heard = hear(self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,)))
+        self.asked = bool(results)
+        return Turn(like, protocol, turn.heard, turn.model, turn.system, turn.tools, answer=answer)
+
+    def _turn(self, like: Exchange, model: str) -> Turn:
+        return Turn(like, _protocol(model), self.heard, model or None, system=self.system, tools=self.tools)
+
+
+def _protocol(model: str) -> str:
+    """By the provider in the model's name ("anthropic/claude-…"), else by the name."""
+    provider, slash, name = model.partition("/")
+    return protocol_of(provider if slash else "", name or provider)
+
+
+def _tool(value: dict[str, JsonValue]) -> ToolDef:
+    function = mapping(value.get("function")) or value
+    schema = function.get("parameters", function.get("input_schema"))
+    return ToolDef(text(function.get("name")) or None, text(function.get("description")) or None, schema)
+
+
+def _call(value: dict[str, JsonValue], number: str) -> ToolCallIR:
+    id, name = text(value.get("tool_call_id")) or number, text(value.get("function_name")) or None
+    return ToolCallIR(id, name, value.get("arguments"), "function")
+
+
+def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: Damage) -> Iterator[Part]:
+    """Results of a step; one that names no call belongs to the only one, else it is told as a message."""
+    for held in damage.objects(mapping(step.get("observation")).get("results"), "a result"):
+        id = text(held.get("source_call_id")) or (calls[0].id if len(calls) == 1 else None)
+        content = content_parts(held.get("content"))
+        if id:
+            yield ToolResultIR(id, content)
+        else:
+            yield from content
+
+
+def _usage(step: dict[str, JsonValue]) -> Usage | None:
+    """Prompt tokens count in those that were cached."""
+    held = mapping(step.get("metrics"))
+    asked, said, cached = (count(held.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens"))
+    if asked is None and said is None:
+        return None
+    return Usage(None if asked is None else max(asked - (cached or 0), 0), said, cached)

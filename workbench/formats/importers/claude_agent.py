@@ -1,0 +1,109 @@
+"""What Claude Code and the Claude Agent SDK say to each other (``--output-format stream-json``), as exchanges.
+
+One message a line, or recorded as a list in JSON or YAML, each by itself or under a key beside its direction
+(``{"direction": "recv", "message": {…}}``). Facts: Claude Agent SDK docs, "SDKMessage" and "Control protocol".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from workbench.config import safeyaml
+from workbench.formats.importers._claude_entries import entries_of
+from workbench.formats.importers._claude_turns import URL, turns_of
+from workbench.formats.importers._json_head import is_json
+from workbench.formats.importers._lines import Damage, first_objects, objects
+from workbench.formats.importers._rebuilt import RebuiltSession
+from workbench.formats.importers._values import mapping
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+
+NAME = "claude-agent"
+TITLE = "Claude Agent SDK messages"
+
+_KINDS = frozenset({"system", "user", "assistant", "result", "stream_event"})
+_CONTROL = frozenset({"control_request", "control_response", "control_cancel_request", "keep_alive"})
+_TYPE = re.compile(rb'["\']?type["\']?\s*:\s*["\']?(?:system|user|assistant|control_request)\b')
+_MARK = re.compile(
+    rb'["\']?(?:parent_tool_use_id["\']?\s*:\s*(?:null|["\']?toolu_|~)|subtype["\']?\s*:\s*["\']?(?:init|initialize)\b)'
+)
+_SESSION = re.compile(rb'["\']?session_id["\']?\s*:')
+
+
+def sniff(head: bytes) -> float:
+    """Messages with the mark of the SDK, one a line or in a list."""
+    first = first_objects(head)
+    if len(first) > 1 or any(_is_message(value) for value in first):
+        return 0.93 if 2 * sum(_is_message(value) for value in first) > len(first) else 0.0
+    return 0.92 if all(pattern.search(head) for pattern in (_TYPE, _MARK, _SESSION)) else 0.0
+
+
+def read(data: bytes, name: str) -> RebuiltSession:
+    """One exchange for each model turn, sub-agents included.
+
+    Raises:
+        UnreadableInput: no message of a conversation is in it.
+        WireError: a container that is neither JSON nor YAML.
+    """
+    damage = Damage()
+    turns = turns_of(list(entries_of(_linked(_messages(data, name, damage)), damage)), damage)
+    if not turns:
+        raise damage.refuse("no message of a conversation in it")
+    return RebuiltSession(name, turns, url=URL, damage=damage.told(), title=TITLE)
+
+
+def _messages(data: bytes, name: str, damage: Damage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
+    """(position, message) of every message, without what they are wrapped in."""
+    if any(_is_message(value) for value in first_objects(data)):
+        held: Iterable[tuple[int, JsonValue]] = ((line.number, line.value) for line in objects(data, damage))
+    else:
+        values = [loads(data)] if is_json(data) else safeyaml.load_all(data, name=name)
+        held = enumerate((item for value in values for item in _listed(value)), 1)
+    for position, value in held:
+        message = _inside(value)
+        if message is None:
+            damage.add(f"message {position}: no message of the SDK")
+        elif message.get("type") not in _CONTROL:
+            yield position, message
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    """The list of messages that a document is or has."""
+    lists = [value, *mapping(value).values()]
+    return next((one for one in lists if isinstance(one, list) and any(_inside(item) for item in one)), [])
+
+
+def _inside(value: JsonValue) -> dict[str, JsonValue] | None:
+    """A message, or the one that a mapping holds."""
+    if not isinstance(value, dict):
+        return None
+    if _is_message(value):
+        return value
+    return next((held for held in value.values() if isinstance(held, dict) and _is_message(held)), None)
+
+
+def _is_message(value: dict[str, JsonValue]) -> bool:
+    kind = value.get("type")
+    if not isinstance(kind, str) or "sessionId" in value:
+        return False
+    return kind in _CONTROL or (kind in _KINDS and ("session_id" in value or "parent_tool_use_id" in value))
+
+
+def _linked(messages: Iterable[tuple[int, dict[str, JsonValue]]]) -> Iterator[tuple[int, JsonValue]]:
+    """Messages with the names that a session file has for their thread: the SDK says the session at its beginning.
+
+    What is sent before the first answer has a session of its own name there.
+    """
+    held = list(messages)
+    session = next((m.get("session_id") for _, m in held if _is_start(m)), "")
+    for position, message in held:
+        if _is_start(message):
+            session = message.get("session_id")
+        caller = message.get("parent_tool_use_id")
+        side = {"isSidechain": True, "agentId": caller} if isinstance(caller, str) and caller else {}
+        yield position, {**message, "sessionId": session, **side}
+
+
+def _is_start(message: dict[str, JsonValue]) -> bool:
+    return message.get("type") == "system" and message.get("subtype") == "init"

@@ -1,0 +1,58 @@
+"""Claude Code sessions (``~/.claude/projects/…/*.jsonl``, or a web session's ``{"loglines": […]}``), as exchanges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from workbench.errors import UnreadableInput
+from workbench.formats.importers._claude_entries import entries_of
+from workbench.formats.importers._claude_turns import URL, turns_of
+from workbench.formats.importers._lines import Damage, first_objects, objects
+from workbench.formats.importers._rebuilt import RebuiltSession
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+
+NAME = "claude-code"
+TITLE = "Claude Code session"
+
+_LOGLINES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:\s*\[')
+_LONG_LINE = re.compile(
+    rb'\s*\{[^\n]{0,1000}"(?:parentUuid|sessionId)"\s*:[^\n]{0,2000}"type"\s*:\s*"(?:user|assistant)"'
+)
+_MARKS = frozenset({"parentUuid", "leafUuid", "messageId", "sessionId"})
+
+
+def sniff(head: bytes) -> float:
+    """Lines with a type and its marks; what a conversation says has a ``message`` with ``content``."""
+    if _LOGLINES.match(head):
+        return 0.95
+    first = first_objects(head)
+    if not first:
+        return 0.9 if _LONG_LINE.match(head) else 0.0
+    known = [v for v in first if isinstance(v.get("type"), str) and not _MARKS.isdisjoint(v)]
+    foreign = any(isinstance(v.get("message"), dict) and "content" not in v["message"] for v in known)
+    return 0.95 if 2 * len(known) > len(first) and not foreign else 0.0
+
+
+def read(data: bytes, name: str) -> RebuiltSession:
+    """One exchange for each model turn, sub-agents and abandoned branches included.
+
+    Raises:
+        UnreadableInput: no line of it belongs to a conversation.
+        WireError: a container that is not JSON.
+    """
+    damage = Damage()
+    turns = turns_of(list(entries_of(_values(data, damage), damage)), damage)
+    if not turns:
+        raise damage.refuse("no entry of a conversation in it")
+    return RebuiltSession(name, turns, url=URL, damage=damage.told(), title=TITLE)
+
+
+def _values(data: bytes, damage: Damage) -> Iterable[tuple[int, JsonValue]]:
+    if not _LOGLINES.match(data):
+        return ((line.number, line.value) for line in objects(data, damage))
+    lines = loads(data)["loglines"]
+    if not isinstance(lines, list):
+        raise UnreadableInput("no list at /loglines")
+    return enumerate(lines, 1)

@@ -1,0 +1,67 @@
+"""Gemini CLI response scripts (``*.responses``): answers that stand in for the provider in tests of that program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.formats.importers._bare import SYNTHESISED
+from workbench.formats.importers._lines import Damage, Line, first_objects, objects
+from workbench.formats.importers._rebuilt import MADE, NOT_WIRE
+from workbench.formats.importers._values import rest, text
+from workbench.ir import JsonValue
+from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
+from workbench.wire.jsontext import dumps
+from workbench.wire.session import MemorySession
+
+NAME = "gemini-script"
+TITLE = "Gemini CLI response script"
+_NOTE = "an answer of a response script, which has no requests"
+_METHODS = ("generateContent", "generateContentStream", "countTokens", "embedContent")
+
+
+def sniff(head: bytes) -> float:
+    """Lines of a method and its response; a first line may be longer than the head."""
+    first = first_objects(head)
+    if first:
+        return 0.95 if all(v.get("method") in _METHODS and "response" in v for v in first) else 0.0
+    start = b"".join(head[:200].split())
+    return 0.95 if start.startswith(tuple(b'{"method":"%s","response":' % m.encode() for m in _METHODS)) else 0.0
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each line. Raises UnreadableInput: no line holds a response."""
+    damage = Damage()
+    exchanges = tuple(_exchanges(objects(data, damage), damage))
+    if not exchanges:
+        raise damage.refuse("no response in it")
+    return MemorySession(name, exchanges, damage.told(), format=TITLE, about=MADE)
+
+
+def _exchanges(lines: Iterator[Line], damage: Damage) -> Iterator[Exchange]:
+    for line in lines:
+        held = line.value.get("response")
+        if not isinstance(held, dict | list):
+            damage.add(f"line {line.number}: no response in it")
+            continue
+        kept: dict[str, JsonValue] = {
+            "method": text(line.value.get("method")),
+            **rest(line.value, "method", "response"),
+        }
+        is_stream = isinstance(held, list)
+        yield Exchange(
+            f"line {line.number}",
+            response=_stream(held) if isinstance(held, list) else HttpResponse(body=_body(dumps(held))),
+            origin=Origin.RECONSTRUCTED,
+            client="gemini-cli",
+            note=f"{_NOTE}; the framing of the stream is synthesised" if is_stream else _NOTE,
+            meta={**kept, **(SYNTHESISED if is_stream else {})},
+        )
+
+
+def _stream(chunks: list[JsonValue]) -> HttpResponse:
+    raw = b"".join(b"data: " + dumps(chunk) + b"\r\n\r\n" for chunk in chunks)
+    return HttpResponse(headers=Headers((("content-type", "text/event-stream"),)), body=_body(raw))
+
+
+def _body(raw: bytes) -> Body:
+    return Body(raw, is_raw=False, note=NOT_WIRE)

@@ -1,0 +1,219 @@
+"""Inspect evaluation logs (``.json``, and ``.eval``: a zip archive of the same), an exchange for each model event.
+
+The bodies of ``call`` are the provider's own, as parsed JSON: they are taken as they are. An event without them, and a
+log without events, is written in the protocol that the model's provider speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from workbench import protocols
+from workbench.errors import UnreadableInput, WireError
+from workbench.formats.importers._archive import Archive
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._inspect_messages import answer_in, tools_of
+from workbench.formats.importers._inspect_sample import Sample
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._providers import protocol_of
+from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, rebuilt
+from workbench.formats.importers._values import listed, mapping, rest, text
+from workbench.ir import JsonValue, ModelRequest, Part
+from workbench.wire.exchange import Exchange, State
+from workbench.wire.jsontext import loads
+
+NAME = "inspect-log"
+TITLE = "Inspect evaluation log"
+_VERBATIM = ("headers", "bytes of the wire", "streaming")
+_LACKS = ("parameters", "headers", "streaming")
+_LOG = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]{1,20}"\s*,\s*"eval"\s*:\s*\{')
+_MEMBERS = re.compile(rb"header\.json|_journal/|samples/|summaries\.json")
+_ZIP = b"PK\x03\x04"
+_CERTAIN = 0.5
+_TOLD = (
+    "events",
+    "transcript",
+    "messages",
+    "attachments",
+    "message_pool",
+    "call_pool",
+    "events_data",
+    "store",
+    "output",
+)
+"""Keys of a sample that are told by its exchanges, or are the state of the tools."""
+
+
+def sniff(head: bytes) -> float:
+    """A log begins with version, status and eval; an archive with one of the members of a log."""
+    if head.startswith(_ZIP):
+        return 0.95 if _MEMBERS.search(head) else 0.0
+    return 0.95 if _LOG.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> TranscriptSession:
+    """One exchange for each model event of every sample. Raises UnreadableInput: no model was asked in it."""
+    damage = Damage()
+    turns: list[Turn] = []
+    for where, value, model in _samples(data, damage):
+        sample = Sample(value, damage)
+        made = list(_turns(sample, where, model))
+        turns += made
+        if not made and not {"messages", "events", "transcript"} & value.keys():
+            damage.add(f"{where}: no model was asked in it")
+    if not turns:
+        raise damage.refuse("no model was asked in it")
+    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+
+
+def _samples(data: bytes, damage: Damage) -> Iterator[tuple[str, dict[str, JsonValue], str]]:
+    """(name, sample, model that is evaluated)."""
+    if not data.startswith(_ZIP):
+        log = mapping(loads(data))
+        for number, sample in enumerate(listed(log.get("samples")), 1):
+            if isinstance(sample, dict):
+                yield f"sample {_id(sample, number)}", sample, text(mapping(log.get("eval")).get("model"))
+            else:
+                damage.add(f"sample {number}: no object")
+        return
+    archive = Archive(data)
+    names = archive.names()
+    header = next((n for n in ("header.json", "_journal/start.json") if n in names), None)
+    model = text(mapping(_member(archive, header, damage).get("eval")).get("model")) if header else ""
+    for number, name in enumerate((n for n in names if n.startswith("samples/") and n.endswith(".json")), 1):
+        sample = _member(archive, name, damage)
+        if sample:
+            yield f"sample {_id(sample, number)}", sample, model
+
+
+def _member(archive: Archive, name: str, damage: Damage) -> dict[str, JsonValue]:
+    try:
+        return mapping(loads(archive.read(name)))
+    except (WireError, UnreadableInput) as error:
+        damage.add(f"{name!r:.100}: {error.what}")
+        return {}
+
+
+def _id(sample: dict[str, JsonValue], number: int) -> str:
+    id, epoch_ = sample.get("id"), sample.get("epoch")
+    shown = str(id)[:80] if isinstance(id, str | int) and str(id).isprintable() else str(number)
+    return f"{shown} epoch {epoch_}" if isinstance(epoch_, int) and epoch_ != 1 else shown
+
+
+def _turns(sample: Sample, where: str, model: str) -> Iterator[Turn]:
+    about = rest(sample.value, *_TOLD)
+    found = False
+    for number, event in enumerate(sample.events(), 1):
+        like = _like(event, f"{where} call {number}", where)
+        like = like if found else _keeping(like, {"sample": about})
+        found = True
+        yield _from_call(sample, event, like, model) or _from_messages(sample, event, like, model)
+    if not found:
+        yield from _from_history(sample, where, model, about)
+
+
+def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -> Exchange:
+    kept = rest(event, "input", "input_refs", "tools", "output", "call", "event", "timestamp")
+    call = mapping(event.get("call"))
+    is_held = isinstance(call.get("request"), dict)
+    words = "the provider's own JSON, of which the parsed form was kept" if is_held else note
+    error = text(event.get("error"))
+    like = rebuilt(
+        id,
+        lacks=_VERBATIM if is_held else _LACKS,
+        note="; ".join(w for w in (words, f"failed: {error[:200]}" if error else "") if w),
+        started_at=epoch(event.get("timestamp")),
+        client="inspect_ai",
+        state=State.INCOMPLETE if error or event.get("pending") is True else State.COMPLETE,
+        meta={"sample_id": where, "event": kept},
+    )
+    time = call.get("time", mapping(event.get("output")).get("time"))
+    return replace(like, duration=float(time)) if isinstance(time, int | float) and 0 <= time < 1e9 else like
+
+
+def _from_call(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str) -> Turn | None:
+    """The provider's own bodies; None where they were not kept."""
+    call = mapping(event.get("call"))
+    request, response = call.get("request"), call.get("response")
+    if not isinstance(request, dict):
+        return None
+    named = text(request.get("model")) or text(event.get("model")) or model
+    protocol = _claimed(request) or _protocol(event, model)
+    return Turn(
+        like,
+        protocol,
+        model=named or None,
+        url=protocols.get(protocol).path(ModelRequest(protocol, named or None, ())),
+        request=partial(sample.call, event, "request"),
+        response=partial(sample.call, event, "response") if isinstance(response, dict) and response else None,
+    )
+
+
+def _claimed(request: dict[str, JsonValue]) -> str | None:
+    """The protocol whose request this is: its messages may be in the pool, its values in attachments."""
+    if isinstance(request.get("contents"), list):
+        return "gemini"
+    claims = sorted(((a.claims_request(request), a.name) for a in protocols.every()), reverse=True)
+    return claims[0][1] if claims[0][0] >= _CERTAIN else None
+
+
+def _protocol(event: dict[str, JsonValue], model: str) -> str:
+    provider, slash, name = (text(event.get("model")) or model).partition("/")
+    return protocol_of(provider if slash else "", name or provider)
+
+
+def _from_messages(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str) -> Turn:
+    protocol = _protocol(event, model)
+    system, heard = sample.heard(sample.input_of(event), protocol)
+    return _written(sample, event, like, model, Turn(like, protocol, heard, system=system))
+
+
+def _written(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str, turn: Turn) -> Turn:
+    """A turn with the model, tools and answer of an event."""
+    named = (text(event.get("model")) or model).partition("/")
+    output = mapping(sample.whole(mapping(event.get("output"))))
+    for _ in list(sample.damage.objects(output.get("choices"), "a choice"))[1:]:
+        sample.damage.leave_out("a further choice of an answer")
+    return replace(
+        turn,
+        model=named[2] or named[0] or None,
+        tools=tools_of(list(sample.damage.objects(sample.whole(listed(event.get("tools"))), "a tool"))),
+        answer=answer_in(output, turn.protocol),
+    )
+
+
+def _from_history(sample: Sample, where: str, model: str, about: dict[str, JsonValue]) -> Iterator[Turn]:
+    """A log without events: each answer among the messages, after what is before it, and what was said behind the last.
+
+    The first exchange has what the log says of the sample.
+    """
+    protocol = _protocol({}, model)
+    system: tuple[Part, ...] = ()
+    heard: Heard | None = None
+    answered: Heard | None = None
+    kept = {"sample": about}
+    count = 0
+    for message in listed(sample.value.get("messages")):
+        held = mapping(message)
+        before = heard
+        if held.get("role") == "assistant":
+            count += 1
+            event: dict[str, JsonValue] = {"output": {"choices": [{"message": held}], "model": held.get("model")}}
+            like = _like(event, f"{where} answer {count}", where, note="the log keeps no events")
+            yield _written(sample, event, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
+            kept = {}
+        system, heard = sample.extended(system, heard, message, protocol)
+        if held.get("role") == "assistant" and heard is not before:
+            answered = heard
+    if heard is not answered:
+        like = _like(
+            {"pending": True}, f"{where} end", where, note="the log ends here: what the next request would say"
+        )
+        yield _written(sample, {}, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
+
+
+def _keeping(like: Exchange, more: dict[str, JsonValue]) -> Exchange:
+    return replace(like, meta={**like.meta, **more}) if more else like

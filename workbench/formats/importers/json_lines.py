@@ -1,0 +1,68 @@
+"""JSON Lines of bodies, or of the payloads of one stream (``*.chunks.txt``: the ``data:`` lines without ``data:``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from workbench.formats.importers._bare import SYNTHESISED, response_only
+from workbench.formats.importers._lines import Damage, Line, first_objects, objects
+from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, framed, stream_of
+from workbench.formats.importers._records import NEITHER, Finder, exchanges_of, is_record
+from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, is_unframed_stream, side_of
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import MemorySession
+
+NAME = "json-lines"
+TITLE = "JSON Lines"
+
+_NEXT_OBJECT = re.compile(rb"\n[ \t]*\{")
+
+
+def sniff(head: bytes) -> float:
+    """Several lines, each an object; a first line that is longer than the head may be one."""
+    if not head.lstrip().startswith(b"{"):
+        return 0.0
+    if first_objects(head):
+        return 0.7 if _NEXT_OBJECT.search(head) else 0.3
+    return 0.2
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for a stream, else one for each line. Raises UnreadableInput when no line is usable."""
+    damage = Damage()
+    lines = list(objects(data, damage))
+    if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
+        exchanges = [response_only(1, data, "a stream of JSON lines by itself", content_type=NDJSON)]
+    elif _is_stream(lines):
+        framing = b"".join(framed((line.value, line.raw) for line in lines))
+        exchanges = [response_only(1, framing, SYNTHESISED_NOTE, meta=SYNTHESISED)]
+    elif stream := stream_of([line.value for line in lines]):
+        kind = stream.content_type
+        exchanges = [response_only(1, stream.raw, SYNTHESISED_NOTE, content_type=kind, meta=SYNTHESISED)]
+    else:
+        exchanges = _bodies(lines, damage)
+    if not exchanges:
+        raise damage.refuse("no line is a request, an answer or a stream event of a model API")
+    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+
+
+def _is_stream(lines: Sequence[Line]) -> bool:
+    if any(side_of(line.value) == EVENT for line in lines[:4]):
+        return True
+    answers = {str(line.value.get("responseId")) for line in lines if "candidates" in line.value}
+    return len(lines) > 1 and len(answers) == 1  # Gemini: a chunk has the shape of a whole answer
+
+
+def _bodies(lines: Sequence[Line], damage: Damage) -> list[Exchange]:
+    finder = Finder(damage)
+    for line in lines:
+        count = len(finder.found)
+        side = None if is_record(line.value) else side_of(line.value)
+        if side in (REQUEST, RESPONSE):
+            finder.add_body(side, line.raw, line.value, f"line {line.number}")
+        elif side is None:
+            finder.look(line.value, f"line {line.number}")
+        if len(finder.found) == count:
+            damage.add(f"line {line.number}: {NEITHER}")
+    return exchanges_of(finder.found, damage)

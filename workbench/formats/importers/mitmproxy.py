@@ -1,0 +1,168 @@
+"""mitmproxy flow files: HTTP as it was seen, one tnetstring for each flow.
+
+Facts: ``mitmproxy/io`` and ``mitmproxy/http.py`` of the project, formats 5 to 21: names of the fields have not changed,
+WebSocket messages have moved from flows of their own into those of their handshakes. Times of the pieces of a stream
+are not kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.errors import WireError
+from workbench.formats.importers import _tnetstring
+from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._socket_turns import with_turns
+from workbench.formats.importers._values import listed, mapping, rest
+from workbench.ir import JsonValue
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.session import MemorySession
+
+NAME = "mitmproxy"
+TITLE = "mitmproxy flow file"
+
+_FLOW = re.compile(
+    rb"\d{1,12}:\d{1,3}:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]"
+)
+_OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
+_PORTS = {"http": 80, "https": 443}
+_CERTIFICATES = ("certificate_list", "mitmcert", "cert", "clientcert", "sslkeylogfile")
+_NOT_KEPT = "mitmproxy did not keep this body: it was streamed through"
+
+
+def sniff(head: bytes) -> float:
+    """A dictionary that begins with a key of flows."""
+    return 0.95 if _FLOW.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each flow of HTTP. Raises UnreadableInput: there is none."""
+    damage = Damage()
+    exchanges: dict[str, Exchange] = {}
+    for number, flow in _flows(data, damage):
+        made = _exchange(number, flow)
+        if made is None:
+            kind = header_text(flow.get("type"))[:40]
+            damage.add(f"flow {number}: of type {kind!r}, which is not shown")
+        elif made.id in exchanges:
+            exchanges[f"{made.id} ({number})"] = replace(made, id=f"{made.id} ({number})")
+        else:
+            exchanges[made.id] = made
+    if not exchanges:
+        raise damage.refuse("no flow of HTTP in it")
+    return MemorySession(name, tuple(with_turns(exchanges.values())), damage.told(), format=TITLE)
+
+
+def _flows(data: bytes, damage: Damage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
+    """What is whole: behind a fault nobody knows where the next flow begins."""
+    at = number = 0
+    while at < len(data):
+        if data[at : at + 1].isspace():
+            at += 1
+            continue
+        number += 1
+        try:
+            value, at = _tnetstring.read(data, at, len(data))
+        except WireError as error:
+            damage.add(f"flow {number}: {error.what}")
+            return
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            damage.add(f"flow {number}: not a dictionary")
+
+
+def _exchange(number: int, flow: dict[str, JsonValue]) -> Exchange | None:
+    request, response = mapping(flow.get("request")), mapping(flow.get("response"))
+    socket = flow.get("websocket")
+    messages = mapping(socket).get("messages", flow.get("messages") if flow.get("type") == "websocket" else None)
+    if not request and messages is None:
+        return None
+    error = mapping(flow.get("error"))
+    started = epoch(request.get("timestamp_start"))
+    ended = epoch(response.get("timestamp_end"))
+    kept = rest(flow, "request", "response", "id", "type", "websocket", "messages")
+    trailers = {
+        side: held["trailers"] for side, held in (("request", request), ("response", response)) if held.get("trailers")
+    }
+    made = Exchange(
+        header_text(flow.get("id")) or f"flow {number}",
+        request=_request(request) if request else None,
+        response=_response(response) if response else None,
+        state=State.ABORTED if error else State.COMPLETE if response or messages else State.INCOMPLETE,
+        started_at=started,
+        duration=ended - started if started and ended and ended >= started else None,
+        note=f"mitmproxy: {header_text(error.get('msg'))[:200]}" if error else "",
+        meta={"flow": _plain(kept | ({"trailers": trailers} if trailers else {}))},
+    )
+    if messages is None:
+        return made
+    return replace(made, kind=Kind.WEBSOCKET, frames=tuple(_frames(messages, started)))
+
+
+def _request(held: dict[str, JsonValue]) -> HttpRequest:
+    headers = headers_of(held.get("headers"))
+    return HttpRequest(
+        method=header_text(held.get("method")) or "GET",
+        url=_url(held),
+        headers=headers,
+        body=_body(held, headers),
+        http_version=header_text(held.get("http_version")),
+    )
+
+
+def _url(held: dict[str, JsonValue]) -> str:
+    scheme, host, path = (header_text(held.get(key)) for key in ("scheme", "host", "path"))
+    port = whole(held.get("port"))
+    authority = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    if port and port != _PORTS.get(scheme):
+        authority = f"{authority}:{port}"
+    return f"{scheme or 'http'}://{authority}{path}" if host else path
+
+
+def _response(held: dict[str, JsonValue]) -> HttpResponse:
+    headers = headers_of(held.get("headers"))
+    status = whole(held.get("status_code", held.get("code")))
+    return HttpResponse(
+        status=status if 0 <= status < 1000 else 0,
+        headers=headers,
+        body=_body(held, headers),
+        reason=header_text(held.get("reason")),
+        http_version=header_text(held.get("http_version")),
+    )
+
+
+def _body(held: dict[str, JsonValue], headers: Headers) -> Body:
+    content = held.get("content")
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogateescape")
+    return body_of(content, headers) if isinstance(content, bytes) else Body(is_raw=False, note=_NOT_KEPT)
+
+
+def _frames(messages: JsonValue, started: float | None) -> Iterator[Frame]:
+    """Messages as lists of type, direction, content and time."""
+    for message in listed(messages):
+        if not isinstance(message, list) or len(message) < 3:
+            continue
+        content = message[2].encode("utf-8", "surrogateescape") if isinstance(message[2], str) else message[2]
+        time = epoch(message[3]) if len(message) > 3 else None
+        yield Frame(
+            "sent" if message[1] is True else "received",
+            _OPCODES.get(whole(message[0]), "binary"),
+            content if isinstance(content, bytes) else b"",
+            max(time - started, 0.0) if time and started else None,
+        )
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """Data of a flow as JSON: bytes read as Latin-1, certificates left out."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items() if k not in _CERTIFICATES and v is not None}
+    return value

@@ -1,0 +1,26 @@
+"""Text that a model wrote, by itself: what is no other format."""
+
+from __future__ import annotations
+
+from workbench.errors import UnreadableInput
+from workbench.formats.importers._bare import response_only
+from workbench.wire.session import MemorySession
+
+NAME = "model-text"
+TITLE = "model text"
+
+
+def sniff(head: bytes) -> float:
+    """A last resort: anything that is not binary."""
+    return 0.0 if b"\0" in head else 0.05
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange whose response is the text. Raises UnreadableInput when it is not UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableInput(f"not UTF-8 text: line {line}, byte {error.start}: {error.reason}") from error
+    exchange = response_only(1, data, "model text", content_type="text/plain; charset=utf-8")
+    return MemorySession(name, (exchange,), format=TITLE)

@@ -1,0 +1,142 @@
+"""OpenTelemetry spans of models (OTLP in JSON, one document or one a line), an exchange for each call of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench.errors import WireError
+from workbench.formats.importers._lines import Damage, objects
+from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
+from workbench.formats.importers._otlp import Attributes, Span, first, spans_of, structured
+from workbench.formats.importers._providers import protocol_of
+from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
+from workbench.formats.importers._values import count, listed, mapping, text
+from workbench.ir import JsonValue, ModelResponse, Usage
+from workbench.wire.exchange import State
+from workbench.wire.jsontext import loads
+
+NAME = "otel"
+TITLE = "OpenTelemetry spans"
+LACKS = ("headers", "streaming", "bytes of the wire")
+
+_START = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:\s*\[')
+_OPERATIONS = ("chat", "completion", "text_completion", "generate_content")
+_OTHERS = ("execute_tool", "invoke_agent", "create_agent", "embeddings", "embedding", "rerank", "tool", "agent")
+_STOPS = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_call": "tool_calls",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "filter",
+}
+_PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty", "seed")
+_NO_CONTENT = "the span does not hold the messages: capturing content was off"
+
+
+def sniff(head: bytes) -> float:
+    """A document of spans or log records."""
+    return 0.95 if _START.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> TranscriptSession:
+    """One exchange for each span of a model's call. Raises UnreadableInput: there is none."""
+    damage = Damage()
+    turns = [_turn(span) for span in spans_of(_documents(data, damage), damage) if _is_model(span.attributes)]
+    if not turns:
+        raise damage.refuse("no span of a call of a model in it")
+    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+
+
+def _documents(data: bytes, damage: Damage) -> Iterable[dict[str, JsonValue]]:
+    try:
+        return [mapping(loads(data))]
+    except WireError:
+        return (line.value for line in objects(data, damage))
+
+
+def _is_model(held: Attributes) -> bool:
+    """A span says what it is by its operation, its kind, or by having asked a model for something."""
+    said = first(held, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind")
+    kind = text(said).lower()
+    if kind in _OPERATIONS or kind == "llm":
+        return True
+    asks = any(name in held for name in ("gen_ai.request.model", "llm.request.model", "llm.model_name"))
+    return asks and kind not in _OTHERS
+
+
+def _turn(span: Span) -> Turn:
+    held = span.attributes
+    model = text(first(held, "gen_ai.request.model", "llm.model_name", "llm.request.model"))
+    provider = text(first(held, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "llm.vendor"))
+    protocol = protocol_of(provider, model)
+    talk = talk_of(span, protocol)
+    is_empty = not talk.asked and talk.answer is None
+    notes = (_NO_CONTENT if is_empty else "", f"failed: {span.error[:200]}" if span.error else "")
+    like = rebuilt(
+        span.id or "span",
+        lacks=("messages", *LACKS) if is_empty else LACKS,
+        note="; ".join(note for note in notes if note),
+        started_at=span.start,
+        client=text(span.resource.get("service.name")),
+        state=State.COMPLETE if talk.answer is not None else State.INCOMPLETE,
+        meta={"span": span.about, "attributes": _kept(held), "resource": span.resource},
+    )
+    if span.start and span.end and span.end >= span.start:
+        like = replace(like, duration=span.end - span.start)
+    heard: Heard | None = None
+    for message in talk.asked:
+        heard = hear(heard, message)
+    return Turn(
+        like,
+        protocol,
+        heard,
+        model or None,
+        system=talk.system,
+        tools=talk.tools,
+        members=_parameters(held, protocol),
+        answer=None if talk.answer is None else _answer(held, talk, protocol, model),
+    )
+
+
+def _answer(held: Attributes, talk: Talk, protocol: str, model: str) -> ModelResponse:
+    reasons = structured(first(held, "gen_ai.response.finish_reasons", "llm.response.finish_reason"))
+    reason = talk.finish or text(next(iter(listed(reasons)), reasons))
+    return answer_of(
+        protocol,
+        talk.answer or (),
+        model=text(held.get("gen_ai.response.model")) or model or None,
+        id=text(held.get("gen_ai.response.id")) or None,
+        stop=_STOPS.get(reason.lower()),
+        usage=_usage(held),
+    )
+
+
+def _usage(held: Attributes) -> Usage | None:
+    """Input counts in what was read from a cache, as the conventions have it."""
+    asked = count(first(held, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"))
+    said = count(
+        first(held, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+    )
+    read = count(first(held, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"))
+    if asked is None and said is None:
+        return None
+    return Usage(None if asked is None else max(asked - (read or 0), 0), said, read)
+
+
+def _parameters(held: Attributes, protocol: str) -> dict[str, JsonValue]:
+    """Parameters of the request, where the protocol has them at the top of its body."""
+    if protocol not in ("openai-chat", "anthropic-messages"):
+        return {}
+    found = {name: held.get(f"gen_ai.request.{name}") for name in _PARAMETERS}
+    return {name: value for name, value in found.items() if isinstance(value, int | float)}
+
+
+def _kept(held: Attributes) -> dict[str, JsonValue]:
+    """Attributes that are not told by the exchange."""
+    return {k: v for k, v in held.items() if not any(k == m or k.startswith(f"{m}.") for m in MESSAGES)}

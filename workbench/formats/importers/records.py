@@ -1,0 +1,62 @@
+"""Records of exchanges in JSON or YAML of any build: cassettes, mocks, logs, batches, traces, lists of messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from workbench.config import safeyaml
+from workbench.formats.importers._files import HEAD, Beside
+from workbench.formats.importers._json_head import is_json, is_written_call
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._moved import Moved
+from workbench.formats.importers._records import Finder, exchanges_of
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+NAME = "records"
+TITLE = "recorded exchanges"
+
+_ASKED = re.compile(rb"(?m)^[ \t-]*[\"']?(?:when|request|req|http_?[rR]equest)[\"']?:[ \t]*\r?$")
+_ANSWERED = re.compile(rb"(?m)^[ \t-]*[\"']?(?:then|response|resp|res|http_?[rR]esponse)[\"']?:[ \t]*\r?$")
+_FLAT = re.compile(rb"(?m)^(?:- |[ \t]+)?[\"']?(?:[rR]equest_?[bB]ody|[rR]esponse_?[bB]ody)[\"']?:[ \t|>'\"{]")
+
+
+def sniff(head: bytes) -> float:
+    """JSON, after who reads a body; YAML that has keys of both sides at the beginning of a line."""
+    if is_json(head):
+        return 0.35 if is_written_call(head) else 0.55
+    return (
+        0.85 if (_ASKED.search(head) and (_ANSWERED.search(head) or len(head) == HEAD)) or _FLAT.search(head) else 0.0
+    )
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """Every exchange in the order of the file. Raises UnreadableInput, WireError."""
+    return _read(data, name, lambda value: value)
+
+
+def read_with(data: bytes, name: str, beside: Beside) -> MemorySession:
+    """The same, with the bodies that lie in files beside it."""
+    return _read(data, name, Moved(beside).put_back)
+
+
+def _read(data: bytes, name: str, whole: Callable[[JsonValue], JsonValue]) -> MemorySession:
+    damage = Damage()
+    finder = Finder(damage)
+    for number, value in enumerate(map(whole, _documents(data, name)), 1):
+        count = len(finder.found)
+        finder.look(value, f"document {number}" if number > 1 else "")
+        if len(finder.found) == count:
+            damage.add(f"document {number}: neither a request nor an answer of a model API")
+    if not finder.found:
+        raise damage.refuse("no request and no answer of a model API in it")
+    exchanges = exchanges_of(finder.found, damage)
+    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+
+
+def _documents(data: bytes, name: str) -> Iterable[JsonValue]:
+    if is_json(data.removeprefix(b"\xef\xbb\xbf")):
+        return [loads(data)]
+    return safeyaml.load_all(data, name=name)

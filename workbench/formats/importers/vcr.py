@@ -1,0 +1,177 @@
+"""VCR cassettes: vcrpy and its serializers, go-vcr, R vcr and Ruby VCR, in YAML or JSON.
+
+One outer shape (``interactions`` or ``http_interactions``, a list of request and response), read by the keys that are
+there and not by the tool that wrote them. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go``
+(version 2), Ruby VCR and R vcr ``recorded_with``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench.config import safeyaml
+from workbench.errors import LocalProtocolError, UnreadableInput
+from workbench.formats.importers import _cassette_frames
+from workbench.formats.importers._envelopes import Side, request_side, response_side
+from workbench.formats.importers._fields import fields, is_base64
+from workbench.formats.importers._http import (
+    base64_body,
+    body_of,
+    epoch,
+    header_text,
+    headers_of,
+    parsed_body,
+    text_bytes,
+    whole,
+    whole_text,
+)
+from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._socket_turns import with_turns
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+NAME = "vcr"
+TITLE = "VCR cassette"
+
+_YAML = re.compile(rb"(?:\A|\n)[\"']?(?:http_)?interactions[\"']?:\s", re.ASCII)
+_JSON = re.compile(
+    rb'\A\s*\{(?:\s*"(?:version|name|recorded_with)"\s*:\s*(?:"[^"]{0,200}"|\d+)\s*,)*'
+    rb'\s*"(?:http_)?interactions"\s*:\s*\['
+)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def sniff(head: bytes) -> float:
+    """The key that holds the interactions, at the outermost level."""
+    return 0.95 if _YAML.search(head) or _JSON.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """Every interaction in order, model call or not. Raises UnreadableInput, WireError."""
+    is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+    interactions = _interactions(loads(data) if is_json else safeyaml.load(data, name=name))
+    damage = Damage()
+    exchanges: list[Exchange] = []
+    if any(_cassette_frames.is_frame(i) for i in interactions):
+        exchanges.append(_cassette_frames.connection(interactions))
+    for number, interaction in enumerate(interactions, 1):
+        if _cassette_frames.is_frame(interaction):
+            continue
+        try:
+            exchanges.append(_exchange(str(len(exchanges) + 1), interaction, damage))
+        except (UnreadableInput, LocalProtocolError) as error:
+            damage.add(f"interaction {number}: {error.what}")
+    if not exchanges:
+        raise damage.refuse("the cassette holds no interaction")
+    return MemorySession(name, tuple(with_turns(exchanges)), damage.told(), format=TITLE)
+
+
+def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
+    if isinstance(cassette, dict):
+        for key in ("interactions", "http_interactions"):
+            if isinstance(cassette.get(key), list):
+                found: list[JsonValue] = cassette[key]
+                return found
+    raise UnreadableInput("no list of interactions at the outermost level")
+
+
+def _exchange(number: str, interaction: JsonValue, damage: Damage) -> Exchange:
+    if not isinstance(interaction, dict):
+        raise UnreadableInput("not a mapping")
+    if _cassette_frames.is_sample(interaction):
+        return _cassette_frames.sample(number, interaction)
+    plain, came = interaction.get("request"), interaction.get("response")
+    if not isinstance(plain, dict):
+        raise UnreadableInput("no request")
+    request, response = _request(plain), _response(came) if isinstance(came, dict) else None
+    for side in (request, response):
+        if side and side.left_out:
+            damage.add(f"interaction {number}: {side.left_out}")
+    assert isinstance(request.http, HttpRequest)
+    return Exchange(
+        number,
+        request=request.http,
+        response=response.http if response and isinstance(response.http, HttpResponse) else None,
+        state=State.COMPLETE if response else State.INCOMPLETE,
+        started_at=epoch(interaction.get("recorded_at")),
+        duration=_duration(came.get("duration")) if isinstance(came, dict) else None,
+        note=response.note if response else "the cassette holds no response",
+        meta=response.meta if response else NOTHING,
+    )
+
+
+def _request(plain: dict[str, JsonValue]) -> Side:
+    held = _body(plain)
+    if held is None:
+        side = request_side(plain)
+        return side._replace(http=replace(side.http, http_version=_version(plain)))
+    request = HttpRequest(
+        method=header_text(plain.get("method", "POST")).upper(),
+        url=whole_text(plain.get("uri") or plain.get("url")),
+        headers=headers_of(plain.get("headers")),
+        body=held,
+        http_version=_version(plain),
+    )
+    return Side(request)
+
+
+def _response(plain: dict[str, JsonValue]) -> Side:
+    held = _body(plain)
+    side = response_side(plain) if held is None else None
+    body, headers = (side.http.body, side.http.headers) if side else (held or Body(), headers_of(plain.get("headers")))
+    status, reason = _status(plain)
+    response = HttpResponse(status=status, headers=headers, body=body, reason=reason, http_version=_version(plain))
+    return side._replace(http=response) if side else Side(response)
+
+
+def _status(plain: dict[str, JsonValue]) -> tuple[int, str]:
+    """``{code, message}`` (vcrpy, Ruby), a number (R), ``"200 OK"`` beside ``code`` (Go)."""
+    status = plain.get("status")
+    if isinstance(status, dict):
+        return whole(status.get("code")), header_text(status.get("message"))
+    if isinstance(status, str):
+        code, _, reason = status.partition(" ")
+        return whole(plain.get("code"), whole(code)), reason
+    return whole(plain.get("code"), whole(status)), ""
+
+
+def _version(plain: dict[str, JsonValue]) -> str:
+    proto = plain.get("proto")
+    return proto if isinstance(proto, str) else ""
+
+
+def _body(plain: dict[str, JsonValue]) -> Body | None:
+    """``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``.
+
+    None for any other form: that is read as other recorders keep it.
+    """
+    headers = headers_of(plain.get("headers"))
+    if "parsed_body" in plain:
+        return parsed_body(plain["parsed_body"])
+    body = plain.get("body")
+    if isinstance(body, str | bytes):
+        return None if is_base64(fields(plain)) else body_of(text_bytes(body), headers)
+    if not isinstance(body, dict) or not {"string", "base64_string"} & body.keys():
+        return None
+    if body.get("base64_string") is not None:
+        return base64_body(body["base64_string"], headers)
+    if body.get("encoding") == "base64" or isinstance(body.get("string"), dict | list):
+        return None
+    held = body_of(text_bytes(body.get("string")), headers)
+    encoding = body.get("encoding")
+    if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
+        return replace(held, is_raw=False, note=f"the recorder kept the body as text that was {encoding[:40]}")
+    return held
+
+
+def _duration(value: JsonValue) -> float | None:
+    """Seconds of a Go duration ("1m2.5s") or a number of seconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 < value < 1e6 else None
+    found = _DURATION.findall(value[:64]) if isinstance(value, str) else []
+    return sum(float(n) * _UNITS[unit] for n, unit in found) if found else None

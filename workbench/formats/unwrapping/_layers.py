@@ -1,0 +1,223 @@
+"""What lies around a whole text: another encoding, colours, the prefixes of a log, quotation, base64, a JSON string."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from workbench.config import safeyaml
+from workbench.errors import UnreadableInput, WireError
+from workbench.formats.unwrapping._found import to_bytes, written
+from workbench.formats.unwrapping._values import NotLiteral, Reader, plain
+from workbench.wire.jsontext import dumps, loads
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?"
+_PREFIX = re.compile(
+    rf"(?:(?:[\w./-]{{1,60}}-\d+[ \t]+\|[ ]?|[\w-]{{1,40}}[ ]+\|[ ]?)"  # docker compose
+    rf"|(?:{_STAMP}[ ](?:stdout|stderr)[ ][FP][ ])"  # Kubernetes
+    r"|(?:[A-Z][a-z]{2}[ ]+\d{1,2}[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.-]+[ ][\w.@/-]{1,60}(?:\[\d+\])?:[ ]?)"  # journald
+    rf"|(?:\[[^\]\n]{{1,80}}\][ :]?[ ]?)"  # [pod/name], [12:00:00]
+    rf"|(?:{_STAMP}(?:[ ]|\t|$))"
+    r"|(?:\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ ])"
+    r"|(?:(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|debug|info|warn|error)\b[ :|-]*[ ]?)"
+    r"|(?:-[ ])"
+    r"|(?:[\w.]{1,60}:(?:\d+:)?[ ](?=(?:data|event|id):))"
+    r")+"
+)
+_NUMBERED = re.compile(r"[ \t]*\d{1,6}[ ]?(?:[:|\t]|→)[ ]?")
+_QUOTED = re.compile(r"[ \t]*>[ ]?")
+_STREAM = re.compile(r"^(?P<lead>[^\n]{1,200}?)(?P<field>(?:data:[ ]?[{\[]|event:[ ]?\w)[^\n]*)$", re.MULTILINE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s_-]+={0,2}\s*\Z")
+_PRINTED = re.compile(r"""^[^\n]{0,80}?\bb(['"])((?:data|event|id|:)[^\n]*|)\1[ \t]*,?[ \t]*$""", re.MULTILINE)
+_YAML = re.compile(
+    r"(?:^|\n)(?:- )?[\"']?(?:model|messages|contents|choices|candidates|method|uri|url|request|path)[\"']?:(?:\s|$)"
+)
+_LOG_KEYS = ("log", "message", "msg", "MESSAGE", "textPayload", "text", "line", "event")
+_ESCAPED = re.compile(r"\s*[{\[]\s*(?:\{\s*)?\\+\"")
+_HEX = re.compile(r"\\x([0-7][0-9A-Fa-f])")
+_MOST_SHARE = 0.8
+
+
+class Layer(NamedTuple):
+    """What a text is without what lies around it, and what that was ("UTF-16")."""
+
+    what: str
+    content: bytes
+    is_rebuilt: bool = False
+
+
+def decoded(data: bytes) -> tuple[str, str] | None:
+    """(text, encoding if it is not UTF-8) of bytes; None for what is no text."""
+    for mark, name in (
+        (b"\xff\xfe\0\0", "utf-32"),
+        (b"\0\0\xfe\xff", "utf-32"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            try:
+                return data.decode(name), name.upper()
+            except UnicodeDecodeError:
+                return None
+    if len(data) > 3 and data[1:2] == b"\0" == data[3:4] and data[0:1] != b"\0":
+        try:
+            return data.decode("utf-16-le"), "UTF-16"
+        except UnicodeDecodeError:
+            return None
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"), ""
+
+
+def around(text: str) -> Iterator[Layer]:
+    """What the text may be without one layer around it, the likeliest first."""
+    if "\x1b" in text:
+        yield Layer("colours of a terminal around it", to_bytes(_ANSI.sub("", text)))
+    yield from _string(text)
+    yield from _value(text)
+    yield from _prefixed(text)
+    yield from _printed(text)
+    yield from _json_log(text)
+    yield from _yaml(text)
+    yield from _base64(text)
+
+
+def _string(text: str) -> Iterator[Layer]:
+    """A JSON string that holds the text, or the inside of one."""
+    plain_text = text.strip()
+    if plain_text.count("\\x22") > 3:
+        yield Layer("the escapes of an access log", to_bytes(_HEX.sub(lambda m: chr(int(m[1], 16)), plain_text)))
+    what = "a JSON string that holds it (encoded twice)"
+    if _ESCAPED.match(plain_text):
+        plain_text = f'"{plain_text}"'
+    if plain_text[:1] not in ("'", '"') and not re.match(r"[rRbBuU]{1,2}['\"]", plain_text):
+        return
+    reader = Reader(plain_text)
+    try:
+        value = reader.value(0)
+    except NotLiteral:
+        return
+    if plain_text[reader.at :].strip(" \t\r\n,;"):
+        return
+    if isinstance(value, str | bytes):
+        inside = value if isinstance(value, bytes) else value.encode("utf-8", "replace")
+        if inside.strip():
+            yield Layer(what if isinstance(value, str) else "the repr of bytes", inside)
+
+
+def _value(text: str) -> Iterator[Layer]:
+    """One value that is no JSON as it stands: comments, commas, single quotes, names without quotes."""
+    start = re.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|#[^\n]*)*", re.DOTALL).match(text)
+    at = start.end() if start else 0
+    lead = re.compile(
+        r"(?:(?:export[ ]+)?(?:(?:const|let|var)[ ]+)?[\w.]+[ ]*=|export default|return)[ \t]*(?=[{\[])"
+    ).match(text, at)
+    at = lead.end() if lead else at
+    if text[at : at + 1] not in ("{", "["):
+        return
+    reader = Reader(text)
+    try:
+        value = reader.value(at)
+    except NotLiteral:
+        return
+    rest = text[reader.at :].strip()
+    if rest.strip(";, \t\r\n") or (reader.is_json and not (lead or rest or text[:at].strip())):
+        return
+    if reader.is_json:
+        yield Layer("a program or a comma around it", to_bytes(text[at : reader.at]))
+        return
+    try:
+        content = written(plain(value))
+    except NotLiteral:
+        return
+    repaired = "what is not JSON as it stands (comments, commas, quotes or names); it was written anew as JSON"
+    yield Layer(repaired, content, is_rebuilt=True)
+
+
+def _prefixed(text: str) -> Iterator[Layer]:
+    """What a log, a pager or a mail program put in front of each line."""
+    lines = text.split("\n")
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < 2:
+        return
+    for what, pattern in (
+        ("what a log puts in front of each line", _PREFIX),
+        ("line numbers", _NUMBERED),
+        ("marks of quotation", _QUOTED),
+    ):
+        marked = sum(bool((m := pattern.match(line)) and m[0]) for line in filled)
+        if marked < _MOST_SHARE * len(filled) or (pattern is _QUOTED and "< HTTP/" in text):
+            continue
+        yield Layer(
+            what, to_bytes("\n".join(pattern.sub("", line, count=1) if pattern.match(line) else line for line in lines))
+        )
+    fields = [
+        m for m in _STREAM.finditer(text) if not m["lead"].strip().startswith(("data:", "event:", "{", "[{", "curl"))
+    ]
+    if len(fields) >= 2:
+        joined = "\n".join(m["field"] if m["field"].startswith("event") else m["field"] + "\n" for m in fields)
+        yield Layer("what a log puts in front of each line", to_bytes(joined + "\n"))
+
+
+def _printed(text: str) -> Iterator[Layer]:
+    """Lines of a stream as Python prints bytes: ``b'data: {…}'``."""
+    found = list(_PRINTED.finditer(text))
+    if len(found) < 2:
+        return
+    lines: list[bytes] = []
+    for match in found:
+        try:
+            value = Reader(match[0]).value(match.start(1) - 1 - match.start())
+        except NotLiteral:
+            return
+        lines.append(value if isinstance(value, bytes) else b"")
+    is_apart = any(not line for line in lines)
+    yield Layer("the repr of bytes in each line", (b"\n" if is_apart else b"\n\n").join(lines) + b"\n\n")
+
+
+def _json_log(text: str) -> Iterator[Layer]:
+    """Lines of JSON of which one member is the text: what containers and log services keep."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 1 or not lines[0].lstrip().startswith("{"):
+        return
+    found: list[str] = []
+    key = ""
+    for line in lines:
+        try:
+            value = loads(to_bytes(line))
+        except WireError:
+            return
+        if not isinstance(value, dict):
+            return
+        key = key or next((k for k in _LOG_KEYS if isinstance(value.get(k), str)), "")
+        if not key or not isinstance(value.get(key), str):
+            return
+        found.append(value[key])
+    joined = "".join(found) if all(piece.endswith("\n") for piece in found) else "\n".join(found)
+    yield Layer(f"log records whose {key!r} holds it", joined.encode("utf-8", "replace"))
+
+
+def _yaml(text: str) -> Iterator[Layer]:
+    if text.lstrip()[:1] in ("{", "[", "<", "") or not _YAML.search(text[:65536]):
+        return
+    try:
+        value = safeyaml.load(text.encode("utf-8", "replace"), name="the text")
+    except UnreadableInput:
+        return
+    if isinstance(value, dict | list):
+        yield Layer("YAML; it was written anew as JSON", dumps(plain(value)), is_rebuilt=True)
+
+
+def _base64(text: str) -> Iterator[Layer]:
+    compact = text.strip()
+    if len(compact) < 16 or not _BASE64.match(compact):
+        return
+    packed = "".join(compact.split())
+    try:
+        inside = base64.b64decode(packed, altchars=b"-_" if "-" in packed or "_" in packed else None, validate=True)
+    except (binascii.Error, ValueError):
+        return
+    if inside[:1] in (b"{", b"[", b"\x1f", b"\x28") or inside[:6] in (b"data: ", b"event:") or inside[:5] == b"HTTP/":
+        yield Layer("base64", inside)

@@ -1,0 +1,176 @@
+"""Requests in programs: ``fetch`` and ``axios`` as browsers copy them, ``requests``, PowerShell, SDK calls.
+
+Only what stands there as a literal, or was assigned to a name before, is known; nothing is run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.formats.unwrapping._found import Found, Torn, asked, headers_of, written
+from workbench.formats.unwrapping._shell import powershell_text
+from workbench.formats.unwrapping._values import Call, Encoded, NotLiteral, Reader, plain
+
+CALL = re.compile(
+    r"(?:(?P<fetch>fetch)|(?P<axios>axios(?:\.(?:post|request|get|put))?)"
+    r"|(?P<requests>(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream))"
+    r"|(?P<sdk>[\w.]*\.(?:completions\.(?:create|parse|stream)|messages\.(?:create|stream|parse)"
+    r"|responses\.(?:create|parse|stream)|models\.(?:generate_content|generateContent)(?:_stream|Stream)?|chat\.complete)"
+    r"|(?:litellm\.)?a?completion))[ \t]*(?=\()"
+)
+POWERSHELL = re.compile(r"(?:Invoke-(?:WebRequest|RestMethod)|iwr|irm)\b[^\n]*", re.IGNORECASE)
+_OF_THE_SDK = frozenset(
+    {"extra_headers", "extra_query", "extra_body", "timeout", "api_key", "base_url", "api_base", "signal"}
+)
+_OPTION = re.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
+"""An option that has a value."""
+
+
+def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Found | None:
+    """The request of a call whose name was ``found``; None where it is no request of a body. Raises Torn."""
+    reader = Reader(text, names)
+    what = _what(found)
+    try:
+        call = reader.arguments(found.end())
+    except NotLiteral as error:
+        line = text.count("\n", 0, error.at) + 1
+        raise Torn(what, f"line {line}: {error.what}") from error
+    if found["sdk"]:
+        return _sdk(what, call, reader.at, found["sdk"])
+    url, options = _url_and_options(found, call)
+    body = _first(options, "body", "data", "json", "content", "json_data")
+    if isinstance(body, dict) and len(body) == 1 and isinstance(body.get("json"), dict):
+        body = body["json"]
+    if not isinstance(url, str) or body is None:
+        return None
+    method = str(_first(options, "method", "type") or "POST")
+    headers = headers_of(options.get("headers"))
+    if isinstance(body, str):
+        return asked(what, reader.at, method=method, url=url, headers=headers, body=written(body))
+    body = body.value if isinstance(body, Encoded) else body
+    return asked(what, reader.at, method=method, url=url, headers=headers, value=body)
+
+
+def _what(found: re.Match[str]) -> str:
+    return next(
+        what
+        for group, what in (
+            ("fetch", "a fetch() call"),
+            ("axios", "an axios call"),
+            ("requests", "a call of a Python HTTP client"),
+            ("sdk", "a call of an SDK"),
+        )
+        if found[group]
+    )
+
+
+def _url_and_options(found: re.Match[str], call: Call) -> tuple[Any, Mapping[str, Any]]:
+    args = list(call.args)
+    options: dict[str, Any] = dict(call.named)
+    if found["fetch"]:
+        options |= args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+        return (args[0] if args else None), options
+    if found["axios"]:
+        if args and isinstance(args[0], dict):
+            return args[0].get("url"), args[0]
+        if "." in found["axios"] and len(args) > 1:
+            rest = args[2] if len(args) > 2 and isinstance(args[2], dict) else {}
+            return args[0], {**rest, "data": args[1]}
+        options |= args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+        return (args[0] if args else None), options
+    if found["requests"].endswith((".request", ".stream")) and len(args) > 1:
+        options.setdefault("method", args.pop(0))
+    return options.get("url", args[0] if args else None), options
+
+
+def _sdk(what: str, call: Call, end: int, name: str) -> Found | None:
+    options = dict(call.named)
+    if call.args and isinstance(call.args[0], dict):
+        options = {**call.args[0], **options}
+    if not options.keys() & {"messages", "input", "contents", "prompt"}:
+        return None
+    body = {k: v for k, v in options.items() if k not in _OF_THE_SDK}
+    extra = options.get("extra_body")
+    body |= extra if isinstance(extra, dict) else {}
+    if "stream" in name.rpartition(".")[2] and "generate" not in name:
+        body.setdefault("stream", True)
+    return asked(what, end, url="", value=body)
+
+
+def _first(options: Mapping[str, Any], *names: str) -> Any:
+    return next((options[n] for n in names if options.get(n) is not None), None)
+
+
+def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Found:
+    """The request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; without a body only where it ends. Raises Torn."""
+    what = "a PowerShell command"
+    end = _powershell_end(text, at)
+    command = text[at:end]
+    held: dict[str, Any] = {}
+    position = 0
+    while option := _OPTION.search(command, position):
+        value, position = _powershell_value(command, option.end(), names, what)
+        held[option[1].lower()] = value
+    url, body = held.get("uri"), held.get("body")
+    if url is None:
+        first = re.match(r"\S+[ \t]+[\"']?(https?://[^\s\"']+)", command)
+        url = first[1] if first else None
+    if not isinstance(url, str) or body is None:
+        return Found("", b"", end)
+    headers = dict(held["headers"]) if isinstance(held.get("headers"), dict) else {}
+    if isinstance(held.get("contenttype"), str):
+        headers.setdefault("Content-Type", held["contenttype"])
+    method = held.get("method")
+    return asked(
+        what, end, method=method if isinstance(method, str) else "POST", url=url, headers=headers_of(headers),
+        body=written(plain(body)) if not isinstance(body, str) else written(body),
+    )  # fmt: skip
+
+
+def _powershell_end(text: str, at: int) -> int:
+    """The end of a command: the first line end that is in no string or braces and behind no backtick."""
+    token = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"`]|`.|\"\")*+\"|`\r?\n|[{(]|[})]|\r?\n|[^'\"`{}()\r\n]+|.", re.DOTALL)
+    depth = 0
+    while found := token.match(text, at):
+        word = found[0]
+        if word in ("\n", "\r\n") and depth <= 0:
+            return at
+        depth += (word in "{(") - (word in "})") if len(word) == 1 else 0
+        at = found.end()
+    return at
+
+
+def _powershell_value(command: str, at: int, names: Mapping[str, Any], what: str) -> tuple[Any, int]:
+    wrapped = re.compile(r"\(\[System\.Text\.Encoding\]::UTF8\.GetBytes\(").match(command, at)
+    at = wrapped.end() if wrapped else at
+    if command.startswith('"', at):
+        found = re.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL).match(command, at)
+        if not found:
+            raise Torn(what, "a quotation in it is not closed")
+        return _characters(powershell_text(found[1])), found.end()
+    if command.startswith("'", at):
+        found = re.compile(r"'((?:[^']|'')*+)'").match(command, at)
+        if not found:
+            raise Torn(what, "a quotation in it is not closed")
+        return found[1].replace("''", "'"), found.end()
+    if command.startswith("@{", at):
+        reader = Reader(command, names)
+        try:
+            return reader.value(at + 1), reader.at
+        except NotLiteral as error:
+            raise Torn(what, error.what) from error
+    word = re.compile(r"[^\s]+").match(command, at)
+    if not word:
+        return None, len(command)
+    return names.get(word[0].rstrip(")"), word[0]), word.end()
+
+
+def _characters(text: str) -> str:
+    """``$([char]233)`` is the character that it names."""
+    return re.sub(r"\$\(\[char\](0x[0-9a-fA-F]{1,6}|\d{1,7})\)", lambda m: _character(int(m[1], 0)), text)
+
+
+def _character(code: int) -> str:
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"
