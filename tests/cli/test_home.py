@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from tests.shelf.samples import entries, put
+from tests.library.samples import entries, put
 from workbench.cli import main
-from workbench.shelf import memory, shelf
+from workbench.library import memory, shelf
 from workbench.tui import start
 
 

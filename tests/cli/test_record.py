@@ -17,7 +17,7 @@ import pytest
 from tests import record_anthropic as messages
 from tests import record_openai as chat
 from tests.cli.conftest import Run
-from workbench.shelf import shelf
+from workbench.library import shelf
 from workbench.wire.exchange import Exchange, Origin, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session

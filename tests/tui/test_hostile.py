@@ -12,8 +12,8 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.terminals import in_terminal
+from workbench.library import memory
 from workbench.rules.inspection import Inspector
-from workbench.shelf import memory
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.tabs import PANES
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

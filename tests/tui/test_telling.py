@@ -6,8 +6,8 @@ from threading import Event, Thread
 import pytest
 from textual.message import Message
 
-from workbench.shelf import story
-from workbench.shelf.story import Story
+from workbench.library import story
+from workbench.library.story import Story
 from workbench.tui.telling import Telling, Told
 
 

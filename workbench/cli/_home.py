@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from workbench.cli import _screen
 from workbench.cli._output import emit, number
-from workbench.shelf import shelf
-from workbench.shelf.shelf import Item, Section
+from workbench.library import shelf
+from workbench.library.shelf import Item, Section
 
 MOST_TOLD = 8
 """Sessions of clients whose story is told: all of them may take a minute."""
@@ -56,7 +56,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _item(item: Item) -> Iterator[str]:
-    from workbench.shelf.story import tell_file
+    from workbench.library.story import tell_file
 
     story = tell_file(item.path)
     if story is None:

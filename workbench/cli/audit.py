@@ -216,7 +216,7 @@ def _told() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _keep(audit: Audit, out: Path, plan: Plan) -> None:
-    from workbench.shelf import memory
+    from workbench.library import memory
     from workbench.wire.redaction import Redactor
     from workbench.wire.session import store
 

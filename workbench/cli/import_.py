@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, redact, write; say what was done."""
-    from workbench.shelf import imported
+    from workbench.library import imported
 
     out = Path(args.output)
     imported.refuse(out, None if args.file == "-" else Path(args.file), may_replace=args.force)

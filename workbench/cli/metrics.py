@@ -33,7 +33,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.metrics.gather import Gathered
+    from workbench.library.metrics import Gathered
     from workbench.rules.costs import Costs, Saving, Turn
     from workbench.rules.counts import Counts
 
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Count what the paths hold."""
     from workbench.cli import _progress
-    from workbench.metrics.gather import files, gather
+    from workbench.library.metrics import files, gather
     from workbench.rules.counts import Counts, grouped
     from workbench.rules.prices import prices
 

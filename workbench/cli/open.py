@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _screen
 from workbench.errors import UsageError, WorkbenchError
-from workbench.shelf import memory
+from workbench.library import memory
 
 if TYPE_CHECKING:
     from workbench.wire.session import Session

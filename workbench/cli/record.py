@@ -101,9 +101,9 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
+    from workbench.library import memory
     from workbench.protocols.clients import known
     from workbench.recorder import pointing, process
-    from workbench.shelf import memory
 
     _record_as.check(args)
     _record_breaks.check(args)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.shelf import verdict
+from workbench.library import verdict
 from workbench.tui.models import findings, timeline
 from workbench.tui.models.headline import CLIENTS_KEY
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from workbench.shelf.story import Story
+    from workbench.library.story import Story
 
 
 class Told(Message):
@@ -44,7 +44,7 @@ class Telling:
 
     def run(self, post: Callable[[Message], object]) -> None:
         """Tell what is asked for until stopped."""
-        from workbench.shelf.story import Story, tell_file  # the first paint does not wait for the core
+        from workbench.library.story import Story, tell_file  # the first paint does not wait for the core
 
         while path := self._next():
             try:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.shelf.shelf import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Item, Section
-from workbench.shelf.story import Story
+from workbench.library.shelf import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Item, Section
+from workbench.library.story import Story
 from workbench.tui.lines import plain
 from workbench.tui.models import home
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.shelf.samples import entries, put
+from tests.library.samples import entries, put
 from tests.tui import samples
 from tests.tui.driving import until
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import assert_clean
 from workbench.config import resources
-from workbench.shelf import imported
+from workbench.library import imported
 from workbench.tui.screens.choose import ImportScreen, OpenScreen
 from workbench.tui.screens.form import SuggestionPane
 

@@ -9,13 +9,13 @@ from threading import Event
 import pytest
 from textual.pilot import Pilot
 
-from tests.shelf.samples import entries, put
+from tests.library.samples import entries, put
 from tests.tui import samples
 from tests.tui.driving import screen_text, until
 from tests.tui.holding import Holder
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.config import resources
-from workbench.shelf import memory, shelf, story
+from workbench.library import memory, shelf, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.home import HomeScreen

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.shelf import imported
+from workbench.library import imported
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession, exchanges_of, store
 from workbench.wire.session.identity import file_name, former_ids, session_id

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.library.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.safetext import cells, clip, clip_start, visible
-from workbench.shelf.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
 from workbench.tui.models.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
-    from workbench.shelf.story import Story
+    from workbench.library.story import Story
     from workbench.tui.models.pauses import Held
 
 ROOMY, WIDE = 92, 144

@@ -10,7 +10,7 @@ from workbench.tui.models.tabs import Panes
 from workbench.tui.models.words import count
 
 if TYPE_CHECKING:
-    from workbench.metrics.gather import Gathered
+    from workbench.library.metrics import Gathered
     from workbench.rules.costs import Costs, Saving, Turn
     from workbench.rules.counts import Counts
 

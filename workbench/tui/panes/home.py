@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual.message import Message
 
-from workbench.shelf.shelf import EXAMPLES, LIVE, Item, Section
+from workbench.library.shelf import EXAMPLES, LIVE, Item, Section
 from workbench.tui import keys
 from workbench.tui.lines import Line
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
-    from workbench.shelf.story import Story
+    from workbench.library.story import Story
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
 

@@ -10,8 +10,8 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from workbench.errors import WorkbenchError
-from workbench.shelf import paths
-from workbench.shelf.imported import Imported
+from workbench.library import paths
+from workbench.library.imported import Imported
 from workbench.tui.models.words import count
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 
@@ -103,7 +103,7 @@ class ImportScreen(Form[Path]):
             self.say(why_not)
             self.go("file")
         elif field == "file" or not self.value("out").strip():
-            from workbench.shelf import imported
+            from workbench.library import imported
 
             self.put("out", self.value("out") or str(imported.free_name(source)))
             self.go("out")
@@ -111,7 +111,7 @@ class ImportScreen(Form[Path]):
             self._try(source, out)
 
     def _try(self, source: Path, out: Path) -> None:
-        from workbench.shelf import imported
+        from workbench.library import imported
 
         try:
             imported.refuse(out, source, may_replace=True)
@@ -131,7 +131,7 @@ class ImportScreen(Form[Path]):
     @work(thread=True, group="import", exit_on_error=False)
     def _import(self, source: Path, out: Path) -> None:
         from workbench.formats.importers import open_input
-        from workbench.shelf import imported
+        from workbench.library import imported
 
         worker = get_current_worker()
 

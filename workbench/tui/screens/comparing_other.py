@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.shelf import paths
+from workbench.library import paths
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 

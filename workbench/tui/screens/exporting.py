@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.errors import LocalProtocolError, UsageError, WorkbenchError
+from workbench.library import paths
 from workbench.safetext import clip, visible
-from workbench.shelf import paths
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line

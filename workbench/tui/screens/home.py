@@ -10,8 +10,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from workbench.library import memory, shelf
 from workbench.safetext import visible
-from workbench.shelf import memory, shelf
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
+    from workbench.library.shelf import Section
     from workbench.recorder.process import Recording
-    from workbench.shelf.shelf import Section
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
     from workbench.tui.running import Running

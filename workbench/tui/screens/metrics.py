@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench.metrics.gather import Gathered, files, gather
+from workbench.library.metrics import Gathered, files, gather
 from workbench.rules.costs import Costs, Turn, turns
 from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
 from workbench.rules.prices import Prices, prices
@@ -85,7 +85,7 @@ class FolderScreen(Form[Path]):
         return offer_paths(text)
 
     def submit(self, field: str, text: str) -> None:
-        from workbench.shelf import paths
+        from workbench.library import paths
 
         path = paths.meant(text)
         if text.strip() and path.exists():

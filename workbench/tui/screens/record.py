@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
-from workbench.shelf import paths, upstreams
+from workbench.library import paths, upstreams
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.shelf import paths
+from workbench.library import paths
 from workbench.tui.models.words import size
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer

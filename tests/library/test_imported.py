@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.errors import UsageError
-from workbench.shelf import imported
+from workbench.library import imported
 
 
 def test_a_session_is_written_and_told(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.shelf.upstreams import KNOWN, parse
+from workbench.library.upstreams import KNOWN, parse
 
 
 @pytest.mark.parametrize(

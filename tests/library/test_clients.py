@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.shelf.clients import KNOWN, Place
+from workbench.library.clients import KNOWN, Place
 
 
 @pytest.mark.parametrize(

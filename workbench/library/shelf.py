@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.config import resources
-from workbench.shelf import memory
+from workbench.library import memory
 
 LIVE, RECENT, EXAMPLES, FOUND = "Being recorded now", "Recent", "Examples", "In the folders of known clients"
 
@@ -70,7 +70,7 @@ def found() -> Section:
     """Sessions in the folders of clients, unless they are switched off."""
     if not memory.shows_clients():
         return Section(FOUND, (), (SWITCHED_OFF,))
-    from workbench.shelf.found import find
+    from workbench.library.found import find
 
     finds = find()
     items = (Item(f.path, FOUND, f.project, f.client, f.modified) for f in finds.sessions)

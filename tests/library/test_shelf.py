@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.shelf.samples import entries, put
+from tests.library.samples import entries, put
 from workbench.config import resources
-from workbench.shelf import memory, shelf
+from workbench.library import memory, shelf
 from workbench.wire.session import store
 from workbench.wire.session.writer import SessionWriter
 

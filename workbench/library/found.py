@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import WireError
-from workbench.shelf.clients import KNOWN, Place
+from workbench.library.clients import KNOWN, Place
 
 MOST_FILES = 5000
 """Files looked at in one place: somebody's whole history is not gone through to show the newest few dozens."""

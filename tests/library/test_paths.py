@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.shelf.samples import put
-from workbench.shelf.paths import complete, meant, why_not
+from tests.library.samples import put
+from workbench.library.paths import complete, meant, why_not
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from workbench.config import resources
-from workbench.shelf import memory
+from workbench.library import memory
 
 
 def test_the_last_file_comes_first_and_once(home: Path) -> None:

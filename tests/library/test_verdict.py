@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.models.test_timeline import row, summary
+from workbench.library.verdict import gaps, verdict
 from workbench.rules.inspection import Inspected
-from workbench.shelf.verdict import gaps, verdict
 from workbench.wire.exchange import State
 
 GOOD = row()

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.shelf.samples import entries, put
+from tests.library.samples import entries, put
 from tests.tui import samples
 from workbench.config import resources
-from workbench.shelf import story
-from workbench.shelf.story import tell, tell_file
+from workbench.library import story
+from workbench.library.story import tell, tell_file
 from workbench.wire.session import store
 
 

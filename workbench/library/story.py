@@ -10,9 +10,9 @@ from typing import NamedTuple
 from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import open_input
+from workbench.library import verdict
 from workbench.protocols.clients.known import client_of
 from workbench.rules.inspection import Inspected, Inspector
-from workbench.shelf import verdict
 from workbench.wire.session import Session
 from workbench.wire.session.opening import MAGIC
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.shelf.samples import entries, put
-from workbench.shelf.found import find
+from tests.library.samples import entries, put
+from workbench.library.found import find
 
 
 def test_sessions_of_clients_are_found_newest_first_with_their_project(home: Path) -> None:
