@@ -20,7 +20,7 @@ from unittest.mock import patch
 from workbench import protocols
 from workbench.edits import with_body
 from workbench.probes.selftest import healthy
-from workbench.probes.selftest._body import Asked as Body
+from workbench.probes.selftest.body import Asked as Body
 from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
@@ -122,7 +122,7 @@ def _own(asked: Body) -> Iterator[tuple[str, Any]]:
     yield "two messages swapped", body
     signed = [node for node in asked.reasoning if node.field("signature")]
     if signed:
-        from workbench.probes.selftest._body import get, put
+        from workbench.probes.selftest.body import get, put
 
         body = asked.fresh()
         pointer = signed[len(signed) // 2].field("signature")

@@ -15,7 +15,8 @@ from tests import breakages
 from tests.breakages.artefacts import artefact
 from workbench.edits import repairs
 from workbench.edits.branches.tree import Workspace
-from workbench.formats.exporters import Selection, _work, load
+from workbench.formats import exporting
+from workbench.formats.exporters import Selection, load
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
@@ -59,7 +60,7 @@ def mend(entry: dict[str, Any], folder: Path) -> Mended | None:
     last = Inspector(branch, provider=provider, protocol=protocol)
     made = FORM.write(Selection(last, (len(branch) - 1,), name=entry["id"]))
     out = folder / "exported" / entry["id"]
-    _work.put(made, FORM, out)
+    exporting.put(made, FORM, out)
     return Mended(entry["id"], offered[0].repair.title, node.exchange.response.status, made.notes, out)
 
 

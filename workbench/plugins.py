@@ -34,14 +34,14 @@ class Parts(NamedTuple):
 
 PARTS: Mapping[str, Parts] = {
     "workbench.protocols": Parts(
-        "workbench.adapters", ("adapter",), frozenset({"clients", "decode", "known", "refusals"})
+        "workbench.adapters", ("adapter",), frozenset({"clients", "common", "decode", "known", "refusals"})
     ),
     "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
     "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
     "workbench.rules": Parts(
-        "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "counts", "costs", "prices"})
+        "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "wording", "counts", "costs", "prices"})
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.convert._names import Ids, fitting, rewritten
+from workbench.convert.names import Ids, fitting, rewritten
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import Capabilities
 

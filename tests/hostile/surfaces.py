@@ -31,7 +31,7 @@ from workbench.diff.comparison import compare_exchanges
 from workbench.edits import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.formats import exporters, importers
-from workbench.formats.exporters._work import Asked
+from workbench.formats.exporting import Asked
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.recorder.breakpoints.judge import Judge

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.protocols import block_bodies as bodies
-from workbench.protocols._error_body import read_error, read_error_text
+from workbench.protocols.common.error_body import read_error, read_error_text
 
 
 def wrapped(value: Any, times: int) -> Any:

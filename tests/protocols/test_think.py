@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.protocols._think import Splitter, split
+from workbench.protocols.common.think_tags import Splitter, split
 
 CASES: list[tuple[str, list[tuple[str, str]]]] = [
     ("plain", [("text", "plain")]),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.breakages import Entry, entries
 from tests.breakages.artefacts import before_answer
 from workbench import contracts
-from workbench.protocols._error_body import read_error
+from workbench.protocols.common.error_body import read_error
 from workbench.simulator import Reply, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads

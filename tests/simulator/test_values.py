@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from workbench import testing
 from workbench.simulator._values import arguments_for
-from workbench.toolcalls.schemas._fits import fits
+from workbench.toolcalls.schemas.fits import fits
 
 
 @given(testing.json_schemas())

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING
 from workbench.chain.closure import NodeRef
+from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received import Answer, Received, joined
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR

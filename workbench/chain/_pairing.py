@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING
+from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.terms import ClosureTerms, Placement
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 

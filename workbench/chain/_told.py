@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
+from workbench.chain.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
 from workbench.protocols.known import fact
 

@@ -24,11 +24,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
-from workbench.chain._journal import Journal
 from workbench.chain._retold import is_retold
 from workbench.chain._told import State, Told, beginning
+from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain.received import Received
+from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange

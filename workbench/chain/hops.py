@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.chain._likeness import alike, ends_alike, likeness
+from workbench.chain.likeness import alike, ends_alike, likeness
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Summary
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.chain._fingerprint import call_digest, looks_unique, visible_text
 from workbench.chain._replayed import content
+from workbench.chain.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse
 
 _NEIGHBOURS = 8

@@ -141,7 +141,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
     """Raises UsageError where OUT is what is read, a link, or a file that is there and nobody said may go."""
-    from workbench.formats.exporters._work import refuse_link
+    from workbench.formats.exporting import refuse_link
 
     with suppress(OSError):
         if source != "-" and out.samefile(source):

@@ -76,20 +76,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write one exchange, some, or all."""
-    from workbench.formats import exporters
-    from workbench.formats.exporters import _work
+    from workbench.formats import exporters, exporting
 
     form = exporters.load(args.form)
     _files.validate(args)
     sources = [Path(name) for name in (args.file, args.broken) if name and name != "-"]
     out = _out(args, form)
     if out:
-        _work.refuse(out, form, sources, is_forced=args.force)
+        exporting.refuse(out, form, sources, is_forced=args.force)
     session = _files.open_file(args.file, args)
     broken: Session | None = None
     try:
         broken = _files.open_file(args.broken, args) if args.broken else None
-        asked = _work.Asked(
+        asked = exporting.Asked(
             session, _indices(session, args.exchange), broken, args.provider, args.protocol, args.redact,
             out.name if out else "",
         )  # fmt: skip
@@ -106,23 +105,23 @@ def run(args: argparse.Namespace) -> int:
 
 def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | None, sources: list[Path]) -> int:
     """Write what was made, try it, and tell."""
-    from workbench.formats.exporters import _work
+    from workbench.formats import exporting
 
     for line in (*made.left_out, *made.notes):
         _output.complain(line, 0)
     files: tuple[Path, ...] = ()
     proof: Proof | None = None
     if out:
-        files = _work.put(made, form, out, sources)
+        files = exporting.put(made, form, out, sources)
         if hasattr(form, "prove"):
             with counting("running it on what is broken and on what is right", None):
-                proof = _work.prove(form, out)
+                proof = exporting.prove(form, out)
     if args.format == "json":
         _output.emit_json(_json(args, made, files, proof))
     elif not out:
         _output.write(_text(made))
     elif proof:
-        for line in _work.told(proof, getattr(form, "RUNS", {})):
+        for line in exporting.told(proof, getattr(form, "RUNS", {})):
             _output.emit(line)
     if proof and proof.why_not:
         return _output.complain(f"{out} proves nothing, and is left to be looked at: {proof.why_not}", 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from workbench.chain._journal import Journal
+from workbench.chain.undo_log import Journal
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.contracts.error_texts import explain

@@ -10,10 +10,10 @@ false``, ``is_error: false``, parallel calls on).
 
 from __future__ import annotations
 
-from workbench.convert._ledger import Loss
 from workbench.convert._parts import INPUT
 from workbench.convert._request import FREE_TEXT
 from workbench.convert.compare import unsaid
 from workbench.convert.convert import Converted, convert, request_as, response_as, unmap
+from workbench.convert.losses import Loss
 
 __all__ = ["FREE_TEXT", "INPUT", "Converted", "Loss", "convert", "request_as", "response_as", "unmap", "unsaid"]

@@ -9,7 +9,7 @@ from decimal import Decimal
 from math import isfinite
 from operator import is_
 
-from workbench.convert._ledger import Ledger
+from workbench.convert.losses import Ledger
 from workbench.ir import (
     NOTHING,
     JsonValue,

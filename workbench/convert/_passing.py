@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.convert._ledger import Ledger
-from workbench.convert._names import AnswerIds
-from workbench.convert._reasoning import SINGLE
 from workbench.convert.declared import NONE, Declared
 from workbench.convert.fit import Cut
+from workbench.convert.losses import Ledger
+from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_parts
+from workbench.convert.reasoning import SINGLE
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import Capabilities, Growing, StreamWriter
-from workbench.protocols._think import Splitter
-from workbench.protocols._writing import string_of, write_part
+from workbench.protocols.common.think_tags import Splitter
+from workbench.protocols.common.writing import string_of, write_part
 
 _PROVING = (Carrier.THINKING, Carrier.REASONING_BLOCK, Carrier.ENCRYPTED_ITEM)
 """Carriers that have a place for a proof: a signature, or encrypted state."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.convert._caching import is_mark
-from workbench.convert._ledger import Ledger
-from workbench.convert._names import fitting, rewritten
 from workbench.convert._parts import INPUT, fit_extra
-from workbench.convert._places import Places
+from workbench.convert.losses import Ledger
+from workbench.convert.names import fitting, rewritten
+from workbench.convert.places import Places
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.protocols import Capabilities, Param

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.convert._ledger import Ledger, keys
-from workbench.convert._places import Places
+from workbench.convert.losses import Ledger, keys
+from workbench.convert.places import Places
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.leaves import escape, scalars
 from workbench.protocols import Capabilities

@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench import protocols
 from workbench.convert._caching import marked
-from workbench.convert._ledger import keys
 from workbench.convert.convert import Converted, read_body
+from workbench.convert.losses import keys
 from workbench.convert.normal import normal_request, normal_response
 from workbench.ir import (
     Carrier,

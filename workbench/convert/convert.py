@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.convert._ledger import Loss
 from workbench.convert.declared import NONE, Declared
 from workbench.convert.fit import Fitted, fit_request, fit_response
+from workbench.convert.losses import Loss
 from workbench.convert.normal import normal_request, normal_response
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR

@@ -20,12 +20,12 @@ from typing import Any
 
 from workbench.convert import _parts, _request, _response
 from workbench.convert._caching import is_mark, marked
-from workbench.convert._ledger import Ledger, Loss
-from workbench.convert._names import AnswerIds, Ids
-from workbench.convert._places import Places
-from workbench.convert._reasoning import fit_reasoning, joined
 from workbench.convert.declared import NONE, Declared
+from workbench.convert.losses import Ledger, Loss
+from workbench.convert.names import AnswerIds, Ids
 from workbench.convert.normal import NormalRequest, NormalResponse, append, rebased
+from workbench.convert.places import Places
+from workbench.convert.reasoning import fit_reasoning, joined
 from workbench.ir import (
     NOTHING,
     Carrier,

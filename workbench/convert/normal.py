@@ -17,7 +17,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from workbench.convert._ledger import Ledger, Loss
+from workbench.convert.losses import Ledger, Loss
 from workbench.ir import (
     NOTHING,
     Carrier,

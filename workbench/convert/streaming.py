@@ -19,16 +19,16 @@ from dataclasses import replace
 
 from workbench import protocols
 from workbench.convert._framing import EventReader
-from workbench.convert._ledger import Ledger, Loss
-from workbench.convert._names import AnswerIds
 from workbench.convert._parts import WRAPPED
 from workbench.convert._passing import Passage
 from workbench.convert.declared import NONE, Declared
 from workbench.convert.fit import fit_response
+from workbench.convert.losses import Ledger, Loss
+from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 from workbench.protocols import Growing
-from workbench.protocols._writing import write_part
+from workbench.protocols.common.writing import write_part
 
 AS_IT_IS = "passed on as they came"
 AGAIN = "the answer began again behind what had been passed on"

@@ -25,8 +25,8 @@ from workbench.diff.versions import versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols.decode import Decoded
-from workbench.wire._strings import encode
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
+from workbench.wire.json_strings import encode
 from workbench.wire.session import Session, exchanges_of
 
 Ask = Callable[[int, Exchange], Decoded]

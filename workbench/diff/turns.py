@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain._likeness import Likeness, alike, likeness
+from workbench.chain.likeness import Likeness, alike, likeness
 from workbench.diff.wire import align
 from workbench.wire.exchange import Origin, Summary
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from workbench.chain._likeness import Likeness, alike, likeness
 from workbench.chain.conversations import Conversations
+from workbench.chain.likeness import Likeness, alike, likeness
 from workbench.diff.turns import ELSE, Turn, in_order, places
 from workbench.diff.wire import align
 from workbench.protocols.decode import Decoded

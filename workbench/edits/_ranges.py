@@ -16,9 +16,9 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.wire import patch
-from workbench.wire._index import Place, nth
-from workbench.wire._scan import CUT
-from workbench.wire._strings import decode
+from workbench.wire.json_index import Place, nth
+from workbench.wire.json_scan import CUT
+from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 
 BLANK: Final = b" \t\r\n"

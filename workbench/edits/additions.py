@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from workbench.edits import shape
 from workbench.edits._ranges import Value
 from workbench.edits.operations import Splices, adapter_of, value_of
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._places import array_of, element
-from workbench.edits.repairs._proposal import value_at
+from workbench.edits.places import array_of, element
+from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import Adapter
@@ -35,7 +35,7 @@ def insert_message(decoded: Decoded, role: str, text: str, before: str = "") -> 
         raise LocalProtocolError(f"no role {role!r} for a new message", hint=f"known: {', '.join(ROLES)}")
     if role == "system" and not adapter.capabilities.mid_system:
         return _insert_system(decoded, adapter, text)
-    return _put(decoded, before, _shape.message(adapter, role, (Text(text),)))
+    return _put(decoded, before, shape.message(adapter, role, (Text(text),)))
 
 
 def insert_text(decoded: Decoded, message: str, text: str, at: int | None = None) -> Splices:
@@ -49,7 +49,7 @@ def insert_text(decoded: Decoded, message: str, text: str, at: int | None = None
     role = "assistant" if any(held.tool_calls()) or held.role in ("assistant", "model") else "user"
     if any(element(part) == "" for part in held.parts):
         raise LocalProtocolError("this item holds no texts", where=message, hint="insert a message")
-    body, made = _shape.written_of(adapter, (Message(role, (Text(text),)),))
+    body, made = shape.written_of(adapter, (Message(role, (Text(text),)),))
     part = made.messages[0].parts[0]
     place = array_of(part)
     key = place[0] if place else element(part)
@@ -104,11 +104,11 @@ def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = Fa
     able = adapter.capabilities
     name = asked.name if able.result_names or not able.call_ids or able.ids_optional else None
     result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.error_flag else None, name)
-    written = _shape.results(adapter, [asked], [result])
+    written = shape.results(adapter, [asked], [result])
     calls, at = _turn(decoded, number)
     behind = _Behind(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)
     if written[0].is_element:
-        whole = _shape.result_message(adapter, [asked], [result])
+        whole = shape.result_message(adapter, [asked], [result])
         return _into_turn(decoded, at, whole, written[0].at or "", written[0].value, behind)
     found = (k for k in range(at, len(messages)) if any(map(behind.stops, enumerate(messages[k].parts, k - at))))
     place = next(found, len(messages))
@@ -174,7 +174,7 @@ def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value:
 
 
 def _insert_system(decoded: Decoded, adapter: Adapter, text: str) -> Splices:
-    (key, value), root = next(iter(_shape.system(adapter, text).items())), _root(decoded)
+    (key, value), root = next(iter(shape.system(adapter, text).items())), _root(decoded)
     if decoded.request_index.span(f"{root}/{key}"):
         raise LocalProtocolError("there is a system prompt", where=f"{root}/{key}", hint="edit it")
     return _member(value_of(decoded, root), key, value)
@@ -187,7 +187,7 @@ def _put(decoded: Decoded, before: str, value: JsonValue) -> Splices:
     if messages and not value_of(decoded, place).is_list:
         return _put_beside(decoded, adapter, messages[0], before, value)
     if not messages:
-        _, made = _shape.written_of(adapter, (Message("user", (Text("-"),)),))
+        _, made = shape.written_of(adapter, (Message("user", (Text("-"),)),))
         place = parent_of(made.messages[0].pointer)[0]
         if decoded.request_index.span(place) is None:
             return _member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
@@ -200,7 +200,7 @@ def _put_beside(decoded: Decoded, adapter: Adapter, only: Message, before: str, 
     """A message beside the only one, which stands without a list."""
     held = value_of(decoded, only.pointer)
     said = held.parsed
-    first = _shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
+    first = shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
     both = [value, first] if before else [first, value]
     return (held.replaced(value_of(decoded, parent_of(only.pointer)[0]).written(both)),)
 
@@ -212,7 +212,7 @@ def _member(held: Value, key: str, value: JsonValue) -> Splices:
 def _block(decoded: Decoded, message: Message, text: str) -> JsonValue:
     """A text as an element of what a message says: as the adapter writes one, else like one that is there."""
     role = "assistant" if message.role in ("assistant", "model") else "user"
-    made = _shape.block(adapter_of(decoded), Text(text), role)
+    made = shape.block(adapter_of(decoded), Text(text), role)
     if isinstance(made, dict):
         return made
     like = next((p for p in message.parts if isinstance(p, Text) and array_of(p) and "text" in p.source.fields), None)

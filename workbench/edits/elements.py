@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.edits.repairs._places import element
+from workbench.edits.places import element
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import Decoded
-from workbench.wire._index import split
-from workbench.wire._strings import decode
+from workbench.wire.json_index import split
+from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, dumps
 
 LABEL = 60

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from workbench import protocols
+from workbench.edits import shape
 from workbench.edits._ranges import BLANK, Value
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._places import element
+from workbench.edits.places import element
 from workbench.edits.request import Splice, problem
 from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolResultIR
@@ -20,7 +20,7 @@ from workbench.leaves import escape
 from workbench.protocols import Adapter
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.wire import patch
-from workbench.wire._index import split
+from workbench.wire.json_index import split
 from workbench.wire.jsontext import writer_like
 
 Splices: TypeAlias = tuple[Splice, ...]
@@ -77,7 +77,7 @@ def set_text(decoded: Decoded, pointer: str, text: str) -> Splices:
         return value.retold(text)
     texts = _texts(decoded, pointer)
     if not texts:
-        block = _shape.block(adapter_of(decoded), Text(text))
+        block = shape.block(adapter_of(decoded), Text(text))
         return (value.with_element(0, value.written(block)),)
     others = (c.removed() for c in value.children if any(f"{at}/".startswith(f"{c.pointer}/") for at in texts[1:]))
     return tuple(sorted((*value_of(decoded, texts[0]).retold(text), *others)))

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, TypeAlias
 from workbench.diff.wire import common, common_end
 from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import patch
-from workbench.wire._strings import decode
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import loads
 
 _BYTE: Final = re.compile(r"byte (\d+)")

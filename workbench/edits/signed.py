@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
 from workbench.contracts import Severity
+from workbench.edits.fault import Fault
+from workbench.edits.places import drop, element
 from workbench.edits.repairs import _thinking
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._places import drop, element
 from workbench.edits.request import edited
 from workbench.errors import WorkbenchError
 from workbench.ir import Message, ModelRequest, Part, Reasoning

@@ -13,7 +13,7 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls.arguments.ladder import Rung
-from workbench.toolcalls.formats._json_text import JsonTracker
+from workbench.toolcalls.json_text import JsonTracker
 
 TEXTS = {
     "quotes": "She said \"no\" and 'yes'.",

@@ -124,7 +124,7 @@ def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange,
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    from workbench.toolcalls.schemas._fits import fits
+    from workbench.toolcalls.schemas.fits import fits
 
     return fits(value, KEYWORDS[name])
 

@@ -375,6 +375,6 @@ def every() -> Iterator[Adapter]:
 
 def elsewhere() -> tuple[str, ...]:
     """Names of the protocols that are recognised, although no adapter decodes them."""
-    from workbench.protocols import _elsewhere
+    from workbench.protocols.common import undecoded
 
-    return tuple(sorted(set(_elsewhere.NAMES) - set(protocols())))
+    return tuple(sorted(set(undecoded.NAMES) - set(protocols())))

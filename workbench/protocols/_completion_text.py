@@ -21,9 +21,9 @@ from workbench.ir import (
     Text,
     Usage,
 )
-from workbench.protocols._error_body import read_error
 from workbench.protocols._growing import Run
 from workbench.protocols._pieces import Pieces
+from workbench.protocols.common.error_body import read_error
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

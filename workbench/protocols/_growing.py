@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.ir import Part, Reasoning, Source, Text
-from workbench.protocols import _think
 from workbench.protocols._pieces import Pieces
+from workbench.protocols.common import think_tags
 
 _ITSELF = Source("", {"text": ""})
 
@@ -45,7 +45,7 @@ class Run:
     def parts(self) -> tuple[Part, ...]:
         text = "".join(self.since(0))
         if self.is_tagged:
-            return tuple(_think.parts(Text(text, source=_ITSELF)))
+            return tuple(think_tags.parts(Text(text, source=_ITSELF)))
         return (replace(self._begins, text=text),)
 
 

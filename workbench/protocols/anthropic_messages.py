@@ -22,7 +22,7 @@ from workbench.protocols._blocks.response import read_response
 from workbench.protocols._blocks.stream import BlockStreamDecoder
 from workbench.protocols._edits import answer_in, edit_answer, edit_request
 from workbench.protocols._reading import decode_request
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 
 _URL = re.compile(

@@ -21,7 +21,7 @@ from workbench.protocols._keyed.stream import KeyedStreamDecoder
 from workbench.protocols._reading import decode_request
 from workbench.protocols._stream_exception import EXCEPTIONS, as_in_body
 from workbench.protocols._url import segment
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 
 _URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")

@@ -19,7 +19,7 @@ from workbench.protocols._events.request import CHOICES, PLACES, PROTOCOL, find_
 from workbench.protocols._events.response import STOPS, read_response
 from workbench.protocols._events.stream import EventStreamDecoder
 from workbench.protocols._reading import decode_request
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 
 _URL = re.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")

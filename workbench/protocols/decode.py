@@ -12,8 +12,9 @@ from typing import Any
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
-from workbench.protocols import Adapter, UrlFacts, _beside, _elsewhere, _misread, _shared_urls, refusals
-from workbench.protocols._error_body import read_error
+from workbench.protocols import Adapter, UrlFacts, _beside, _misread, _shared_urls, refusals
+from workbench.protocols.common import undecoded
+from workbench.protocols.common.error_body import read_error
 from workbench.protocols.known import KnownMessages
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
@@ -175,9 +176,9 @@ class Decoded:
             return None, "a WebSocket connection; what was asked and answered on it stands behind it"
         if self.exchange.kind is Kind.WEBSOCKET:
             first = islice(seen_frames(self.exchange), 8)
-            return _elsewhere.name_frames(frame.value for frame in first), "a WebSocket connection"
+            return undecoded.name_frames(frame.value for frame in first), "a WebSocket connection"
         if GRPC in self.exchange.meta:
-            return _elsewhere.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
+            return undecoded.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
         request = self.exchange.request
         url = request.url if request else ""
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
@@ -199,7 +200,7 @@ class Decoded:
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
         first = [(e.name, _peek(meant(e.data))) for e in self.events[:8] if e.data is not None]
-        named = url and _elsewhere.name_url(url)
+        named = url and undecoded.name_url(url)
         if named:
             return named, "by its URL"
         claims = [
@@ -214,7 +215,7 @@ class Decoded:
         likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
         score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
         for value in (request, response, *(v for _, v in first)):
-            other = _elsewhere.name_value(value)
+            other = undecoded.name_value(value)
             if other and score < 0.9:
                 return other, "by its body"
         if score > 0:

@@ -32,7 +32,7 @@ from workbench.protocols._contents.write import ContentsWriter, request_body, re
 from workbench.protocols._edits import answer_in, edit_answer, edit_request
 from workbench.protocols._reading import decode_request
 from workbench.protocols._url import segment
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 from workbench.wire.jsontext import loads
 

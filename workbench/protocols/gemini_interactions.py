@@ -19,7 +19,7 @@ from workbench.protocols._steps.response import LISTS, STATUSES, read_response
 from workbench.protocols._steps.step import is_step
 from workbench.protocols._steps.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols._steps.write import StepWriter, write_request, write_response
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 from workbench.wire.stream import read_untyped
 

@@ -18,7 +18,7 @@ from workbench.protocols._native.request import PLACES, PROTOCOL, find_params, r
 from workbench.protocols._native.response import read_response
 from workbench.protocols._native.stream import NativeStreamDecoder
 from workbench.protocols._reading import decode_request
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 from workbench.wire.stream import Framing
 

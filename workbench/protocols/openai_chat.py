@@ -23,7 +23,7 @@ from workbench.protocols._chat.response import read_response
 from workbench.protocols._chat.stream import ChatStreamDecoder
 from workbench.protocols._edits import answer_in, edit_answer, edit_request
 from workbench.protocols._reading import decode_request
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")

@@ -19,7 +19,7 @@ from workbench.protocols._items.stream import ItemStreamDecoder
 from workbench.protocols._items.write import UNKNOWN, write_request, write_response
 from workbench.protocols._items.write_stream import ItemWriter
 from workbench.protocols._reading import decode_request
-from workbench.protocols._writing import write_stream
+from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known import KnownMessages
 from workbench.wire.stream import read_untyped
 

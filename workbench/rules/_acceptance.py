@@ -11,14 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from workbench.chain._journal import Journal
+from workbench.chain.undo_log import Journal
 from workbench.contracts.choosing import SIMULATED
 from workbench.contracts.finding import Finding
 from workbench.ir import ModelResponse
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case
 from workbench.rules._refused import was_judged
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire import urls
 from workbench.wire.exchange import Headers, Origin
 from workbench.wire.translation import translation

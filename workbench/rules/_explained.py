@@ -20,7 +20,7 @@ from workbench.protocols.decode import REQUEST
 from workbench.protocols.refusals import Refusal
 from workbench.rules._case import Case, Rule
 from workbench.rules._refused import is_about_the_request, place_of, refusal_of
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 
 NEAR = 2
 """Messages by which an index may be counted in another way."""

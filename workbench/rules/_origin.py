@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
-from workbench.chain._journal import Journal
+from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
+from workbench.chain.undo_log import Journal
 from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
@@ -22,7 +22,7 @@ from workbench.protocols.known import fact
 from workbench.rules._case import Case
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.translation import translation
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")

@@ -10,11 +10,11 @@ import json
 import re
 from dataclasses import dataclass
 
+from workbench.chain.cache_marks import unmarked
 from workbench.ir import JsonValue, Message
 from workbench.leaves import escape
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._body import values
-from workbench.rules._cache_marks import unmarked
 from workbench.wire.jsontext import loads, string_slice_span
 
 DEEPEST = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.contracts.error_texts import known
 from workbench.ir import ApiError
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 
 MOST_DETAILS = 3
 

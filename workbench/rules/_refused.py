@@ -14,7 +14,7 @@ from workbench.protocols import refusals
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.refusals import Again, Cause, Refusal
 from workbench.rules._case import Case
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.jsontext import loads
 
 PASSES = 3

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.chain._fingerprint import call_digest
 from workbench.chain.closure import NodeRef
+from workbench.chain.fingerprint import call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact

@@ -8,13 +8,13 @@ from dataclasses import replace
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import ApiError
-from workbench.protocols._error_body import read_error
+from workbench.protocols.common.error_body import read_error
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.refusals import Refusal
 from workbench.rules._case import Case, Rule
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.jsontext import loads
 
 ANSWER_ERROR = Rule(

@@ -12,7 +12,7 @@ from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolD
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
+from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
 from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps
 

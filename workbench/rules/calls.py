@@ -10,7 +10,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker, went_astray
+from workbench.rules.wording import quote, weaker, went_astray
 from workbench.wire.exchange import Origin
 
 UNKNOWN_TOOL = Rule(

@@ -10,7 +10,7 @@ from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._reasoning import is_off
-from workbench.rules._words import by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.wording import by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING

@@ -18,7 +18,7 @@ from workbench.protocols.clients.grown import CALL
 from workbench.protocols.clients.ours import declared
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing

@@ -17,7 +17,7 @@ from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._trimming import dropped_call, dropped_result
-from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
+from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.wire.exchange import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

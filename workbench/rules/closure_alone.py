@@ -9,8 +9,8 @@ from workbench.contracts.finding import Finding
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
-from workbench.rules._words import by_term
 from workbench.rules.closure import NOT_FIRST
+from workbench.rules.wording import by_term
 
 RULES = ()
 

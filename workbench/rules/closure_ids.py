@@ -11,8 +11,8 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
 from workbench.rules.closure import MISMATCH
+from workbench.rules.wording import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
 
 ID_FORMAT = Rule(
     "closure.id-format",

@@ -12,9 +12,9 @@ from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
 from workbench.rules._items import item_id, item_kind
-from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
+from workbench.rules.wording import enforced_exactly, quote
 
 RULES = ()
 

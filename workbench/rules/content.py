@@ -11,8 +11,8 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import enforced_exactly, from_anomalies, quote, unproved
 from workbench.rules.shapes import SHAPE
+from workbench.rules.wording import enforced_exactly, from_anomalies, quote, unproved
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import limits
+from workbench.chain.cache_marks import marks
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import matches
 from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import ModelRequest, Usage
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.exchange import Origin as Recorded
 
 INFO, WARNING = Severity.INFO, Severity.WARNING

@@ -9,7 +9,7 @@ from itertools import islice
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from workbench.chain.cache_marks import marks
 from workbench.contracts.contract import Contract
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.contracts.refusal import dotted
@@ -14,9 +15,8 @@ from workbench.leaves import escape
 from workbench.protocols.decode import REQUEST
 from workbench.protocols.known import fact
 from workbench.rules._body import base, values
-from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import by_term, quote, unproved, weaker, with_related
+from workbench.rules.wording import by_term, quote, unproved, weaker, with_related
 from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING

@@ -18,7 +18,7 @@ from workbench.diff.said import Lost, lost
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker, with_related
+from workbench.rules.wording import quote, weaker, with_related
 from workbench.wire.jsontext import dumps
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

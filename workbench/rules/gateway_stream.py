@@ -13,8 +13,8 @@ from typing import NamedTuple
 from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker
 from workbench.rules.gateway_hops import is_meant
+from workbench.rules.wording import quote, weaker
 
 BUFFERED = Rule(
     "gateway.buffered",

@@ -10,7 +10,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, with_related
+from workbench.rules.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
 
 WARNING = Severity.WARNING

@@ -19,8 +19,8 @@ from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
 from workbench.rules._reasoning import is_off
-from workbench.rules._words import by_term, enforced_exactly, quote
 from workbench.rules.gateway import betas
+from workbench.rules.wording import by_term, enforced_exactly, quote
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps
 

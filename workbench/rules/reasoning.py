@@ -23,8 +23,8 @@ from workbench.rules._reasoning import (
     stand_ins,
 )
 from workbench.rules._trimming import dropped_reasoning
-from workbench.rules._words import as_warning, quote, with_related
 from workbench.rules.reasoning_place import ORDER
+from workbench.rules.wording import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 

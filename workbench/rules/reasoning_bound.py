@@ -18,7 +18,7 @@ from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._reasoning import genuine
-from workbench.rules._words import as_warning, quote, with_related
+from workbench.rules.wording import as_warning, quote, with_related
 
 UNBOUND = Rule(
     "reasoning.unbound",

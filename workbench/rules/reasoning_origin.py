@@ -14,7 +14,7 @@ from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
-from workbench.rules._words import as_warning, quote, with_related
+from workbench.rules.wording import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 

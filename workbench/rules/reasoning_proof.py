@@ -18,9 +18,9 @@ from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
 from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
-from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
+from workbench.rules.wording import enforced_exactly, quote
 
 RULES = ()
 

@@ -23,7 +23,7 @@ from workbench.rules._case import Case, Rule
 from workbench.rules._explained import Explained, explained
 from workbench.rules._refused import is_about_the_request
 from workbench.rules._stand_ins import is_on_stand_in
-from workbench.rules._words import quote, weaker
+from workbench.rules.wording import quote, weaker
 from workbench.wire import urls
 from workbench.wire.exchange import Origin
 

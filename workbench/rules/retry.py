@@ -11,7 +11,7 @@ from workbench.ir import Message, ToolCallIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
 from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
-from workbench.rules._words import quote, with_related
+from workbench.rules.wording import quote, with_related
 
 WARNING = Severity.WARNING
 

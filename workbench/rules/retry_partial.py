@@ -13,7 +13,7 @@ from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker
+from workbench.rules.wording import quote, weaker
 
 STALE = Rule(
     "retry.stale-partial",

@@ -14,8 +14,8 @@ from workbench.protocols.refusals import Again
 from workbench.rules._case import Case
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._refused import refusal_of
-from workbench.rules._words import quote
 from workbench.rules.retry import LOOP
+from workbench.rules.wording import quote
 from workbench.wire.jsontext import loads
 
 RULES = ()

@@ -9,7 +9,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import by_term, quote
+from workbench.rules.wording import by_term, quote
 
 WARNING = Severity.WARNING
 

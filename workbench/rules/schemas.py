@@ -19,7 +19,7 @@ from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._schema_path import by_index, by_name, context
-from workbench.rules._words import by_term, enforced_exactly, quote, unproved
+from workbench.rules.wording import by_term, enforced_exactly, quote, unproved
 from workbench.toolcalls.schemas import lint
 from workbench.toolcalls.schemas.dialect import PLAIN, Dialect, Term, dialects
 from workbench.toolcalls.schemas.walk import resolve

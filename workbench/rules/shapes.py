@@ -12,7 +12,7 @@ from workbench.ir import Anomaly, Message, Opaque
 from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.wording import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 
 SHAPE = Rule(

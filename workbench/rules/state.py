@@ -11,7 +11,7 @@ from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case, Rule
 from workbench.rules._refused import refusal_of
-from workbench.rules._words import as_warning, quote, weaker
+from workbench.rules.wording import as_warning, quote, weaker
 from workbench.wire import urls
 
 LOST = Rule(

@@ -13,7 +13,7 @@ from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import in_stream, refusal_of
-from workbench.rules._words import weaker
+from workbench.rules.wording import weaker
 from workbench.wire.exchange import Origin
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING

@@ -11,7 +11,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker
+from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.formats import TextCall, debris, find
 
 ERROR = Severity.ERROR

@@ -9,7 +9,7 @@ from workbench import protocols
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.protocols.decode import REQUEST, RESPONSE, TEXT
 from workbench.rules._case import Case, Rule
-from workbench.rules._words import quote, weaker
+from workbench.rules.wording import quote, weaker
 from workbench.wire.exchange import Headers, Origin, State
 from workbench.wire.stream import Framing
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from workbench import protocols as adapters
 from workbench.ir import JsonValue
-from workbench.protocols import _elsewhere
+from workbench.protocols.common import undecoded
 
 MODEL, COUNT, STORED = "model", "count", "stored"
 
@@ -144,7 +144,7 @@ def _foreign(method: str, target: str, spoken: Sequence[str]) -> str:
         endpoints = (e for e in ENDPOINTS if e.protocol == name and method in e.methods)
         if adapters.get(name).claims_url(target) or any(e.path.search(path) for e in endpoints):
             return name
-    return _elsewhere.name_url(path) or ""
+    return undecoded.name_url(path) or ""
 
 
 def _by_default() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.contracts import Finding
 from workbench.ir import Carrier, Message, Reasoning
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._words import as_warning
+from workbench.rules.wording import as_warning
 from workbench.simulator._ids import is_ours
 from workbench.wire.exchange import Exchange
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._fits import Undecided, fits
-from workbench.toolcalls.schemas._instances import instances
-from workbench.toolcalls.schemas._merge import types_of
+from workbench.toolcalls.schemas.fits import Undecided, fits
+from workbench.toolcalls.schemas.instances import instances
+from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import resolve
 
 _MOST_DEPTH = 8

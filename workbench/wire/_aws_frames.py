@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from workbench.wire._index import JsonIndex, Span
 from workbench.wire._sse_block import SseEvent
+from workbench.wire.json_index import JsonIndex, Span
 
 MAX_MESSAGE: Final = 24 * 1024 * 1024
 """Bytes of one message: a payload of 24 MB is the most the specification allows (botocore refuses larger ones)."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire._index import JsonIndex
 from workbench.wire._loads import loads
+from workbench.wire.json_index import JsonIndex
 
 
 class Members:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.wire._index import JsonIndex, Span
+from workbench.wire.json_index import JsonIndex, Span
 
 
 class SseEvent(NamedTuple):

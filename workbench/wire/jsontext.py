@@ -11,11 +11,11 @@ from typing import Final
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.wire._index import JsonIndex, Place, Span
 from workbench.wire._loads import dumps, dumps_ascii, elements, loads
 from workbench.wire._members import Members
 from workbench.wire._runs import Run, runs
-from workbench.wire._strings import ESCAPE, decode, encode
+from workbench.wire.json_index import JsonIndex, Place, Span
+from workbench.wire.json_strings import ESCAPE, decode, encode
 
 __all__ = [
     "JsonIndex",

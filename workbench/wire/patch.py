@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.wire._index import split
+from workbench.wire.json_index import split
 from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like
 
 __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"]

@@ -9,8 +9,8 @@ import pytest
 
 from workbench import contracts
 from workbench.contracts import Finding, Severity
+from workbench.edits.fault import Fault
 from workbench.edits.repairs import _thinking
-from workbench.edits.repairs._fault import Fault
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.patch import Insert, Replace

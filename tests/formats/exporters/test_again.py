@@ -15,8 +15,8 @@ from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import Decoded
-from workbench.wire._strings import decode, encode
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
+from workbench.wire.json_strings import decode, encode
 from workbench.wire.jsontext import runs
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession, exchanges_of

@@ -18,7 +18,8 @@ from tests.cli.conftest import SESSIONS
 from workbench import contracts
 from workbench.edits import repairs
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Exported, Selection, _work, load
+from workbench.formats import exporting
+from workbench.formats.exporters import Exported, Selection, load
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
@@ -189,7 +190,7 @@ def test_it_runs_wherever_it_lies(mended: Exported, tmp_path: Path, monkeypatch:
     own.unlink()
     contracts.forget()
     for name, made in (("acme", acme), ("lost", mended)):
-        _work.put(made, FORM, tmp_path / "out" / name)
+        exporting.put(made, FORM, tmp_path / "out" / name)
     (written,) = (tmp_path / "out" / "lost").glob("test_*.py")
     hooked = written.read_text(encoding="utf-8").replace(
         "    return turn.body\n", "    return bytes(bytearray(turn.body))\n"

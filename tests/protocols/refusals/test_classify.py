@@ -11,7 +11,7 @@ import pytest
 from workbench.contracts import pages
 from workbench.errors import WireError
 from workbench.protocols import refusals
-from workbench.protocols._error_body import read_error, read_error_text
+from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.refusals._classify import LONGEST
 from workbench.protocols.refusals._kinds import table
 from workbench.wire.exchange import Headers

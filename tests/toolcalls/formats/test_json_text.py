@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.toolcalls.formats._json_text import JsonTracker, toggles
+from workbench.toolcalls.json_text import JsonTracker, toggles
 
 
 @pytest.mark.parametrize(

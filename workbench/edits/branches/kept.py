@@ -24,8 +24,8 @@ from workbench.edits import Splice, between, spliced, text_of
 from workbench.edits.branches.held import Held
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.wire._strings import decode, encode
 from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.json_strings import decode, encode
 from workbench.wire.redaction import Redactor
 from workbench.wire.session.sqlite import SqliteSession
 from workbench.wire.session.writer import SessionWriter

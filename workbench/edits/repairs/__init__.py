@@ -18,9 +18,9 @@ from functools import cache
 from workbench import limits, plugins
 from workbench.contracts import Finding, Repair
 from workbench.edits import SetHeader
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs import _search, _session
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Families, Fixed, Propose, Search, Tried, is_repairable
 from workbench.edits.repairs._session import Done
 from workbench.rules.inspection import Inspector

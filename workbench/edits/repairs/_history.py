@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
 from workbench.wire.patch import Remove
 
 

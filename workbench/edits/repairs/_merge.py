@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._places import array_of
-from workbench.edits.repairs._proposal import Proposal
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of
+from workbench.edits.proposal import Proposal
 from workbench.ir import JsonValue, Message, Text
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
 
@@ -59,13 +59,13 @@ def _elements(fault: Fault, message: Message) -> list[JsonValue] | None:
     if all(places):
         return [f"{message.pointer}{place[0]}/{place[1]}" for place in places if place]
     if len(message.parts) == 1 and isinstance(message.parts[0], Text):
-        return [_shape.block(fault.adapter, message.parts[0])]
+        return [shape.block(fault.adapter, message.parts[0])]
     return None
 
 
 def front(fault: Fault, message: Message, text: str) -> Iterator[Proposal]:
     """The text of a system message goes where this protocol has its system text, if that is not a message."""
-    body = _shape.system(fault.adapter, text)
+    body = shape.system(fault.adapter, text)
     for key, value in body.items():
         held = fault.value(f"/{key}")
         gone = Remove(message.pointer)
@@ -75,7 +75,7 @@ def front(fault: Fault, message: Message, text: str) -> Iterator[Proposal]:
         elif isinstance(held, str):
             yield Proposal(title, (Replace(f"/{key}", held + BETWEEN + text), gone))
         elif isinstance(held, list):
-            element = value[0] if isinstance(value, list) else _shape.block(fault.adapter, Text(text))
+            element = value[0] if isinstance(value, list) else shape.block(fault.adapter, Text(text))
             yield Proposal(title, (Insert(f"/{key}/-", element), gone))
         elif isinstance(held, dict) and isinstance(held.get("parts"), list) and isinstance(value, dict):
             yield Proposal(title, (Insert(f"/{key}/parts/-", value["parts"][0]), gone))

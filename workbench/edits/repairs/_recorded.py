@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._places import array_of, drop, element
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of, drop, element
 from workbench.ir import Message, Part, Reasoning, ToolCallIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules.reasoning_proof import PROOF, proof_of
@@ -41,7 +41,7 @@ def _parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...
     """The reasoning that is a part of its own, or stands in the same part of the wire as another one."""
     if not any(isinstance(p, Reasoning) for p in came):
         return ()
-    written = _shape.reasoning(fault.adapter, came)
+    written = shape.reasoning(fault.adapter, came)
     if written is None:
         return ()
     numbers = fault.turn(number) if fault.request.itemized else range(number, number + 1)
@@ -108,7 +108,7 @@ def _kinds(parts: Sequence[Part]) -> list[str]:
     return [p.carrier if isinstance(p, Reasoning) else type(p).__name__ for p in parts]
 
 
-def _put(fault: Fault, numbers: range, number: int, piece: _shape.Written, came: Sequence[Part]) -> Iterator[Change]:
+def _put(fault: Fault, numbers: range, number: int, piece: shape.Written, came: Sequence[Part]) -> Iterator[Change]:
     """One piece of reasoning where it belongs in the message, or among the items."""
     message = fault.messages[number]
     others = [(n, p) for n in numbers for p in fault.messages[n].parts if not isinstance(p, Reasoning)]
@@ -128,7 +128,7 @@ def _put(fault: Fault, numbers: range, number: int, piece: _shape.Written, came:
         yield Insert(message.pointer + piece.at, piece.value)
 
 
-def _element(fault: Fault, message: Message, piece: _shape.Written) -> Iterator[Change]:
+def _element(fault: Fault, message: Message, piece: shape.Written) -> Iterator[Change]:
     """A block among the blocks; a lone text becomes one of them."""
     rest = [p for p in message.parts if not isinstance(p, Reasoning)]
     places = [array_of(p) for p in rest]
@@ -141,7 +141,7 @@ def _element(fault: Fault, message: Message, piece: _shape.Written) -> Iterator[
     held = fault.value(at)
     if isinstance(held, str) and held:
         said = [p for p in rest if element(p) == piece.at]
-        yield Replace(at, [piece.value, *(_shape.block(fault.adapter, p, "assistant") for p in said)])
+        yield Replace(at, [piece.value, *(shape.block(fault.adapter, p, "assistant") for p in said)])
     elif "content" in (fault.value(message.pointer) or ()):
         yield Replace(at, [piece.value])
     else:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from workbench import limits
 from workbench.contracts import Finding, Severity
 from workbench.edits import Change, SetHeader, edited
-from workbench.edits.repairs._between import between
-from workbench.edits.repairs._fault import Fault
+from workbench.edits.fault import Fault
+from workbench.edits.json_changes import between
+from workbench.edits.proposal import Proposal
 from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._proposal import Proposal
 from workbench.errors import WorkbenchError
 from workbench.wire.jsontext import loads
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
-from workbench.convert._names import fitting, rewritten
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._places import array_of, element
+from workbench.convert.names import fitting, rewritten
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of, element
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
@@ -21,12 +21,12 @@ def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
 
 def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
     """The same for calls that may be new, of the turn of a call that is there."""
-    made = [_shape.stand_in(fault.adapter, call) for call in calls]
-    written = _shape.results(fault.adapter, calls, made)
+    made = [shape.stand_in(fault.adapter, call) for call in calls]
+    written = shape.results(fault.adapter, calls, made)
     place = _place(fault, behind, is_element=any(w.is_element for w in written))
     if isinstance(place, str):
         values = [w.value for w in written] if not any(w.is_element for w in written) else None
-        held = values or [_shape.result_message(fault.adapter, calls, made)]
+        held = values or [shape.result_message(fault.adapter, calls, made)]
         return tuple(Insert(place, value) for value in held)
     return _into(fault, place, [w.value for w in written])
 
@@ -59,15 +59,15 @@ def _into(fault: Fault, message: Message, values: Sequence[JsonValue]) -> tuple[
         return tuple(Insert(f"{message.pointer}{parent}/{index}", value) for value in values)
     if len(message.parts) == 1 and isinstance(message.parts[0], Text):
         text = message.parts[0]
-        value = [*values, _shape.block(fault.adapter, text)] if text.text else list(values)
+        value = [*values, shape.block(fault.adapter, text)] if text.text else list(values)
         return (Replace(message.pointer + text.source.pointer, value),)
     return ()
 
 
 def in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
     """Stand-ins at the front of a message, or in messages of their own before it."""
-    made = [_shape.stand_in(fault.adapter, call) for call in calls]
-    written = _shape.results(fault.adapter, calls, made)
+    made = [shape.stand_in(fault.adapter, call) for call in calls]
+    written = shape.results(fault.adapter, calls, made)
     message = fault.messages[number]
     if any(w.is_element for w in written):
         return _into(fault, message, [w.value for w in written])
@@ -146,8 +146,8 @@ def _id_suffix(fault: Fault, name: str) -> str:
     """Where the protocol writes the id of a call or result, below it."""
     call = ToolCallIR("id", "name", {}, "function")
     result = ToolResultIR("id", (Text("-"),), name="name")
-    asked = Message("assistant", (_shape.normal_call(fault.adapter, call),))
-    _, decoded = _shape.written_of(fault.adapter, (asked, Message("tool", (result,))))
+    asked = Message("assistant", (shape.normal_call(fault.adapter, call),))
+    _, decoded = shape.written_of(fault.adapter, (asked, Message("tool", (result,))))
     for message in decoded.messages:
         for part in message.parts:
             if name in part.source.fields and isinstance(part, ToolCallIR if name == "id" else ToolResultIR):
@@ -203,7 +203,7 @@ def as_written(fault: Fault, result: ToolResultIR) -> JsonValue:
     calls = calls_of(fault, [result])
     if not calls:
         return None
-    written = _shape.results(fault.adapter, calls, [result])
+    written = shape.results(fault.adapter, calls, [result])
     if any(w.is_element for w in written):
-        return _shape.result_message(fault.adapter, calls, [result])
+        return shape.result_message(fault.adapter, calls, [result])
     return written[0].value if written else None

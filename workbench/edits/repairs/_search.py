@@ -11,9 +11,9 @@ from itertools import chain, islice
 from workbench import limits
 from workbench.contracts import Finding, Repair, Severity, Verdict
 from workbench.edits import HEADERS, edited
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal, edits, read_at
 from workbench.edits.repairs import _resorts
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal, edits, read_at
 from workbench.errors import WorkbenchError
 from workbench.protocols.decode import REQUEST
 from workbench.rules import every_rule

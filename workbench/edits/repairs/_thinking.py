@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from workbench.convert._places import Places
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._fault import Fault
+from workbench.convert.places import Places
+from workbench.edits import shape
+from workbench.edits.fault import Fault
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.wire.patch import Change, Insert, Replace
@@ -39,7 +39,7 @@ def _own(fault: Fault) -> Mapping[str, JsonValue]:
     switch = fault.contract.term("reasoning.switch")
     if isinstance(switch, dict):
         return cast("dict[str, JsonValue]", switch.get("off") or {})
-    return {} if fault.request.protocol == "openai-chat" else _shape.thinking_off(fault.adapter)
+    return {} if fault.request.protocol == "openai-chat" else shape.thinking_off(fault.adapter)
 
 
 def _said(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:

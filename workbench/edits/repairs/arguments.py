@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
+from workbench.edits.fault import Fault
+from workbench.edits.places import drop, element
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs import _results
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._places import drop, element
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.toolcalls.arguments.ladder import climb
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.patch import Change, Insert, Replace

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.edits.repairs import _shape, _thinking
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
+from workbench.edits.repairs import _thinking
 from workbench.edits.repairs._search import Propose
 from workbench.ir import JsonValue
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Change, Remove, Replace
 
 _SAME = {"any": ("required", "ANY"), "required": ("any",)}
@@ -55,7 +56,7 @@ def auto(fault: Fault) -> Iterator[Proposal]:
 
 def _written(fault: Fault, at: str, mode: str) -> JsonValue:
     """A choice as this protocol writes it at a pointer, None where it cannot be said."""
-    body: JsonValue = _shape.choice(fault.adapter, mode)
+    body: JsonValue = shape.choice(fault.adapter, mode)
     for step in at.split("/")[1:]:
         body = body.get(step) if isinstance(body, dict) else None
     return body

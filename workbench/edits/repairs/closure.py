@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.chain.closure import CallLine, NodeRef
-from workbench.edits.repairs import _results, _shape
-from workbench.edits.repairs._fault import Fault
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of, drop, element
+from workbench.edits.proposal import Loss, Proposal
+from workbench.edits.repairs import _results
 from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._places import array_of, drop, element
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import Message, Opaque, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Insert, Remove, Replace
 
 
@@ -44,7 +45,7 @@ def orphan_result(fault: Fault) -> Iterator[Proposal]:
     yield Proposal(f"drop the result of {quote(part.tool_call_id)}", drop(fault, [ref]), Loss.DROPPED)
     if array_of(part) and part.content:
         at = fault.messages[ref.message].pointer + element(part)
-        texts = [_shape.block(fault.adapter, inner) for inner in part.content]
+        texts = [shape.block(fault.adapter, inner) for inner in part.content]
         if len(texts) == 1 and texts[0]:
             title = f"keep what the result of {quote(part.tool_call_id)} says as plain text"
             yield Proposal(title, (Replace(at, texts[0]),), Loss.DROPPED)
@@ -148,7 +149,7 @@ def wrong_role(fault: Fault) -> Iterator[Proposal]:
 def _own_turn(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
     """A call in somebody else's message: a turn of its own before it, with a stand-in where it has no result."""
     message = fault.messages[ref.message]
-    asked = _shape.message(fault.adapter, "assistant", [_shape.normal_call(fault.adapter, call)])
+    asked = shape.message(fault.adapter, "assistant", [shape.normal_call(fault.adapter, call)])
     line = fault.line(ref)
     if asked is None or (line and line.results):
         return
@@ -169,13 +170,13 @@ def _foreign(fault: Fault) -> Iterator[Proposal]:
     held = fault.value(message.pointer)
     blocks = [p for p in message.parts if isinstance(p, Opaque) and p.type == "tool_result"]
     if isinstance(held, dict) and held.get("role") in ("tool", "function"):
-        found = _shape.foreign_result(held, "tool_call_id")
+        found = shape.foreign_result(held, "tool_call_id")
         made = _results.as_written(fault, found) if found else None
         if made is not None:
             yield Proposal("write the result in the form of this protocol", (Replace(message.pointer, made),))
     elif blocks and isinstance(blocks[0].value, Mapping) and len(message.parts) == len(blocks):
-        results = [_shape.foreign_result(b.value, "tool_use_id") for b in blocks]
-        own = [w.value for r in results if r for w in _shape.results(fault.adapter, _results.calls_of(fault, [r]), [r])]
+        results = [shape.foreign_result(b.value, "tool_use_id") for b in blocks]
+        own = [w.value for r in results if r for w in shape.results(fault.adapter, _results.calls_of(fault, [r]), [r])]
         values = [Insert(message.pointer, value) for value in own]
         yield Proposal("write the results in the form of this protocol", (*values, Remove(message.pointer)))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.edits.repairs import _shape
-from workbench.edits.repairs._fault import Fault
+from workbench.edits import shape
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of, drop
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs._merge import front, joined, said
-from workbench.edits.repairs._places import array_of, drop
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import Media, Message, Text, ToolResultIR
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
 
 EMPTY = "(empty)"
@@ -41,7 +41,7 @@ def assistant_last(fault: Fault) -> Iterator[Proposal]:
         return
     last = fault.messages[-1]
     yield Proposal("drop the prefilled answer", (Remove(last.pointer),), Loss.DROPPED)
-    asked = _shape.message(fault.adapter, "user", [Text(GO_ON)])
+    asked = shape.message(fault.adapter, "user", [Text(GO_ON)])
     change = Insert(f"{fault.list_pointer}/-", asked)
     yield Proposal(f"add a message of the user that says {quote(GO_ON)}", (change,), Loss.MODE)
 
@@ -69,13 +69,13 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
     title = "move what is no text out of the result into a message of the user"
     held = array_of(result)
     if held:
-        values = [_shape.block(fault.adapter, p) for p in media]
+        values = [shape.block(fault.adapter, p) for p in media]
         changes = [Insert(f"{message.pointer}{held[0]}/-", value) for value in values]
     else:
         behind = ref.message + 1
         while behind < len(fault.messages) and any(fault.messages[behind].tool_results()):
             behind += 1
-        asked = _shape.message(fault.adapter, "user", media)
+        asked = shape.message(fault.adapter, "user", media)
         changes = [Insert(f"{fault.list_pointer}/{behind}", asked)] if asked else []
     if changes:
         yield Proposal(title, (*gone, *changes))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from workbench.chain.cache_marks import marks
 from workbench.contracts.refusal import dotted
 from workbench.edits import HEADERS, SetHeader
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal, difference, read_at
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal, difference, read_at
 from workbench.edits.repairs._search import Propose
-from workbench.rules._cache_marks import marks
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Insert, Remove, Replace
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.contracts.refusal import dotted
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs import _thinking
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import ModelRequest
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Insert, Remove, Replace
 
 _ROLES = {"developer": "system", "system": "user", "tool": "user"}

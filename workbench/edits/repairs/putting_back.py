@@ -8,8 +8,8 @@ from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
 from workbench.contracts import Contract, Finding, Severity
+from workbench.edits.fault import Fault
 from workbench.edits.repairs import _recorded
-from workbench.edits.repairs._fault import Fault
 from workbench.ir import Part
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import Case

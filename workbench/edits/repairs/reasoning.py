@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Sent
+from workbench.edits.fault import Fault
+from workbench.edits.places import array_of, drop, element
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs import _recorded, _thinking
-from workbench.edits.repairs._fault import Fault
 from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._places import array_of, drop, element
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import Reasoning
 from workbench.protocols.decode import REQUEST

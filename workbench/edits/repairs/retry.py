@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.chain.closure import NodeRef
-from workbench.edits.repairs._fault import Fault
+from workbench.edits.fault import Fault
+from workbench.edits.places import drop
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._places import drop
-from workbench.edits.repairs._proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import ToolCallIR
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Change
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal, difference, read_at
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal, difference, read_at
 from workbench.edits.repairs._search import Propose
 from workbench.ir import JsonValue, ModelRequest, ToolDef
-from workbench.rules._words import quote
 from workbench.rules.schemas import of_contract, schema_at, standing
+from workbench.rules.wording import quote
 from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
 from workbench.toolcalls.schemas.lower import EXACT, down_level
 from workbench.wire.patch import Change, Insert, Remove, Replace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.leaves import scalars
 from workbench.wire.patch import Replace

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.convert._names import fitting, rewritten
-from workbench.edits.repairs._fault import Fault
-from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.convert.names import fitting, rewritten
+from workbench.edits.fault import Fault
+from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.leaves import scalars
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 from workbench.wire.patch import Change, Remove, Replace
 
 _NAMES = ("/name", "/function/name", "/toolSpec/name", "/custom/name")

@@ -27,10 +27,10 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.protocols.known import KnownMessages
 from workbench.rules.inspection import PENDING, Inspector
-from workbench.wire._strings import decode, encode
 from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
+from workbench.wire.json_strings import decode, encode
 from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
 from workbench.wire.session import MemorySession, Session, exchanges_of
 from workbench.wire.sse import SseEvent

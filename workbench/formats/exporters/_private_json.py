@@ -14,7 +14,7 @@ from typing import Final
 from workbench.errors import WireError
 from workbench.formats.exporters._again import Again
 from workbench.formats.exporters._stand_ins import StandIns
-from workbench.wire._strings import decode, encode
+from workbench.wire.json_strings import decode, encode
 from workbench.wire.jsontext import Run, loads
 
 _TOKEN: Final = re.compile(

@@ -22,9 +22,9 @@ from workbench.formats.exporters._safe import knowing
 from workbench.ir import NOTHING, JsonValue
 from workbench.rules import by_cause, judge
 from workbench.rules.inspection import Inspected, Inspector
-from workbench.wire._strings import decode
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
+from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import dumps
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import Session

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
-from workbench.probes.selftest._body import Asked
 from workbench.probes.selftest.answers import ANSWER_FAULTS, Answered
+from workbench.probes.selftest.body import Asked
 from workbench.probes.selftest.control import rewritten
 from workbench.probes.selftest.faults import FAULTS
 from workbench.probes.selftest.healthy import Healthy

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.ir import ToolCallIR
-from workbench.probes.selftest._body import get, put, remove
+from workbench.probes.selftest.body import get, put, remove
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads

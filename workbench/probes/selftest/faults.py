@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from workbench.chain.terms import Placement
 from workbench.contracts import Contract
-from workbench.probes.selftest._body import Asked, Node, get, insert, put, remove, take_out
+from workbench.probes.selftest.body import Asked, Node, get, insert, put, remove, take_out
 
 Where = Callable[[Asked], list[str]]
 """Pointers that are the right place, in the request as it is with the fault in it."""

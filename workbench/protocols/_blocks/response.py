@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
 from workbench.protocols._blocks.request import PROTOCOL, read_message
-from workbench.protocols._error_body import read_answer_body
 from workbench.protocols._reading import Notes
 from workbench.protocols._usage import count
+from workbench.protocols.common.error_body import read_answer_body
 
 STOPS: Mapping[str, str] = {
     "end_turn": "stop",

@@ -16,8 +16,8 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.protocols._blocks.response import contradicts, envelope
 from workbench.protocols._blocks.streamed import CALLS, DELTAS, StreamedBlock, Track
-from workbench.protocols._error_body import read_error, read_error_text
 from workbench.protocols._reading import Notes, kind_of
+from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.ir import Carrier, JsonValue, Media, Message, Opaque, Part, Reasoning, Source, Text, ToolResultIR
-from workbench.protocols import _think
 from workbench.protocols._chat.blocks import read_blocks
 from workbench.protocols._chat.calls import is_zero, read_call, read_function_call
 from workbench.protocols._reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common import think_tags
 
 RESULT_ROLES = ("tool", "function")
 _CALLER_ROLES = ("assistant", "model")
@@ -81,11 +81,11 @@ def _content(block: Block, role: str) -> Iterator[Part]:
     if isinstance(content, str):
         block.taken.add("content")
         text = Text(content, source=Source("/content", ITSELF))
-        yield from _think.parts(text) if role in _CALLER_ROLES else (text,)
+        yield from think_tags.parts(text) if role in _CALLER_ROLES else (text,)
     elif isinstance(content, list):
         block.taken.add("content")
         for part in read_blocks(content, "/content", block.notes):
-            yield from _think.parts(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
+            yield from think_tags.parts(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
     elif content is not None:
         block.taken.add("content")
         block.notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", "/content")

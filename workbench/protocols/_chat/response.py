@@ -13,9 +13,9 @@ from typing import Any
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols._chat.message import read_message
 from workbench.protocols._chat.request import PROTOCOL
-from workbench.protocols._error_body import read_answer_body, read_error, verbatim
 from workbench.protocols._reading import Notes, kind_of
 from workbench.protocols._usage import count_at, nested_usage
+from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
 
 _STOPS = {
     "stop": "stop",

@@ -15,8 +15,8 @@ from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, T
 from workbench.protocols import Growing
 from workbench.protocols._chat.response import contradiction, describe, error_of, read_usage, text_of
 from workbench.protocols._chat.streamed import Choice
-from workbench.protocols._error_body import read_error
 from workbench.protocols._reading import kind_of
+from workbench.protocols.common.error_body import read_error
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent, meant
 

@@ -13,9 +13,9 @@ from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, U
 from workbench.protocols._contents.nodes import get, key_of, text_of
 from workbench.protocols._contents.parts import read_answer
 from workbench.protocols._contents.request import PROTOCOL, unwrap
-from workbench.protocols._error_body import read_answer_body, read_error
 from workbench.protocols._reading import Notes, kind_of
 from workbench.protocols._usage import count
+from workbench.protocols.common.error_body import read_answer_body, read_error
 
 ENVELOPE = "response"
 KEYS = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")

@@ -16,8 +16,8 @@ from workbench.protocols._contents.nodes import get, key_of, text_of
 from workbench.protocols._contents.request import unwrap
 from workbench.protocols._contents.response import ENVELOPE, KEYS, describe, error_in
 from workbench.protocols._contents.streamed import Candidate, Item
-from workbench.protocols._error_body import read_error
 from workbench.protocols._reading import kind_of
+from workbench.protocols.common.error_body import read_error
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

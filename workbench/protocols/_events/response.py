@@ -12,9 +12,9 @@ from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols._chat.message import read_message
-from workbench.protocols._error_body import read_answer_body
 from workbench.protocols._events.request import PROTOCOL
 from workbench.protocols._reading import Notes
+from workbench.protocols.common.error_body import read_answer_body
 
 STOPS: Mapping[str, str] = {
     "COMPLETE": "stop",

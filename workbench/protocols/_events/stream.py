@@ -19,11 +19,11 @@ from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelRe
 from workbench.protocols._chat.message import read_message
 from workbench.protocols._chat.streamed_calls import Call, Calls
 from workbench.protocols._chat.streamed_lists import Item
-from workbench.protocols._error_body import read_error
 from workbench.protocols._events.response import contradiction, describe
 from workbench.protocols._growing import Run
 from workbench.protocols._pieces import Node, Nodes, Pieces, node_at, place
 from workbench.protocols._reading import Notes, kind_of
+from workbench.protocols.common.error_body import read_error
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.protocols._error_body import read_answer_body, read_error, verbatim
 from workbench.protocols._items.item import read_output
 from workbench.protocols._items.request import PROTOCOL
 from workbench.protocols._reading import Notes
 from workbench.protocols._usage import count_at, nested_usage
+from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
 
 UNFINISHED = ("queued", "in_progress")
 """Statuses of an answer that is still being made."""

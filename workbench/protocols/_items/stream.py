@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
 from workbench.protocols import Growing
-from workbench.protocols._error_body import read_error, read_error_text, verbatim
 from workbench.protocols._growing import Came
 from workbench.protocols._items.response import describe, error_of, text_of
 from workbench.protocols._items.streamed import Entry, Said, StreamedItem, order
 from workbench.protocols._items.texts import PARTS, TEXTS, InPieces
 from workbench.protocols._pieces import Pieces
 from workbench.protocols._reading import kind_of
+from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

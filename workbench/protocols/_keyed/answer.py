@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
-from workbench.protocols._error_body import read_answer_body
 from workbench.protocols._keyed.request import PROTOCOL, message_nodes, read_message, write_block
 from workbench.protocols._reading import Notes
 from workbench.protocols._stream_exception import write_exception
 from workbench.protocols._usage import count
+from workbench.protocols.common.error_body import read_answer_body
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message
 

@@ -29,12 +29,12 @@ from workbench.ir import (
     ToolCallIR,
 )
 from workbench.ir import ToolResultIR as Result
-from workbench.protocols._error_body import read_error
 from workbench.protocols._keyed.answer import contradicts, envelope
 from workbench.protocols._keyed.content import put, read_block
 from workbench.protocols._pieces import Pieces, whole_proofs
 from workbench.protocols._reading import VERBATIM, Notes, kind_of
 from workbench.protocols._stream_exception import read_exception
+from workbench.protocols.common.error_body import read_error
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

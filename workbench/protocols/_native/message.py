@@ -24,9 +24,9 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols import _think
 from workbench.protocols._chat.blocks import nested, read_blocks
 from workbench.protocols._reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common import think_tags
 
 FORMAT = "ollama"
 """``ToolCallIR.format``: a function with an object of arguments."""
@@ -70,7 +70,7 @@ def read_content(block: Block, key: str, *, is_said: bool) -> Iterator[Part]:
     block.taken.add(key)
     if isinstance(content, str):
         text = Text(content, source=Source(at, ITSELF))
-        yield from _think.parts(text) if is_said else (text,)
+        yield from think_tags.parts(text) if is_said else (text,)
         return
     block.notes.shape(f"{key!r} is {kind_of(content)}, not a string", at)
     if isinstance(content, list):

@@ -11,11 +11,11 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.leaves import escape
-from workbench.protocols._error_body import read_answer_body, read_error
 from workbench.protocols._native.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.protocols._native.request import PROTOCOL
 from workbench.protocols._reading import Block, Notes
 from workbench.protocols._usage import count
+from workbench.protocols.common.error_body import read_answer_body, read_error
 
 STOPS: Mapping[str, str] = {"stop": "stop", "length": "length"}
 """``done_reason`` in the vocabulary of the IR; "load" and "unload" answer requests without messages."""

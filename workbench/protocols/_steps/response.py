@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.protocols._error_body import read_answer_body, read_error
 from workbench.protocols._reading import Notes, kind_of
 from workbench.protocols._steps.request import PROTOCOL
 from workbench.protocols._steps.step import read_output
 from workbench.protocols._usage import count_at
+from workbench.protocols.common.error_body import read_answer_body, read_error
 
 LISTS = ("steps", "outputs")
 UNFINISHED = ("in_progress", "queued")

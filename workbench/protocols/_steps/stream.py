@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols import Growing
-from workbench.protocols._error_body import read_error, read_error_text, verbatim
 from workbench.protocols._growing import Came
 from workbench.protocols._items.streamed import Said, order
 from workbench.protocols._pieces import Pieces
@@ -25,6 +24,7 @@ from workbench.protocols._steps.content import MEDIA
 from workbench.protocols._steps.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols._steps.step import CALL, FUNCTION_CALL, RESULT
 from workbench.protocols._steps.streamed import ARGUMENTS, Entry, StreamedStep, proofs
+from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

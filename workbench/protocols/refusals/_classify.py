@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue
-from workbench.protocols._error_body import read_error, read_error_text
+from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.refusals._kinds import PROVIDER, Again, Kind, Speaker, table
 from workbench.protocols.refusals._reset import reset
 from workbench.wire.exchange import Headers

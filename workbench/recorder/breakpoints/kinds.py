@@ -17,7 +17,7 @@ from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules._words import quote
+from workbench.rules.wording import quote
 
 
 class Reason(NamedTuple):

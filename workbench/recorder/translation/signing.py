@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.convert._ledger import Ledger
-from workbench.convert._reasoning import fit_reasoning
+from workbench.convert.losses import Ledger
+from workbench.convert.reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.protocols import Capabilities
 from workbench.recorder.translation.changes import CALL, HANDLE, Change

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._json_text import names_of, read, unknown
 from workbench.toolcalls.formats._problems import LOOK_ALIKE, UNCLOSED
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block
 from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.json_text import names_of, read, unknown
 
 _BARS: Final = "[|｜‖]{1,2}"
 

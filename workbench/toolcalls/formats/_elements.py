@@ -18,7 +18,6 @@ from typing import ClassVar, Final
 
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._json_text import unknown
 from workbench.toolcalls.formats._problems import (
     DOUBLED_END,
     DOUBLED_OPEN,
@@ -38,6 +37,7 @@ from workbench.toolcalls.formats._problems import (
 from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, SETTLED, Block
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, VALUE, Tag, Tags
 from workbench.toolcalls.formats._typing import ToolTypes
+from workbench.toolcalls.json_text import unknown
 
 BLOCK, BLOCK_END = "block", "block_end"
 CALL, CALL_END = "call", "call_end"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from workbench.errors import WireError
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import Finding, Prose, TextCall
-from workbench.toolcalls.formats._json_text import JsonTracker, toggles
 from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
 from workbench.toolcalls.formats._tags import Tag
+from workbench.toolcalls.json_text import JsonTracker, toggles
 from workbench.wire.jsontext import loads
 
 

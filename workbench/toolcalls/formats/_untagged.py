@@ -18,8 +18,8 @@ from typing import Final
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import tiled, whole
-from workbench.toolcalls.formats._json_text import JsonTracker, read
 from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
+from workbench.toolcalls.json_text import JsonTracker, read
 
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
 """What formats without markers may put in front."""

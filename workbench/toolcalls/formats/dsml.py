@@ -17,11 +17,11 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Parser, TextCall
 from workbench.toolcalls.formats._json_calls import plain_name
-from workbench.toolcalls.formats._json_text import names_of, read, unknown
 from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
 from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.json_text import names_of, read, unknown
 from workbench.wire import jsontext
 
 _BARS: Final = (r"\s{0,2}", "[|｜‖]{1,2}", r"\s{0,2}")

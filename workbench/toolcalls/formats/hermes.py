@@ -17,11 +17,11 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_calls import Whole, in_sequence
 from workbench.toolcalls.formats._json_tags import JsonBody
-from workbench.toolcalls.formats._json_text import names_of, unknown
 from workbench.toolcalls.formats._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, Spec, Tag, Tags
+from workbench.toolcalls.json_text import names_of, unknown
 
 OPEN, CLOSE = "open", "close"
 

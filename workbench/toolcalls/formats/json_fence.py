@@ -20,9 +20,9 @@ from typing import Final
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Parser, TextCall
 from workbench.toolcalls.formats._json_calls import ARGUMENTS, NAMES, Whole, tiled, unclosed, whole
-from workbench.toolcalls.formats._json_text import names_of
 from workbench.toolcalls.formats._lines import ANEW, HOLD, RELEASE, LineParser
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
+from workbench.toolcalls.json_text import names_of
 
 _NAME: Final = "json-fence"
 _LANGUAGES: Final = frozenset(

@@ -17,7 +17,6 @@ from typing import ClassVar
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import JsonBody
-from workbench.toolcalls.formats._json_text import names_of, read, unknown
 from workbench.toolcalls.formats._problems import (
     DOUBLED_OPEN,
     MISSPELLED,
@@ -32,6 +31,7 @@ from workbench.toolcalls.formats._problems import (
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
+from workbench.toolcalls.json_text import names_of, read, unknown
 
 SECTION, SECTION_END = "section", "section_end"
 CALL, ARGUMENTS, CALL_END = "call", "arguments", "call_end"

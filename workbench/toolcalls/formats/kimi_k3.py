@@ -27,11 +27,11 @@ from workbench.toolcalls.formats._elements import (
     ElementGrammar,
     Param,
 )
-from workbench.toolcalls.formats._json_text import read
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
 from workbench.toolcalls.formats._typing import UNREAD, ToolTypes, json_value
+from workbench.toolcalls.json_text import read
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"
 _OPEN_REST = r"\s[^<>]{0,500}(?:<(?:\|(?:s(?:e(?:p(?:\|)?)?)?)?)?)?"

@@ -17,12 +17,12 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Finding, Parser, TextCall
 from workbench.toolcalls.formats._json_calls import JsonCall, Whole, from_text, tiled, unclosed, whole
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._json_text import JsonTracker, names_of, read, unknown, values
 from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(

@@ -16,11 +16,11 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Parser, TextCall
 from workbench.toolcalls.formats._json_calls import from_text, plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._json_text import JsonTracker, names_of, read, unknown, values
 from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
 
 TAGS: Final = Tags(
     Spec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),

@@ -16,11 +16,11 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Parser, TextCall
-from workbench.toolcalls.formats._json_text import names_of
 from workbench.toolcalls.formats._lines import ANEW, HOLD, LineParser
 from workbench.toolcalls.formats._problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.toolcalls.formats._python_literals import MAX_DEPTH, PythonCall, call, skip
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
+from workbench.toolcalls.json_text import names_of
 
 _NAME: Final = "pythonic"
 MAX_BEGINNINGS: Final = 16

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._merge import types_of
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import dict_of
+from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
 
 __all__ = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._merge import merge, types_of
 from workbench.toolcalls.schemas._shapes import (
     APART,
     CONTEXT,
@@ -17,6 +16,7 @@ from workbench.toolcalls.schemas._shapes import (
 from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Work
 from workbench.toolcalls.schemas.lint import describes_object, dict_of
 from workbench.toolcalls.schemas.mapping import SAME, Items, Object, Only, Same, Text, Union
+from workbench.toolcalls.schemas.merge import merge, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
 
 __all__ = ["Values"]

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._merge import merge, types_of
 from workbench.toolcalls.schemas._shapes import disjoint, kept_only
 from workbench.toolcalls.schemas._values import Values
 from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Step
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import IGNORED, Issue, dict_of, lint
 from workbench.toolcalls.schemas.mapping import SAME, Named, Same
+from workbench.toolcalls.schemas.merge import merge, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS, is_cyclic, resolve
 
 __all__ = ["CHECKED", "EXACT", "NARROWER", "Lowered", "Step", "down_level"]

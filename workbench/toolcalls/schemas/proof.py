@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._fits import Undecided, fits
-from workbench.toolcalls.schemas._instances import instances
+from workbench.toolcalls.schemas.fits import Undecided, fits
+from workbench.toolcalls.schemas.instances import instances
 from workbench.toolcalls.schemas.lower import Lowered
 from workbench.toolcalls.schemas.mapping import Inexpressible, Undecodable
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.contracts import Edit, Repair
+from workbench.edits.proposal import edits, value_at
 from workbench.edits.repairs import Loss, tried
-from workbench.edits.repairs._proposal import edits, value_at
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
-from workbench.edits.repairs._places import array_of, drop, element
+from workbench.edits.places import array_of, drop, element
 from workbench.ir import Message, Part, Reasoning
 from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from workbench.edits.repairs._places import element
-from workbench.edits.repairs._proposal import value_at
+from workbench.edits.places import element
+from workbench.edits.proposal import value_at
 from workbench.ir import ToolResultIR
 from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.patch import Change, Replace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from workbench.edits.repairs._proposal import difference, value_at
+from workbench.edits.proposal import difference, value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.rules.schemas import schema_at, standing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import operations
 from workbench.edits.elements import Kind
-from workbench.edits.repairs._between import between
+from workbench.edits.json_changes import between
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry

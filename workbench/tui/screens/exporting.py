@@ -30,7 +30,7 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
     from workbench.formats.exporters import Exported, Proof
-    from workbench.formats.exporters._work import Asked
+    from workbench.formats.exporting import Asked
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.session import Session
@@ -71,7 +71,7 @@ class WhereScreen(Form[Path]):
 
     def submit(self, field: str, text: str) -> None:
         from workbench.formats import exporters
-        from workbench.formats.exporters import _work
+        from workbench.formats import exporting as _work
 
         if not text.strip():
             self.say("type a name")
@@ -192,7 +192,7 @@ class ExportScreen(Screen[None]):
 
     def _selected(self, inspector: Inspector, out: str) -> Asked:
         """What is exported, in the inspector's thread."""
-        from workbench.formats.exporters._work import Asked
+        from workbench.formats.exporting import Asked
         from workbench.wire.session import MemorySession
 
         assert self._branch
@@ -300,7 +300,7 @@ class ExportScreen(Screen[None]):
 
         def job(inspector: Inspector) -> Answer:
             from workbench.formats import exporters
-            from workbench.formats.exporters import _work
+            from workbench.formats import exporting as _work
 
             made = self._make(inspector, name, out.name)
             if isinstance(made, tuple):
@@ -329,7 +329,7 @@ class ExportScreen(Screen[None]):
     @work(thread=True, group="prove", exit_on_error=False)
     def _try(self, name: str, out: Path) -> None:
         from workbench.formats import exporters
-        from workbench.formats.exporters import _work
+        from workbench.formats import exporting as _work
 
         try:
             self.post_message(Tried(_work.prove(exporters.load(name), out)))

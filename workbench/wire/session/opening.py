@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
-from workbench.wire._strings import encode
+from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import untrusted, values
 from workbench.wire.session.identity import valid_id

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire._strings import encode
 from workbench.wire.exchange import Headers, Redaction
+from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import texts, values
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire._strings import encode
 from workbench.wire.exchange import (
     Body,
     Exchange,
@@ -23,6 +22,7 @@ from workbench.wire.exchange import (
     HttpResponse,
     State,
 )
+from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, values
 from workbench.wire.session.identity import valid_id

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
-from workbench.wire._strings import encode
+from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import alive, values
 

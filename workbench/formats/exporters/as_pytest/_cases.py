@@ -13,7 +13,7 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters import Selection
 from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters.as_pytest._pairs import Pair, pairs_of
-from workbench.protocols._error_body import read_error
+from workbench.protocols.common.error_body import read_error
 from workbench.protocols.decode import REQUEST
 from workbench.replay import Turn
 from workbench.rules.inspection import Inspector

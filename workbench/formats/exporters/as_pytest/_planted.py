@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.contracts import Verdict
 from workbench.edits import with_body
 from workbench.probes.selftest import MOST_WAYS
-from workbench.probes.selftest._body import Asked
+from workbench.probes.selftest.body import Asked
 from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest

@@ -8,7 +8,7 @@ from collections import Counter
 from hashlib import sha256
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING, SYSTEM, items, visible_text
+from workbench.chain.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas._merge import types_of
 from workbench.toolcalls.schemas.lint import dict_of
+from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import resolve
 
 __all__ = ["instances"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.edits.repairs._places import array_of, element
-from workbench.edits.repairs._proposal import value_at
+from workbench.edits.places import array_of, element
+from workbench.edits.proposal import value_at
 from workbench.ir import (
     NOTHING,
     JsonValue,

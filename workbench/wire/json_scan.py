@@ -12,7 +12,7 @@ from array import array
 from typing import Final
 
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire._strings import Inside, decode
+from workbench.wire.json_strings import Inside, decode
 
 SHALLOW: Final = 10
 """Nested levels one match skips. Requests have about six above their schemas."""

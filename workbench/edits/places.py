@@ -12,7 +12,7 @@ from workbench.ir import Message, Part, Reasoning, Text
 from workbench.wire.patch import Change, Remove, Replace
 
 if TYPE_CHECKING:
-    from workbench.edits.repairs._fault import Fault
+    from workbench.edits.fault import Fault
 
 _ELEMENT = re.compile(r"[^0-9]*?/\d+(?=/|$)")
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from workbench import protocols
 from workbench.chain.closure import CallLine, NodeRef
 from workbench.contracts import Contract, Finding
-from workbench.edits.repairs._places import element
-from workbench.edits.repairs._proposal import read_at, value_at
+from workbench.edits.places import element
+from workbench.edits.proposal import read_at, value_at
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
 from workbench.protocols import Adapter

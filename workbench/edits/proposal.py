@@ -11,8 +11,8 @@ from workbench.edits import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.wire import patch
-from workbench.wire._index import split
 from workbench.wire.exchange import HttpRequest
+from workbench.wire.json_index import split
 from workbench.wire.jsontext import JsonIndex, loads
 
 

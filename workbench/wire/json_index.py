@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire._scan import CUT, Scanner, Table
-from workbench.wire._strings import Inside, decode
+from workbench.wire.json_scan import CUT, Scanner, Table
+from workbench.wire.json_strings import Inside, decode
 
 Span = tuple[int, int]
 

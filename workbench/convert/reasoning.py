@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from dataclasses import replace
 
-from workbench.convert._ledger import Ledger
+from workbench.convert.losses import Ledger
 from workbench.ir import NOTHING, Carrier, Part, Reasoning
 from workbench.protocols import Capabilities
 
