@@ -110,19 +110,28 @@ def test_a_room_uses_only_those_before_it() -> None:
         own = room(path)
         if own in ENTRANCES or target in CORE or (own, target) in ENTERED:
             continue
-        if target in ROOMS and own in ROOMS:
-            assert ROOMS.index(target) < ROOMS.index(own), f"{path}: {name} is above it"
+        assert target in ROOMS and own in ROOMS, f"{path}: which is above, it or {name}?"
+        assert ROOMS.index(target) < ROOMS.index(own), f"{path}: {name} is above it"
 
 
-PROTOCOLS = next(package for package, parts in plugins.PARTS.items() if parts.group == "workbench.adapters")
-ADAPTERS = tuple(PACKAGE / PROTOCOLS.removeprefix("workbench.") / f"{name}.py" for name in plugins.built_in(PROTOCOLS))
+def test_every_module_has_a_place() -> None:
+    assert {room(path) for path in modules()} <= {*CORE, *ROOMS, *ENTRANCES}
+
+
+def test_private_names_stay_in_their_room() -> None:
+    for path, name, _ in crossing():
+        private = [part for part in name.split(".") if part.startswith("_") and not part.startswith("__")]
+        assert not private, f"{path}: {name} is private"
+
+
+ADAPTERS = tuple(PACKAGE / "protocols" / f"{name}.py" for name in plugins.built_in("workbench.protocols"))
 
 
 @pytest.mark.parametrize("path", ADAPTERS, ids=lambda p: p.stem)
 def test_adapters_do_not_know_each_other(path: Path) -> None:
     others = {p.stem for p in ADAPTERS} - {path.stem}
     for name in imports(nodes(path)):
-        assert name.removeprefix(f"{PROTOCOLS}.").split(".")[0] not in others, name
+        assert name.removeprefix("workbench.protocols.").split(".")[0] not in others, name
 
 
 def test_only_the_app_knows_the_screen() -> None:
@@ -166,9 +175,12 @@ def is_pure(path: Path) -> bool:
 
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
 ALLOWED = {
-    "_process.py": {"subprocess", "threading"},  # the child process with a deadline that hostile schemas need
+    "toolcalls/arguments/_process.py": {
+        "subprocess",
+        "threading",
+    },  # the child process with a deadline that hostile schemas need
     "_instances.py": {"random"},
-    "instances.py": {"random"},  # seeded: the same instances on every run
+    "toolcalls/schemas/instances.py": {"random"},  # seeded: the same instances on every run
 }
 
 
@@ -176,7 +188,7 @@ def test_the_core_does_no_io_and_knows_no_clock() -> None:
     for path in (p for p in modules() if is_pure(p)):
         # urllib.parse only quotes, and opens nothing
         used = {n.split(".")[0] for n in imports(nodes(path)) if not n.startswith("urllib.parse")}
-        allowed = ALLOWED.get(path.name, set())
+        allowed = ALLOWED.get(str(path.relative_to(PACKAGE)), set())
         assert not (used & set(FORBIDDEN)) - allowed, path
         calls = {n.func.id for n in nodes(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not calls & {"open", "print", "input", "exec", "eval"}, path

@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 
-from workbench import plugins
+from workbench import moved, plugins
 from workbench.cli import INTERRUPTED, _output
 from workbench.config import resources
 from workbench.errors import WorkbenchError
@@ -93,7 +93,7 @@ def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
     status = _ended(words)
-    for line in plugins.failures():
+    for line in (*plugins.failures(), *moved.asked()):
         _output.complain(line, 0)
     return status
 

@@ -1,0 +1,95 @@
+"""What was written for the rooms of 0.1.0 still works: imports by old names, plug-ins, exported tests."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from workbench import children, moved
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", (ROOT / "docs" / "moved.md").read_text(), re.MULTILINE)
+KEPT = Path(__file__).parent / "data" / "exported-0.1"
+SESSION = ROOT / "sessions" / "anthropic-parallel-result-lost.jsonl"
+
+PLUG_IN = """
+from workbench.adapters.openai_chat import adapter
+from workbench.inspection import Inspector
+from workbench.rules import Rule, Severity
+
+SEEN = Rule("old.seen", Severity.WARNING, "An old plug-in saw it.")
+RULES = (SEEN,)
+
+
+def check(case):
+    yield case.finding(SEEN, "request", "", f"seen beside {adapter.name} and {Inspector.__name__}")
+"""
+
+
+def test_the_tables_for_readers_and_for_imports_agree() -> None:
+    assert len(TABLE) > 50
+    told = {old: new for old, new in TABLE if "._" not in old}
+    assert told == dict(moved.MOVED)
+    for _, new in TABLE:
+        assert (ROOT / new.replace(".", "/")).is_dir() or (ROOT / f"{new.replace('.', '/')}.py").is_file(), new
+
+
+@pytest.mark.parametrize("old", [*moved.MOVED, "workbench.adapters.openai_chat", "workbench.repairs.closure"])
+def test_an_old_name_is_the_module_itself(old: str) -> None:
+    new = import_module(moved.now(old))
+    spec = new.__spec__
+    with pytest.warns(DeprecationWarning, match=re.escape(f"{old} is {moved.now(old)} now")):
+        assert import_module(old) is new
+    assert new.__spec__ is spec
+    sys.modules.pop(old)
+
+
+def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> None:
+    info = tmp_path / "old-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: old\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[workbench.rules]\nold = old_rules\n", encoding="utf-8")
+    (tmp_path / "old_rules.py").write_text(PLUG_IN, encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from workbench.cli import main\nraise SystemExit(main(['check', sys.argv[1]]))"
+    )
+    done = subprocess.run(children.running(code, str(SESSION)), capture_output=True, text=True)
+    assert "seen beside openai-chat and Inspector" in done.stdout, done.stderr
+    assert "workbench: workbench.adapters is workbench.protocols now" in done.stderr
+
+
+@pytest.mark.parametrize(("transcript", "failing"), [("transcript.jsonl", 0), ("broken.jsonl", 2)])
+def test_a_test_that_was_exported_before_still_tells_right_from_wrong(
+    transcript: str, failing: int, tmp_path: Path
+) -> None:
+    for path in KEPT.iterdir():
+        name = path.name.replace("kept.py.txt", "test_kept.py")
+        shutil.copy(path, tmp_path / name)
+    words = [
+        "-q",
+        "-p",
+        "workbench.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--noconftest",
+        "--rootdir",
+        ".",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=tmp_path,
+        env={"PATH": "", "PYTHONPATH": str(ROOT), "WORKBENCH_TRANSCRIPT": transcript},
+        capture_output=True,
+        text=True,
+    )
+    said = done.stdout.splitlines()[-1]
+    assert said.startswith(f"{failing} failed, 2 passed" if failing else "4 passed"), done.stdout

@@ -1,0 +1,114 @@
+"""Where modules went, for plug-ins that were written for the rooms as they were at first: an old name still works.
+
+``docs/moved.md`` has the same table for readers.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED: Mapping[str, str] = {
+    "workbench.accumulation": "workbench.protocols.clients",
+    "workbench.adapters": "workbench.protocols",
+    "workbench.arguments": "workbench.toolcalls.arguments",
+    "workbench.audit": "workbench.recorder.audit",
+    "workbench.breakpoints": "workbench.recorder.breakpoints",
+    "workbench.bridge": "workbench.recorder.translation",
+    "workbench.capability": "workbench.probes.profiles",
+    "workbench.chain.said": "workbench.diff.said",
+    "workbench.chain.turns": "workbench.diff.turns",
+    "workbench.chain.versions": "workbench.diff.versions",
+    "workbench.comparison": "workbench.diff.comparison",
+    "workbench.conversion": "workbench.convert",
+    "workbench.damage": "workbench.diff.damage",
+    "workbench.decode": "workbench.protocols.decode",
+    "workbench.differences": "workbench.diff",
+    "workbench.editing": "workbench.edits",
+    "workbench.exporters": "workbench.formats.exporters",
+    "workbench.importers": "workbench.formats.importers",
+    "workbench.inspection": "workbench.rules.inspection",
+    "workbench.known": "workbench.protocols.known",
+    "workbench.loop": "workbench.send.loop",
+    "workbench.matrix": "workbench.send.matrix",
+    "workbench.metrics.costs": "workbench.rules.costs",
+    "workbench.metrics.counts": "workbench.rules.counts",
+    "workbench.metrics.gather": "workbench.library.metrics",
+    "workbench.metrics.prices": "workbench.rules.prices",
+    "workbench.minimize": "workbench.trials.minimize",
+    "workbench.notes": "workbench.edits.notes",
+    "workbench.recorder.admission": "workbench.wire.http1.admission",
+    "workbench.recorder.clients": "workbench.protocols.clients.known",
+    "workbench.recorder.http1": "workbench.wire.http1",
+    "workbench.refusals": "workbench.protocols.refusals",
+    "workbench.repairs": "workbench.edits.repairs",
+    "workbench.resources": "workbench.config.resources",
+    "workbench.safeyaml": "workbench.config.safeyaml",
+    "workbench.schemas": "workbench.toolcalls.schemas",
+    "workbench.selftest": "workbench.probes.selftest",
+    "workbench.shelf": "workbench.library",
+    "workbench.targets": "workbench.send",
+    "workbench.targets.faults": "workbench.simulator.faults",
+    "workbench.targets.simulator": "workbench.simulator",
+    "workbench.textcalls": "workbench.toolcalls.formats",
+    "workbench.tui.safetext": "workbench.safetext",
+    "workbench.unwrapping": "workbench.formats.unwrapping",
+    "workbench.whatif": "workbench.trials.whatif",
+    "workbench.wire.characters": "workbench.characters",
+    "workbench.workspace": "workbench.edits.branches",
+}
+"""Old name of a module or room → its name now; what lies in a room moved with it."""
+
+_asked: dict[str, str] = {}
+
+
+def now(name: str) -> str:
+    """The present name of a module ("workbench.adapters.gemini" → "workbench.protocols.gemini"); "" if it never moved."""
+    words = name.split(".")
+    for count in range(len(words), 1, -1):
+        if (place := MOVED.get(".".join(words[:count]))) is not None:
+            return ".".join([place, *words[count:]])
+    return ""
+
+
+def asked() -> tuple[str, ...]:
+    """One line for each old room that was imported from so far."""
+    rooms = {".".join(old.split(".")[:2]): new for old, new in reversed(_asked.items())}
+    return tuple(f"{old} is {new} now: a plug-in imports it by its old name" for old, new in rooms.items())
+
+
+def install() -> None:
+    """Let old names be imported from now on."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        new = now(fullname)
+        if not new:
+            return None
+        _asked.setdefault(fullname, new)
+        warnings.warn(f"{fullname} is {new} now", DeprecationWarning, stacklevel=2)
+        module = import_module(new)
+        return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
+
+
+class _Alias(Loader):
+    """Gives the module itself, and never a second copy of it."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import machinery has put that of the old name in its place
