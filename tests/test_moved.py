@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", (ROOT / "docs" / "moved.md").read_text(), re.MULTILINE)
 KEPT = Path(__file__).parent / "data" / "exported-0.1"
 SESSION = ROOT / "sessions" / "anthropic-parallel-result-lost.jsonl"
+
+QUIETLY = ("-q", "-p", "workbench.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", ".")
 
 PLUG_IN = """
 from workbench.adapters.openai_chat import adapter
@@ -44,10 +47,17 @@ def test_the_tables_for_readers_and_for_imports_agree() -> None:
 def test_an_old_name_is_the_module_itself(old: str) -> None:
     new = import_module(moved.now(old))
     spec = new.__spec__
-    with pytest.warns(DeprecationWarning, match=re.escape(f"{old} is {moved.now(old)} now")):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         assert import_module(old) is new
+    assert str(told[-1].message) == f"{old} is {moved.now(old)} now"
     assert new.__spec__ is spec
-    sys.modules.pop(old)
+
+
+@pytest.fixture(autouse=True)
+def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if moved.now(name)]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> None:
@@ -72,24 +82,8 @@ def test_a_test_that_was_exported_before_still_tells_right_from_wrong(
     for path in KEPT.iterdir():
         name = path.name.replace("kept.py.txt", "test_kept.py")
         shutil.copy(path, tmp_path / name)
-    words = [
-        "-q",
-        "-p",
-        "workbench.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "--noconftest",
-        "--rootdir",
-        ".",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words],
-        cwd=tmp_path,
-        env={"PATH": "", "PYTHONPATH": str(ROOT), "WORKBENCH_TRANSCRIPT": transcript},
-        capture_output=True,
-        text=True,
-    )
+    environment = {"PYTHONPATH": str(ROOT), "WORKBENCH_TRANSCRIPT": transcript, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", *QUIETLY]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     said = done.stdout.splitlines()[-1]
     assert said.startswith(f"{failing} failed, 2 passed" if failing else "4 passed"), done.stdout

@@ -36,6 +36,7 @@ MOVED: Mapping[str, str] = {
     "workbench.known": "workbench.protocols.known",
     "workbench.loop": "workbench.send.loop",
     "workbench.matrix": "workbench.send.matrix",
+    "workbench.metrics": "workbench.rules",
     "workbench.metrics.costs": "workbench.rules.costs",
     "workbench.metrics.counts": "workbench.rules.counts",
     "workbench.metrics.gather": "workbench.library.metrics",
@@ -56,6 +57,7 @@ MOVED: Mapping[str, str] = {
     "workbench.targets.faults": "workbench.simulator.faults",
     "workbench.targets.simulator": "workbench.simulator",
     "workbench.textcalls": "workbench.toolcalls.formats",
+    "workbench.tui.glyphs": "workbench.glyphs",
     "workbench.tui.safetext": "workbench.safetext",
     "workbench.unwrapping": "workbench.formats.unwrapping",
     "workbench.whatif": "workbench.trials.whatif",
@@ -68,7 +70,7 @@ _asked: dict[str, str] = {}
 
 
 def now(name: str) -> str:
-    """The present name of a module ("workbench.adapters.gemini" → "workbench.protocols.gemini"); "" if it never moved."""
+    """The present name of a module ("workbench.adapters.x" → "workbench.protocols.x"); empty if it never moved."""
     words = name.split(".")
     for count in range(len(words), 1, -1):
         if (place := MOVED.get(".".join(words[:count]))) is not None:
