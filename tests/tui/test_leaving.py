@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import pytest
+from textual.css.query import NoMatches
+
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.tui import keys
@@ -65,3 +70,18 @@ async def test_home_stays_when_another_key_is_pressed_long_after() -> None:
         screen._stays()
         await pilot.press("q")
         assert "q again leaves" in screen_text(app)
+
+
+@pytest.mark.parametrize("leaves", ["the app", "the screen", "nothing"])
+async def test_what_a_screen_misses_that_is_being_taken_down_is_no_fault(leaves: str) -> None:
+    app = WorkbenchApp(samples.example(samples.TOOL_LOOP))
+    with pytest.raises(NoMatches) if leaves == "nothing" else nullcontext():
+        async with app.run_test(size=(120, 40)) as pilot:
+            driver = Driver(pilot)
+            await until(pilot, lambda: driver.screen.opened)
+            driver.screen.call_later(driver.screen.query_one, "#gone")
+            if leaves == "the app":
+                app.exit()
+            elif leaves == "the screen":
+                app.go_home()
+    assert bool(app.crash) == (leaves == "nothing")

@@ -13,8 +13,11 @@ from textual import constants, events, work
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.filter import NoColor
 from textual.screen import Screen
+from textual.widget import Widget
 
 from workbench import safetext
 from workbench.config import resources
@@ -25,6 +28,7 @@ from workbench.tui.running import RecorderTrouble, Recordings
 if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.driver import Driver
+    from textual.message_pump import MessagePump
 
     from workbench.tui.ahead import TypedAhead
     from workbench.tui.screens.home import HomeScreen
@@ -199,13 +203,26 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.exit(return_code=status)
 
     def _handle_exception(self, error: Exception) -> None:
-        """End, and say later what happened: a traceback would quote hostile traffic to the terminal."""
+        """End, and say later what happened: a traceback would quote hostile traffic to the terminal.
+
+        What a screen misses that is being taken down, since it was left or the app ends, is no fault.
+        """
+        if isinstance(error, NoMatches) and (self._exit or self._is_left(active_message_pump.get(None))):
+            return
         self._return_code = 1
         if self.crash is None:
             self.crash = getattr(error, "error", error)  # of a worker: what failed in it
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
+
+    def _is_left(self, handling: MessagePump | None) -> bool:
+        """Whether what handles a message is a screen that is on no stack any more, or stands in one."""
+        try:
+            screen = handling.screen if isinstance(handling, Widget) else None
+        except NoScreen:
+            return True
+        return screen is not None and screen not in self.screen_stack
 
     def _refresh_notifications(self) -> None:
         """Show no toast whose time is over when it gets there: its timer would never end (Textual 8.2, ``Timer``)."""

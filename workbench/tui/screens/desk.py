@@ -68,8 +68,11 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self.focus_pane("exchanges")
 
     async def furnish(self) -> None:
-        """Add the panes of an exchange, once: the first paint goes without, and so does that of the list."""
-        if self.is_furnished:
+        """Add the panes of an exchange, once: the first paint goes without, and so does that of the list.
+
+        Nothing is added to a screen that was left meanwhile: the one behind it calls back for it.
+        """
+        if self.is_furnished or self not in self.app.screen_stack:
             return
         self.is_furnished = True
         from workbench.tui.panes.exchange import ExchangePane

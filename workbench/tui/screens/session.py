@@ -87,7 +87,7 @@ class SessionScreen(Outward, Seeker):
     async def furnish(self) -> None:
         is_new, wanted = not self.is_furnished, self._focused
         await super().furnish()
-        if is_new and wanted == "wire":
+        if is_new and self.is_furnished and wanted == "wire":
             self.focus_pane(wanted)
 
     def on_unmount(self) -> None:
