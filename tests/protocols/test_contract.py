@@ -142,6 +142,38 @@ def test_unknown_keys_of_answers_survive(adapter: Adapter) -> None:
 # -- bodies are claimed by their own protocol
 
 
+def misshapen(value: JsonValue) -> Iterator[JsonValue]:
+    """A body with one scalar after another as a list, as an object, and away."""
+    for pointer in leaves_of(value):
+        for odd in ([], {}, [[]]):
+            yield with_at(value, pointer, odd)
+
+
+def leaves_of(value: JsonValue, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from leaves_of(inner, (*path, key))
+    if not isinstance(value, dict | list):
+        yield path
+
+
+def with_at(value: JsonValue, path: tuple[str | int, ...], new: JsonValue) -> JsonValue:
+    if not path:
+        return new
+    made = dict(value) if isinstance(value, dict) else list(value)
+    made[path[0]] = with_at(value[path[0]], path[1:], new)
+    return made
+
+
+@every
+@pytest.mark.parametrize("side", ["request", "response"])
+def test_no_odd_type_stops_a_claim(adapter: Adapter, side: str) -> None:
+    claims = adapter.claims_request if side == "request" else adapter.claims_response
+    for body in fixtures(adapter, f"{side}.json"):
+        for odd in misshapen(json.loads(body)):
+            assert 0 <= claims(odd) <= 1
+
+
 @every
 def test_fixtures_are_claimed(adapter: Adapter) -> None:
     others = [other for other in protocols.every() if other is not adapter]

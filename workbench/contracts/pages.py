@@ -1,7 +1,7 @@
 """Rule pages: what is wrong, why it bites, what to look for, how to mend it, who refuses it, and two examples.
 
-One ``pages/SLUG.yaml`` a rule. The refusals of providers with a contract come from the contracts; a page adds those of
-the others.
+One ``rule_pages/SLUG.yaml`` a rule. The refusals of providers with a contract come from the contracts; a page adds
+those of the others.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from workbench.protocols._steps.content import is_content
 from workbench.protocols._steps.encode import encode_stream
 from workbench.protocols._steps.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes
 from workbench.protocols._steps.request import KEY, PLACES, PREVIOUS, PROTOCOL, params_of, read_request
-from workbench.protocols._steps.response import LISTS, STATUSES, read_response
+from workbench.protocols._steps.response import LISTS, STATUSES, read_response, text_of
 from workbench.protocols._steps.step import is_step
 from workbench.protocols._steps.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols._steps.write import StepWriter, write_request, write_response
@@ -87,7 +87,7 @@ class GeminiInteractions:
             return 0.0
         said = value.get(KEY)
         if isinstance(said, list) and any(map(is_step, said)) and not any(key in value for key in _FOREIGN):
-            kinds = {step.get("type") for step in said if isinstance(step, dict)}
+            kinds = {text_of(step.get("type")) for step in said if isinstance(step, dict)}
             return 0.98 if kinds & {"user_input", "model_output", "thought", "function_result"} else 0.6
         if any(key in value for key in _HINTS):
             return 0.97
@@ -103,7 +103,7 @@ class GeminiInteractions:
         if value.get("object") == "interaction":
             return 0.98
         steps = next((value[key] for key in LISTS if isinstance(value.get(key), list)), None)
-        if steps is None or value.get("status") not in STATUSES:
+        if steps is None or text_of(value.get("status")) not in STATUSES:
             return 0.0
         return 0.97 if steps and all(is_step(step) or is_content(step) for step in steps) else 0.6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,9 @@ from tests.protocols.clients.test_python_sdks import (
     chat_stream,
     healthy_blocks,
 )
+from tests.protocols.test_contract import STREAM, fixtures, leaves_of, with_at
 from tests.tui.samples import MESSAGES, exchange
+from workbench import protocols
 from workbench.protocols.clients import differences
 from workbench.protocols.clients.differences import Group, where_they_differ
 from workbench.protocols.decode import Decoded
@@ -140,3 +143,18 @@ def test_bytes_of_any_kind_never_raise(data: bytes, is_chat: bool) -> None:
     body = b"data: {}\n\nevent: message_start\ndata: [1]\n\n" + data + b"\n\n"
     url = "https://x/v1/chat/completions" if is_chat else MESSAGES
     where_they_differ(Decoded(0, exchange({}, body, url=url)))
+
+
+@pytest.mark.parametrize("protocol", ["anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_value_of_another_type_never_raises(protocol: str, data: st.DataObject) -> None:
+    lines = data.draw(st.sampled_from(fixtures(protocols.get(protocol), STREAM))).splitlines()
+    told = [n for n, line in enumerate(lines) if b"{" in line]
+    at = data.draw(st.sampled_from(told))
+    before, brace, text = lines[at].partition(b"{")
+    value = json.loads(brace + text)
+    path = data.draw(st.sampled_from(list(leaves_of(value))))
+    odd = data.draw(st.sampled_from([[], {}, [[]], None, 7]))
+    lines[at] = before + json.dumps(with_at(value, path, odd)).encode()
+    where_they_differ(Decoded(0, exchange({}, b"\n".join(lines) + b"\n"), protocol=protocol))

@@ -107,6 +107,8 @@ class OpenAIPython(_Events):
         if kind in _LIFECYCLE and response_of(value).get("id") != self.response:
             raise Stop("RuntimeError", "the id of the response changes")
         item, index = value.get("item"), value.get("output_index")
+        if isinstance(index, dict | list):
+            raise Stop("TypeError", "an output index that is no number")
         if kind == "response.output_item.added" and isinstance(item, dict):
             if index in self.begun:
                 raise Stop("RuntimeError", f"output index {index} begins twice")
