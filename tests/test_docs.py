@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.test_architecture import ROOMS
 from workbench import contracts
 from workbench.probes._own import load as load_probe
 from workbench.probes._written import Asked, Expected
@@ -152,3 +153,23 @@ def test_the_keys_apply(own: Path) -> None:
     found = keymap.load(keymap.path())
     assert not found.problems
     assert found.changed == {"session.next-break": ("n", "f8"), "wire.headers": ()}
+
+
+def test_the_page_on_the_architecture_has_the_rooms_in_their_order() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("\n## Rooms\n")[2].partition("\n## ")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == ROOMS
+    steps = page.partition("\n## How one request travels\n")[2].partition("\n## ")[0]
+    modules = {
+        name for row in re.findall(r"^\| \d+\. [^|]+\| ([^|]+) \|", steps, re.MULTILINE) for name in _quoted(row)
+    }
+    assert len(modules) > 12
+    for module in modules:
+        path = ROOT / "workbench" / module.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").is_file(), module
+    drawing = (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")
+    assert sorted(re.findall(r">(\w+)</text>", drawing)) == sorted(ROOMS)
+
+
+def _quoted(text: str) -> list[str]:
+    return re.findall(r"`([\w.]+)`", text)
