@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,50 @@ def test_private_names_stay_in_their_room() -> None:
     for path, name, _ in crossing():
         private = [part for part in name.split(".") if part.startswith("_") and not part.startswith("__")]
         assert not private, f"{path}: {name} is private"
+
+
+def fronts() -> tuple[str, ...]:
+    """The rooms, and the packages inside them that other rooms import from: ``"wire"``, ``"wire/session"``."""
+    entered: set[str] = set(ROOMS)
+    for _, name, _ in crossing():
+        parts = name.split(".")[1:]
+        packages = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        entered |= {package for package in packages if (PACKAGE / package).is_dir()}
+    return tuple(sorted(entered))
+
+
+def by_isort(name: str) -> tuple[int, str]:
+    """The order of ruff's RUF022: constants, then classes, then the rest."""
+    return (0 if name.isupper() else 1 if name[:1].isupper() else 2), name
+
+
+@pytest.mark.parametrize("front", fronts())
+def test_a_front_says_what_goes_in_what_comes_out_and_what_it_may_import(front: str) -> None:
+    path = PACKAGE / front / "__init__.py"
+    said = " ".join((ast.get_docstring(ast.parse(source(path))) or "").split())
+    assert "In: " in said and "Out: " in said, f"{path}: what goes in, what comes out?"
+    assert f"It may import {reach(front)}." in said, f"{path}: it may import {reach(front)}"
+
+
+def reach(front: str) -> str:
+    own, _, inner = front.partition("/")
+    if inner:
+        return f"what ``{own}`` may"
+    before = ROOMS[: ROOMS.index(own)]
+    return f"the core and the rooms up to ``{before[-1]}``" if before else "the core alone"
+
+
+@pytest.mark.parametrize("front", fronts())
+def test_a_front_lists_what_it_exports(front: str) -> None:
+    """Without ``__all__`` nobody can tell what a room offers from what it needs itself."""
+    body = ast.parse(source(PACKAGE / front / "__init__.py")).body[1:]
+    loaded = import_module(f"workbench.{front.replace('/', '.')}")
+    exported = getattr(loaded, "__all__", None)
+    if exported is None:
+        assert not body, f"{front} has names and no __all__"
+        return
+    assert list(exported) == sorted(set(exported), key=by_isort), f"{front}: __all__ is not sorted"
+    assert not [name for name in exported if not hasattr(loaded, name)], f"{front}: __all__ names what is not there"
 
 
 ADAPTERS = tuple(PACKAGE / "protocols" / f"{name}.py" for name in plugins.built_in("workbench.protocols"))

@@ -1,7 +1,9 @@
 """The command line: one file per command.
 
-A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. Files that begin with an
-underscore are shared. Nothing heavy is imported before a command runs, and Textual only by commands that show a screen.
+In: arguments. Out: text or JSON on standard output, and an exit code. It may import the core and the rooms up to
+``tui``. A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. Files that begin with
+an underscore are shared. Nothing heavy is imported before a command runs, and Textual only by commands that show a
+screen.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from workbench import __version__
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+__all__ = ["INTERRUPTED", "main", "parser"]
 
 INTERRUPTED = 130
 

@@ -1,8 +1,8 @@
 """Contracts: what providers accept, enforce and ignore, as data with source and date.
 
 In: the files in ``profiles`` and the pages of the rules. Out: contracts by name or by what an exchange shows, findings,
-verdicts, and the rule and place behind an error text. It may import the core, ``wire``, ``toolcalls``, ``protocols``
-and ``chain``; it knows a rule by its page alone.
+verdicts, and the rule and place behind an error text. It knows a rule by its page alone.
+It may import the core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations

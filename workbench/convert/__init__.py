@@ -1,11 +1,10 @@
-"""Conversion: a request or an answer of one protocol as another's, with a report of what could not be carried.
+"""Conversion: a request or a response of one protocol as another's, with a report of what could not be carried.
 
-Three steps, each a function of its own: any protocol's IR is brought into normal form (``normal``), the normal form is
-cut down to what the target can carry, which gives the losses and the map of ids (``fit``), and the target's adapter
-writes what is left (``convert``). Nothing is lost without a line, and nothing is invented.
-
-What says nothing leaves no line: null, empty lists, and switches set to what they are without being said (``strict:
-false``, ``is_error: false``, parallel calls on).
+In: a decoded exchange and the target's protocol. Out: bytes for the target, the losses, and the map of ids. Any
+protocol's IR is first put into normal form (``normal``), then reduced to what the target can carry (``fit``), then
+written by the target's adapter (``convert``). Nothing is lost without a line, and nothing is invented; null, empty
+lists and switches at their default (``strict: false``, ``is_error: false``, parallel calls on) leave no line.
+It may import the core and the rooms up to ``chain``.
 """
 
 from __future__ import annotations

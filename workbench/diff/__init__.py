@@ -1,6 +1,8 @@
-"""What differs between two bodies: in bytes, in meaning, and in spelling where the meaning is the same.
+"""Differences between two bodies: in bytes, in meaning, and in spelling where the meaning is the same.
 
-The first difference matters most: a provider's cache reads a request up to there, and the chain was whole up to there.
+In: two bodies, exchanges or sessions. Out: the first difference, the byte ranges and the changes that differ. The first
+difference matters most: a provider's cache reads a request up to there, and the chain was whole up to there.
+It may import the core and the rooms up to ``convert``.
 """
 
 from __future__ import annotations

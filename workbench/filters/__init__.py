@@ -1,7 +1,8 @@
 """The filter language: which exchanges of a session to show.
 
-``parse`` reads an expression, ``unparse`` writes it, ``Filter`` decides. Nothing here does I/O: an
-exchange that has to be read is asked for.
+In: an expression as text, and the facts of an exchange. Out: whether to show it. ``parse`` reads an expression,
+``unparse`` writes it, ``Filter`` decides. It does no I/O: an exchange that has to be read is asked for.
+It may import the core and the rooms up to ``rules``.
 """
 
 from __future__ import annotations

@@ -1,1 +1,5 @@
-"""What comes in from elsewhere, and what goes out."""
+"""Formats of other programs: importers read them, exporters write them.
+
+In: files, pasted text, or exchanges to export. Out: sessions, or files in another program's format.
+It may import the core and the rooms up to ``recorder``.
+"""

@@ -1,1 +1,5 @@
-"""The sessions at hand: examples, recent files, recordings, and what known clients keep, each told in a line."""
+"""The library: sessions at hand (examples, recent files, recordings, what known clients keep), one line each.
+
+In: folders of Workbench and of installed clients, read-only. Out: the list that Home shows, the story of a session in
+words, and metrics over many sessions. It may import the core and the rooms up to ``formats``.
+"""

@@ -1,8 +1,11 @@
 """Probes: scripts that find out what a model behind an endpoint can really do, with tools that run nothing.
 
+In: a subject (target and model) and the answers to a probe's requests. Out: measurements with the samples behind them;
+``FACTS`` lists what probes learn. It may import the core and the rooms up to ``trials``.
+
 One file per probe; each holds one object named ``probe``. Files that begin with an underscore are shared code. A third
 party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own (``_own``). Scripts do no
-I/O: ``Run`` says which request is next, and whoever drives it sends that, or another one. What they learn: ``FACTS``.
+I/O: ``Run`` says which request is next, and whoever drives it sends that, or another one.
 """
 
 from __future__ import annotations

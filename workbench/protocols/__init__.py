@@ -1,7 +1,9 @@
-"""Adapters: one file per protocol, pure functions between wire bytes and the IR.
+"""Protocols: one adapter file each, pure functions between wire bytes and the IR.
 
-An adapter module holds one object named ``adapter``. Files that begin with an underscore are shared code, named for a
-shape and not for a company.
+In: bodies and stream events of an exchange. Out: requests and responses as IR with the source of every leaf, and bytes
+again: those that were read where nothing was edited. An adapter module holds one object named ``adapter``. Files that
+begin with an underscore are shared code, named for a shape and not for a company.
+It may import the core and the rooms up to ``toolcalls``.
 """
 
 from __future__ import annotations

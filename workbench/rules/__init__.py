@@ -1,9 +1,10 @@
 """Rules: what is wrong with a chain under a provider's contract.
 
+In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange.
 One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
-``review(case, findings)``, which has the last word on what all of them found.
-Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore are the machinery, and
-``lens`` is no family: it holds one schema against every contract.
+``review(case, findings)``, which decides last about what all families found. The page of each rule is
+``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``lens`` is no family: it
+checks one schema against every contract. It may import the core and the rooms up to ``contracts``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Simulators: a contract that answers. Requests are judged by the rules, and answered by a scripted model.
+"""Simulators: a contract and a scripted model that answer requests.
 
-``Simulator`` has no socket; ``serve`` puts one on loopback. It refuses what its contract enforces, with the provider's
-status and words, and remembers what it answered: reasoning, ids and state are judged against what it really sent.
-That rules and simulators agree proves nothing: both read the same contracts.
+In: a contract, a script or dials, and requests. Out: responses in the provider's words; ``Simulator`` has no socket,
+``serve`` puts one on loopback. It refuses what its contract enforces and remembers what it answered: reasoning, ids and
+state are judged against what it really sent. That rules and simulators agree proves nothing: both read the same
+contracts. It may import the core and the rooms up to ``edits``.
 """
 
 from __future__ import annotations

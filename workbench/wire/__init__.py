@@ -1,1 +1,6 @@
-"""Bytes: exchanges, event streams, byte spans in JSON, content encodings, redaction, session files."""
+"""Bytes of HTTP exchanges: event streams, byte spans in JSON, content encodings, URLs, redaction, session files.
+
+In: bytes as they were received. Out: exchanges, stream events, JSON values with the byte range of each, edited JSON
+text, and session files. Any bytes are accepted; what cannot be read is reported, never dropped.
+It may import the core and the rooms up to ``config``.
+"""

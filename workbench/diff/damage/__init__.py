@@ -1,7 +1,8 @@
-"""What happened to an exchange between two places where it was seen: before and behind a gateway, or in two files.
+"""Damage: what happened to an exchange between two hops (before and behind a gateway), or in two files.
 
-``between`` names each change by its kind, with where it is and the bytes that differ first. It says what happened and
-not whether that matters: rules weigh it (``workbench.rules.gateway_hops``), ``compare`` and ``audit`` list it.
+In: two decoded sightings of one exchange. Out: each change by its kind, with its place and the first bytes that differ.
+It does not say whether a change matters: rules weigh it (``workbench.rules.gateway_hops``), ``compare`` and ``audit``
+list it. It may import what ``diff`` may.
 """
 
 from __future__ import annotations

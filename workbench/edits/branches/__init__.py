@@ -1,4 +1,8 @@
-"""Working sessions: what people made of a recorded one."""
+"""Branches: the tree of edits and sends beside a recorded session, which itself never changes.
+
+In: a session, and edits or answers to keep. Out: ``Workspace``, a tree of nodes kept on disk, and a branch in the place
+of the recorded session. It may import what ``edits`` may.
+"""
 
 from __future__ import annotations
 

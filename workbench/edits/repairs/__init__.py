@@ -1,12 +1,12 @@
 """Repairs: the smallest edits that make a request legal under a contract.
 
-One file per family. A family module has ``REPAIRS``: slug of a rule → the functions that propose repairs of its
-findings, each from a ``Fault`` to ``Proposal`` values ("" for findings of every rule). Files that begin with an
-underscore are shared code. A third party adds a family by an entry point in ``workbench.repairs``.
+In: a finding in its session (``Fault``). Out: ``Proposal`` values, each tried first: with it the finding is gone and
+nothing new is broken. The contract judges that; no provider was asked. Nothing is invented: reasoning and signatures
+are sent back as they came in this session, or left out. It may import what ``edits`` may.
 
-Whatever is proposed is tried before it is offered: with it the finding is gone, and nothing new is broken. That is
-judged by the contract, and no provider was asked. Nothing is invented: reasoning and its proofs are sent back as they
-came in this session, or left out.
+One file per family. A family module has ``REPAIRS``: slug of a rule → the functions that propose repairs of its
+findings ("" for findings of every rule). Files that begin with an underscore are shared code. A third party adds a
+family by an entry point in ``workbench.repairs``.
 """
 
 from __future__ import annotations

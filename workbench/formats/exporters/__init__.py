@@ -1,12 +1,13 @@
-"""Exporters: exchanges in a form that other programs take. One module per form; modules with an underscore are shared.
+"""Exporters: exchanges in a form that other programs read. One module per form.
+
+In: ``Selection``. Out: ``Exported``, its files and what was left out. No form writes a secret: headers, keys and
+cookies become variables or stand-ins, whatever the session held. It may import what ``formats`` may.
 
 A module holds ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har", "" for a folder) and
-``write(selection) -> Exported``. What ``--as`` takes is its name, without the ``as_`` that keeps a name from hiding a
-library's, and with ``-`` for ``_``. A form of folders that can show that they work holds
-``prove(folders) -> list[Proof]`` beside it.
-A third party adds one by an entry point in ``workbench.exporters``.
-
-No form writes a secret: headers, keys and cookies become variables or stand-ins, whatever the session held.
+``write(selection) -> Exported``; one of folders that can show that they work also ``prove(folders) -> list[Proof]``.
+The value of ``--as`` is the module's name, without the ``as_`` that keeps a name from hiding a library's, and with
+``-`` for ``_``. Modules with an underscore are shared. A third party adds a form by an entry point in
+``workbench.exporters``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
+
+__all__ = ["Exported", "Form", "Proof", "Selection", "Tried", "load", "names", "one_file"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Importers: one file per format, each telling by content how much a file looks like its own.
 
+In: a path, or bytes with a name. Out: ``Session``. It may import what ``formats`` may.
+
 An importer module holds ``NAME`` ("har"), ``TITLE`` ("HAR archive"), ``sniff`` and ``read``. One whose files are read
 in place (a database) holds ``open_path(path) -> Session`` beside ``read``, one whose recordings have bodies in other
 files ``read_with(data, name, beside) -> Session``. Files that begin with an underscore are shared code.
@@ -18,6 +20,8 @@ from workbench.limits import MAX_UNWRAPPED
 from workbench.protocols.decode import TEXT
 from workbench.toolcalls import formats
 from workbench.wire.session import Session
+
+__all__ = ["CERTAIN", "CONFIDENT", "LAST_RESORT", "Importer", "candidates", "inside", "load", "open_input"]
 
 _LAST, _OWN = "model_text", "workbench_session"
 

@@ -1,9 +1,9 @@
-"""What people have in place of a recording: a command, a log, an issue report, a printed object.
+"""Unwrapping: what people have instead of a recording: a command, a log, an issue report, a printed object.
 
-One layer in front of the importers. ``around`` takes away what lies around a whole text; ``scan`` goes through a text
-once and takes out what is a request, an answer, or bytes that an importer reads; ``pieces`` divides Markdown. Nothing
-is run or evaluated, every step is linear in the text, and what is found and cannot be read is named with its reason.
-An exchange that is made here is *pasted*: its bytes are as good as what was pasted, and no recorder vouches for them.
+In: any text. Out: requests, responses, and bytes that an importer reads; what is found and cannot be read is named with
+its reason. ``around`` removes what surrounds a whole text, ``scan`` goes through a text once, ``pieces`` divides
+Markdown. Nothing is run or evaluated, and every step is linear in the text. An exchange made here is marked *pasted*:
+no recorder vouches for its bytes. It may import what ``formats`` may.
 """
 
 from workbench.formats.unwrapping._fences import Piece, pieces

@@ -1,8 +1,9 @@
-"""Planting known faults in healthy sessions, and counting how many are named at the right place.
+"""Self-test: plants known faults in healthy sessions, and counts how many are named at the right place.
 
-A fault counts as named where a finding of one of its rules stands at the place where it was planted, or inside or
-around it. The healthy sessions themselves, and the same sessions written in another way, are the negative control: any
-finding there is a false alarm. Nothing leaves the process.
+In: healthy sessions. Out: ``Report``. A fault counts as named where a finding of one of its rules is at the place where
+it was planted, or inside or around it. The healthy sessions themselves, and the same sessions written in another way,
+are the negative control: any finding there is a false alarm. Nothing leaves the process.
+It may import what ``probes`` may.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from workbench.probes.selftest.healthy import Healthy
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
+
+__all__ = ["MOST_WAYS", "Miss", "Report", "Tally", "run"]
 
 MOST_WAYS = 3
 """Ways in which one fault is planted in one exchange."""

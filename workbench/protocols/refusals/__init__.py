@@ -1,7 +1,8 @@
-"""Kinds of refusals and failures that exist at every provider: what happened, where the cause lies, who says it.
+"""Kinds of refusals and failures that exist at every provider.
 
-A layer below contracts: it reads the status, the code words and the text, and knows no provider. The kinds are data
-(``kinds.yaml``). Code words decide first, then the text, the status last.
+In: the status, code words and text of an error. Out: what happened, where the cause lies, who says it, and when to
+retry. It knows no provider; the kinds are data (``kinds.yaml``). Code words decide first, then the text, the status
+last. It may import what ``protocols`` may.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The adapter in the path: a client of one protocol talks to an upstream of another, and every change is told.
+"""Translation in the path: a client of one protocol uses an upstream of another; every change is reported.
 
-The core does no I/O: ``bridge`` takes a client's request and gives what goes upstream (``asking``), then takes the
-upstream's answer piece by piece and gives the client's (``answering``). What the client's protocol cannot carry waits
-in ``memory`` until the next request needs it (``restoring``). Around it are a listener (``server``), the process that
-puts both between two recording relays (``__main__``, started by ``process``), and the tap that files each change with
-the exchange it was made to (``filing``).
+In: a client's request and the upstream's response, piece by piece. Out: each in the protocol of the other side.
+The translation does no I/O: ``asking`` and ``answering`` translate, ``memory`` keeps what the client's protocol cannot
+carry until the next request needs it (``restoring``). ``server`` listens, ``process`` starts ``__main__`` with the
+bridge between two recording relays, and ``filing`` records each change with its exchange.
+It may import what ``recorder`` may.
 """

@@ -1,8 +1,8 @@
-"""The loop without I/O: a conversation with a model goes on, one step after another, and nothing here does a step.
+"""The tool loop without I/O: a conversation with a model continues step by step; nothing here does a step.
 
-``Loop`` says which step is next (*send this request*, *answer this call*, *it has ended*) and makes the loop after it
-of what came of it. Whoever drives it shows the step, changes it, does it, or stops; no tool is ever run. A loop is a
-value: to step back is to keep the one before, and ``plain`` writes it down for another process.
+In: an exchange, and the outcome of each step. Out: the next step (*send this request*, *answer this call*, *it has
+ended*). Whoever drives it shows the step, changes it, does it, or stops; no tool is ever run. A loop is a value: to
+step back is to keep the one before, and ``plain`` writes it as JSON. It may import what ``send`` may.
 
     loop = Loop(exchange, contract="deepseek")
     while not isinstance(step := loop.step, Ended):

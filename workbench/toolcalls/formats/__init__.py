@@ -1,17 +1,18 @@
 """Tool calls as text: what models write into content or reasoning, and what they write as arguments.
 
-One file per text format; each holds one object named ``text_format``. Files that begin with an underscore are shared:
+In: text in pieces. Out: prose and calls, with places in characters of the whole text. It may import what ``toolcalls``
+may. One file per text format; each holds one object named ``text_format``. Files that begin with an underscore are
+shared:
 
 * reading in pieces: ``_scan`` (formats with tags, described by ``_tags``), ``_lines`` (formats without), ``_markdown``
-  (what is quoted); on ``_scan`` stand ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format);
+  (what is quoted); ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format) use ``_scan``;
 * arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
   call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
 * ``_problems`` (what can be wrong with a call, in words), ``_render`` (writing), ``_find`` and ``_untagged`` (calls in
-  text whose format nobody knows).
+  text of an unknown format).
 
 A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
-piece that may be the beginning of a tag is held back until it is known. Findings have places in characters of the
-whole text, so a call can be shown where it stands.
+piece that may be the beginning of a tag is held back until it is known.
 """
 
 from __future__ import annotations
@@ -27,6 +28,20 @@ from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 
 if TYPE_CHECKING:
     from workbench.toolcalls.formats._find import Debris
+
+__all__ = [
+    "Finding",
+    "Parser",
+    "Prose",
+    "TextCall",
+    "TextFormat",
+    "debris",
+    "every",
+    "find",
+    "formats",
+    "get",
+    "is_marked",
+]
 
 
 class Prose(NamedTuple):

@@ -1,7 +1,8 @@
-"""Minimising: the smallest request that fails the same way, the smallest edit that mends it, the turn it broke.
+"""Minimising: the smallest request that fails the same way, the smallest fix, the turn that broke it.
 
-Searches do no I/O: each is a generator that yields the bodies which the target has to judge, and None for every local
-check, and is sent what the target made of them. Whoever runs it may stop at any step: it keeps its best.
+In: a failing request, and the judgement of each trial. Out: the best result so far. Searches do no I/O: each is a
+generator that yields the bodies which the target has to judge, and None for every local check, and is sent the
+judgement. Whoever runs it may stop at any step. It may import what ``trials`` may.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What if: one request sent again with one thing different, to several targets at once.
 
-One file per family of variants. A family module has ``VARIANTS``: functions from a ``Subject`` to ``Variant`` values.
-A variant that cannot be tried says why; whether the target takes it is what sending it tells.
+In: an inspected request. Out: ``Variant`` values, and the outcome of each at a target. A variant that cannot be tried
+says why. One file per family; a family module has ``VARIANTS``: functions from a ``Subject`` to ``Variant`` values.
+It may import what ``trials`` may.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is a secret: the one list that redaction, exports and the rule ``secret.in-body`` read.
+"""Secrets: the one list that redaction, exports and the rule ``secret.in-body`` read.
 
-A secret is told by its shape (``shapes``: keys with a prefix of their own, tokens with a known structure, private
-keys), or by the name it is given (``names``, ``named``: members of JSON, lines of an environment, headers, parameters
-of a URL, options of a command), which then has to look like one (``values``). Text is searched as it is meant
-(``views``), also inside base64.
+In: text, names and headers. Out: the places of secrets in them. A secret is recognised by its shape (``shapes``: keys
+with a known prefix, tokens with a known structure, private keys), or by its name (``names``, ``named``: JSON members,
+lines of an environment, headers, URL parameters, options of a command) and then by its value (``values``). Text is
+searched as it is meant (``views``), also inside base64. It may import what ``wire`` may.
 """
 
 from workbench.wire.secrets.named import kind_of

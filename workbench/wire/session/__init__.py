@@ -1,4 +1,8 @@
-"""Sessions: exchanges in order, in memory or in one file."""
+"""Sessions: exchanges in order, in memory or in one file (SQLite, or JSON Lines as text).
+
+In: exchanges to write, or the path of a session file. Out: ``Session``, whatever holds it. ``store`` opens, saves and
+verifies files; ``writer`` appends to a recording; damage is listed and the rest opens. It may import what ``wire`` may.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import Protocol
 
 from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange, Summary, summarize
+
+__all__ = ["MemorySession", "Session", "exchanges_of"]
 
 
 class Session(Protocol):

@@ -1,4 +1,8 @@
-"""What an audit sends and answers, protocol by protocol. A further protocol is one more module and its line here."""
+"""Cases of an audit: what it sends and answers, protocol by protocol.
+
+In: a protocol and a model name. Out: ``Case`` values. A further protocol is one more module and its line here.
+It may import what ``recorder`` may.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,8 @@ from workbench.recorder.audit.cases import (
     openai_responses,
 )
 from workbench.recorder.audit.cases._speech import Speech
+
+__all__ = ["PROTOCOLS", "cases_of", "converted", "hello", "speech_of"]
 
 _ROOMS = (anthropic_messages, openai_chat, openai_responses, gemini)
 
