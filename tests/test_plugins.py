@@ -137,6 +137,33 @@ def test_a_plug_in_that_cannot_be_used_is_named_and_left_out(package: str, tmp_p
     assert all(line.startswith("workbench: the plug-in ") and f"of {group} is left out" in line for line in said)
 
 
+IMPORTERS = {
+    "no number": "def sniff(head):\n    return 'surely'\n",
+    "a fault": "def sniff(head):\n    return head[10**9]\n",
+    "an end": "def sniff(head):\n    raise SystemExit(7)\n",
+    "a fault while it reads": "def sniff(head):\n    return 1.0\n",
+}
+
+
+@pytest.mark.parametrize("text", IMPORTERS.values(), ids=IMPORTERS)
+def test_an_importer_that_fails_in_use_is_left_out_and_the_file_is_read(text: str, tmp_path: Path) -> None:
+    info = tmp_path / "bad-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[workbench.importers]\nbad = bad_importer\n", encoding="utf-8")
+    module = f"NAME, TITLE = 'bad', 'bad log'\n{text}\n\ndef read(data, name):\n    return {{}}[name]\n"
+    (tmp_path / "bad_importer.py").write_text(module, encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from workbench.cli import main\nraise SystemExit(main(['check', sys.argv[1]]))"
+    )
+    done = subprocess.run(children.running(code, str(SESSION)), capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "closure.missing-result" in done.stdout
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("workbench: the plug-in 'bad' of workbench.importers is left out: ")
+
+
 def test_a_list_of_plug_ins_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(**wanted: str) -> None:
         raise ValueError("a file of somebody else")

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, WorkbenchError
+
+_Answer = TypeVar("_Answer")
 
 
 class Parts(NamedTuple):
@@ -106,6 +108,17 @@ def third_party(package: str) -> dict[str, ModuleType]:
         else:
             found[name] = part
     return found
+
+
+def answered(package: str, name: str, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
+    """What a part answers. A third-party one that fails is named in ``failures`` and counts as ``otherwise``."""
+    try:
+        return ask()
+    except (Exception, SystemExit) as error:
+        if isinstance(error, WorkbenchError) or name not in third_party(package):
+            raise
+        _leave_out(PARTS[package].group, name, f"{type(error).__name__} while it was used")
+        return otherwise
 
 
 def _entries(group: str) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ files ``read_with(data, name, beside) -> Session``. Files that begin with an und
 
 from __future__ import annotations
 
+from functools import partial
 from typing import BinaryIO, Protocol
 
 from workbench import plugins
@@ -81,7 +82,9 @@ def open_input(
             break
         importer = load(name)
         try:
-            return _open(importer, source)
+            session = plugins.answered(__name__, name, partial(_open, importer, source), None)
+            if session is not None:
+                return session
         except WorkbenchError as error:
             failures.append((score, f"{importer.TITLE} ({error})"))
     if may_unwrap and (not source.path or source.path.stat().st_size <= MAX_UNWRAPPED):
@@ -140,8 +143,13 @@ def load(name: str) -> Importer:
 
 def candidates(head: bytes) -> list[tuple[float, str]]:
     """(score, importer name) of every importer that makes a claim, best first."""
-    scores = ((load(name).sniff(head), name) for name in plugins.names(__name__))
+    names = plugins.names(__name__)
+    scores = ((plugins.answered(__name__, name, partial(_score, name, head), 0.0), name) for name in names)
     return sorted((s for s in scores if s[0] > 0), key=lambda s: (-s[0], s[1]))
+
+
+def _score(name: str, head: bytes) -> float:
+    return float(load(name).sniff(head))
 
 
 def _open(importer: Importer, source: _files.Source) -> Session:
