@@ -61,7 +61,7 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
 
 
 def _as_kept(sent: Sequence[Reasoning], received: Sequence[Reasoning]) -> Sequence[Reasoning]:
-    """What is sent, another copy of a proof that came in replaced by the copy that was kept: each is a true one."""
+    """The sent reasoning, each proof spelled as in the copy that was kept: a received proof may have several copies."""
     kept = {_plain(copy): block for block in received for copy in block.copies}
     return [_with_proof_of(kept, block) for block in sent] if kept else sent
 
@@ -142,7 +142,7 @@ def content(block: Reasoning) -> tuple[str, str, int]:
 
 
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
-    """What several blocks say together; a proof that stands on several of them counts once."""
+    """(text, signatures, digests of data) of several blocks together; a proof that stands on several counts once."""
     proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
     return _joined(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
 

@@ -155,7 +155,7 @@ def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
 
 
 def _weight(damage: Damage) -> int:
-    """How little a kind of damage matters; those of equal weight stay in their order on the wire."""
+    """Sort key of a damage: 0 for the gravest. Damages of equal weight stay in their order on the wire."""
     place = (damage.at or damage.was).lower()
     is_of_note = place.removeprefix("/headers/") in HEADERS_OF_NOTE
     return 2 * damage.is_same_meaning + (place.startswith("/headers/") and not is_of_note)

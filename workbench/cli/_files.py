@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 MODEL_TEXT = "text"
-"""What ``--protocol`` calls text that a model wrote: a claim about the file, and no protocol of an adapter."""
+"""Value of ``--protocol`` for text that a model wrote: a claim about the file, not the name of an adapter."""
 
 MANY = 500
 """Exchanges from which on inspecting them takes a second or more."""
