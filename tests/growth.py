@@ -19,7 +19,7 @@ from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.formats import importers
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
@@ -150,11 +150,11 @@ REQUESTS: Mapping[str, Callable[[int, str, str], Any]] = {
 HAS = ("calls", "results", "calls and results")
 
 
-def decoded(protocol: str, side: str, body: bytes, kind: str = "application/json") -> Decoded:
+def decoded(protocol: str, side: str, body: bytes, kind: str = "application/json") -> DecodedExchange:
     request = HttpRequest("POST", "https://x.example/", body=Body(body if side == REQUEST else b"{}"))
     headers = Headers((("content-type", kind),))
     response = HttpResponse(200, headers, Body(body)) if side == RESPONSE else None
-    return Decoded(0, Exchange("a", request, response), protocol)
+    return DecodedExchange(0, Exchange("a", request, response), protocol)
 
 
 def reading(protocol: str, ids: str, has: str) -> Made:

@@ -17,7 +17,7 @@ from tests.protocols import laws
 from workbench import protocols
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.wire.exchange import Exchange
 from workbench.wire.frames import seen_frames
@@ -133,11 +133,11 @@ def fill(row: Row, session: Session) -> None:
 
 
 def _exchange(row: Row, index: int, exchange: Exchange, known: KnownMessages, *, is_sample: bool) -> None:
-    decoded = Decoded(index, exchange, known=known)
+    decoded = DecodedExchange(index, exchange, known=known)
     row.frames += sum(1 for _ in seen_frames(exchange))
     if is_sample:
         unnamed = replace(exchange, request=exchange.request and replace(exchange.request, url=""))
-        bare = Decoded(index, unnamed, known=known)
+        bare = DecodedExchange(index, unnamed, known=known)
         if bare.protocol != decoded.protocol:
             row.problems.append(f"exchange {index + 1}: without its URL it is taken for {bare.protocol}")
     if decoded.protocol is None:
@@ -166,7 +166,7 @@ def _exchange(row: Row, index: int, exchange: Exchange, known: KnownMessages, *,
             row.problems.append(f"exchange {index + 1}, {side}: {problem}")
 
 
-def _leaves(row: Row, decoded: Decoded, side: str, body: bytes) -> Iterator[str]:
+def _leaves(row: Row, decoded: DecodedExchange, side: str, body: bytes) -> Iterator[str]:
     """Check a sample of the leaves of one body; what is wrong with them, in words."""
     if side == RESPONSE and decoded.response and not decoded.response.messages:
         return

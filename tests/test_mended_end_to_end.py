@@ -18,7 +18,7 @@ from workbench.edits.branches.tree import Workspace
 from workbench.formats import exporting
 from workbench.formats.exporters import Selection, load
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.sending import Sender
@@ -87,7 +87,7 @@ def open_entry(entry: dict[str, Any], folder: Path) -> tuple[Session, int] | Non
 
 async def sent(exchange: Exchange, session: Session, label: str, protocol: str) -> Exchange:
     async with Sender(known=session) as sender:
-        decoded = Decoded(0, exchange, protocol)
+        decoded = DecodedExchange(0, exchange, protocol)
         return await sender.send(prepare(decoded, resolve(f"sim:{label}")), parent=exchange.id)
 
 

@@ -23,7 +23,7 @@ from workbench.contracts import Finding, Severity
 from workbench.edits import with_body
 from workbench.errors import UsageError
 from workbench.ir import ModelRequest
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
 from workbench.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
@@ -112,7 +112,7 @@ class Turn:
         path = url[start:] if start >= 0 else ""
         if adapter.claims_url(path):
             return path
-        request = Decoded(0, replace(self.exchange, response=None), self.protocol).request
+        request = DecodedExchange(0, replace(self.exchange, response=None), self.protocol).request
         return adapter.path(request or ModelRequest(self.protocol, "unknown", ()))
 
     @cached_property

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.chain.hops import Hops
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 
 URL = "https://api.anthropic.com/v1/messages"
@@ -26,7 +26,7 @@ def seen(hop, turns, started=None, duration=None, words=None):
 
 def pairs(*exchanges):
     """(outer, inner) of each exchange, as indices."""
-    decoded = [Decoded(n, e) for n, e in enumerate(exchanges)]
+    decoded = [DecodedExchange(n, e) for n, e in enumerate(exchanges)]
     rows = [summarize(n, e) for n, e in enumerate(exchanges)]
     found = [Hops(d, rows, lambda n: decoded[n]) for d in decoded]
     return [(h.outer and h.outer.index, h.inner and h.inner.index) for h in found]

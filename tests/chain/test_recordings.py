@@ -12,7 +12,7 @@ from workbench.chain.conversations import Conversations
 from workbench.chain.ledger import Entry, Sent
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 BLOCKS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, result_role="user")
 CHAT = ClosureTerms(Placement.CONTIGUOUS, result_role="tool")
@@ -30,7 +30,7 @@ class Chain:
         self.closures: list[Closure] = []
         self.entries: list[tuple[Entry, ...]] = []
         for n in range(len(session)):
-            decoded = Decoded(n, session.exchange(n))
+            decoded = DecodedExchange(n, session.exchange(n))
             found = grouped.add(decoded)
             self.lanes.append(None if found is None else found.id)
             received = found.before(n).received if found else ()

@@ -9,7 +9,7 @@ import pytest
 from workbench import contracts
 from workbench.contracts.error_place import named
 from workbench.ir import ApiError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 CALL = {"id": "call_abc123", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
@@ -93,7 +93,7 @@ ROWS = [
 
 def decoded(protocol, text=None):
     body = text or json.dumps(BODIES[protocol][0]).encode()
-    return Decoded(0, Exchange("e", HttpRequest(body=Body(body))), protocol)
+    return DecodedExchange(0, Exchange("e", HttpRequest(body=Body(body))), protocol)
 
 
 def place(protocol, message, param="", text=None, rule=""):

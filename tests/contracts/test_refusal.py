@@ -7,7 +7,7 @@ import pytest
 from workbench.contracts import Contract, Fact
 from workbench.contracts.refusal import fill, known_values
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange
 
 CALL = ToolCallIR("toolu_1", "f", {}, "anthropic")
@@ -39,6 +39,6 @@ REQUEST = ModelRequest(
 )
 def test_variables_are_filled(template: str, pointer: str, merges: bool, expected: str) -> None:
     contract = Contract("c", "C", terms={"content.merges-same-role": Fact(merges, "a test", "2026-01")})
-    decoded = Decoded(0, Exchange("e"))
+    decoded = DecodedExchange(0, Exchange("e"))
     decoded.request = REQUEST
     assert fill(template, known_values(pointer, decoded, contract, CALL)) == expected

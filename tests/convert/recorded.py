@@ -10,7 +10,7 @@ from workbench.convert import convert, unsaid
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 
 
 def files(folder: Path) -> list[Path]:
@@ -25,7 +25,7 @@ def problems(path: Path, writers: list[Adapter]) -> Iterator[str]:
         return
     try:
         for n in range(len(session)):
-            decoded = Decoded(n, session.exchange(n))
+            decoded = DecodedExchange(n, session.exchange(n))
             for side in (REQUEST, RESPONSE):
                 if getattr(decoded, side) is not None:
                     yield from _side(path, decoded, side, writers)
@@ -33,7 +33,7 @@ def problems(path: Path, writers: list[Adapter]) -> Iterator[str]:
         session.close()
 
 
-def _side(path: Path, decoded: Decoded, side: str, writers: list[Adapter]) -> Iterator[str]:
+def _side(path: Path, decoded: DecodedExchange, side: str, writers: list[Adapter]) -> Iterator[str]:
     body = decoded.request_text if side == REQUEST else decoded.response_text
     for adapter in writers:
         made = convert(decoded, adapter.name, side=side)

@@ -39,7 +39,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols import Capabilities
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 TARGETS: dict[str, Capabilities] = {name: protocols.get(name).capabilities for name in protocols.protocols()}
@@ -363,7 +363,7 @@ def test_an_image_of_an_unknown_type_is_a_loss_of_the_whole_conversion() -> None
     request = HttpRequest(
         "POST", "https://api.openai.com/v1/chat/completions", body=Body((body % json.dumps(url)).encode())
     )
-    made = convert(Decoded(0, Exchange("1", request)), "bedrock-converse")
+    made = convert(DecodedExchange(0, Exchange("1", request)), "bedrock-converse")
     assert [loss.pointer for loss in made.losses if "image/x-foo" in loss.what] == ["/messages/0/content/1"]
 
 

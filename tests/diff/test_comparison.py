@@ -15,7 +15,7 @@ from workbench.diff.comparison import (
     hops_of,
 )
 from workbench.diff.damage import Kind
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -43,15 +43,15 @@ def exchange(body: bytes, said: bytes | None = None, status: int = 200, **header
     return Exchange("x", HttpRequest(url=URL, headers=Headers(tuple(headers.items())), body=Body(body)), response)
 
 
-def decoded(body: bytes = b"", said: bytes | None = None, status: int = 200, **headers: str) -> Decoded:
-    return Decoded(0, exchange(body or dumps(ASKED), said, status, **headers))
+def decoded(body: bytes = b"", said: bytes | None = None, status: int = 200, **headers: str) -> DecodedExchange:
+    return DecodedExchange(0, exchange(body or dumps(ASKED), said, status, **headers))
 
 
 def call(name: str, arguments: str, id: str = "call_1") -> dict:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def differing(before: Decoded, after: Decoded) -> list[tuple[str, object, object]]:
+def differing(before: DecodedExchange, after: DecodedExchange) -> list[tuple[str, object, object]]:
     pairs = compare_answers(before, after).pairs
     return [
         ((p.after or p.before).kind, p.before and p.before.value, p.after and p.after.value)  # type: ignore[union-attr]

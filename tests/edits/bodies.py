@@ -9,7 +9,7 @@ from random import Random
 from workbench import protocols
 from workbench.edits import Splice, spliced
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
@@ -63,9 +63,9 @@ def spelled(body: bytes, style: str, seed: int = 0) -> bytes:
     return text.replace(b"MARK", b"\xff\xe9")
 
 
-def decoded(body: bytes, protocol: str) -> Decoded:
+def decoded(body: bytes, protocol: str) -> DecodedExchange:
     """The body as the request of an exchange."""
-    return Decoded(0, Exchange("e", HttpRequest(body=Body(body))), protocol)
+    return DecodedExchange(0, Exchange("e", HttpRequest(body=Body(body))), protocol)
 
 
 def made(body: bytes, splices: tuple[Splice, ...]) -> bytes:

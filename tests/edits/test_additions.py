@@ -17,7 +17,7 @@ from workbench.edits.elements import Kind, elements, every
 from workbench.edits.operations import Splices, remove
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolResultIR
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 
 SPEAKERS = {
     "anthropic-messages": "anthropic",
@@ -29,11 +29,11 @@ SPEAKERS = {
 }
 
 
-def after(asked: Decoded, splices: Splices) -> Decoded:
+def after(asked: DecodedExchange, splices: Splices) -> DecodedExchange:
     return decoded(made(asked.request_text, splices), asked.protocol or "")
 
 
-def without_results(protocol: str) -> Decoded:
+def without_results(protocol: str) -> DecodedExchange:
     """The conversation with its results taken out, and what held nothing else."""
     asked = decoded(conversation(protocol), protocol)
     while results := [one for one in every(elements(asked)) if one.kind is Kind.RESULT]:
@@ -41,7 +41,7 @@ def without_results(protocol: str) -> Decoded:
     return asked
 
 
-def calls(asked: Decoded) -> list[str]:
+def calls(asked: DecodedExchange) -> list[str]:
     return [one.pointer for one in every(elements(asked)) if one.kind is Kind.CALL]
 
 
@@ -189,7 +189,7 @@ def test_a_tool_joins_what_is_there(protocol: str, held: dict[str, Any], at: tup
         (lambda d: insert_message(decoded(b"{", "openai-chat"), "user", "x"), "as text only: line 1, column 2, byte 1"),
     ],
 )
-def test_what_cannot_be_added_is_said_in_one_line(add: Callable[[Decoded], Splices], why: str) -> None:
+def test_what_cannot_be_added_is_said_in_one_line(add: Callable[[DecodedExchange], Splices], why: str) -> None:
     with pytest.raises(LocalProtocolError, match=why) as error:
         add(decoded(conversation("openai-chat"), "openai-chat"))
     assert "\n" not in str(error.value)

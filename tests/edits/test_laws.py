@@ -28,7 +28,7 @@ from workbench.edits.operations import (
     set_value,
 )
 from workbench.errors import LocalProtocolError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.session.store import open_session
 
 BODIES = {name: conversation(name) for name in protocols.protocols()}
@@ -37,7 +37,7 @@ SESSIONS = sorted(p.stem for p in FOLDER.glob("*.jsonl") if p.stat().st_size < 2
 TYPED = b' {"x" : [1.0 ,1e400],"x":"\\u00e9"} '
 
 
-def edits(asked: Decoded, one: Element) -> list[tuple[str, Splices]]:
+def edits(asked: DecodedExchange, one: Element) -> list[tuple[str, Splices]]:
     """Every edit that an element says it is able to."""
     doing = {
         Action.REMOVE: lambda: remove(asked, one.pointer),
@@ -51,7 +51,7 @@ def edits(asked: Decoded, one: Element) -> list[tuple[str, Splices]]:
     return [(action, doing[action]()) for action in Action if action in one.able]
 
 
-def additions(asked: Decoded, one: Element) -> list[Splices]:
+def additions(asked: DecodedExchange, one: Element) -> list[Splices]:
     """Everything that can be added at an element; what its protocol has no place for is refused in words."""
     at = one.pointer
     doing: list[Callable[[], Splices]] = []
@@ -173,7 +173,7 @@ def test_a_parameter_is_added_as_it_was_typed(protocol: str) -> None:
 @pytest.mark.parametrize("name", SESSIONS)
 def test_requests_of_the_example_sessions_are_edited_everywhere(name: str) -> None:
     session = open_session(FOLDER / f"{name}.jsonl")
-    asked = Decoded(0, session.exchange(len(session) - 1))
+    asked = DecodedExchange(0, session.exchange(len(session) - 1))
     body = asked.request_text
     for one in every(elements(asked)):
         for change in [*(change for _, change in edits(asked, one)), *additions(asked, one)]:

@@ -14,7 +14,7 @@ from workbench.edits.elements import Kind as Of
 from workbench.edits.elements import elements, every
 from workbench.edits.live import Meaning, meaning
 from workbench.edits.operations import remove
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.session.store import open_session
@@ -27,7 +27,7 @@ def inspector() -> Inspector:
     return Inspector(open_session(SESSIONS / "anthropic-tool-loop.jsonl"))
 
 
-def recorded(inspector: Inspector) -> tuple[HttpRequest, Decoded]:
+def recorded(inspector: Inspector) -> tuple[HttpRequest, DecodedExchange]:
     decoded = inspector.detail(1).decoded
     assert decoded.exchange.request
     return decoded.exchange.request, decoded

@@ -20,7 +20,7 @@ from workbench.edits.operations import (
     set_value,
 )
 from workbench.errors import LocalProtocolError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 CHAT = rb"""{ "model" : "m",
   "messages": [
@@ -35,7 +35,7 @@ CHAT = rb"""{ "model" : "m",
 ARGUMENTS = "/messages/1/tool_calls/0/function/arguments"
 
 
-def chat() -> Decoded:
+def chat() -> DecodedExchange:
     return decoded(CHAT, "openai-chat")
 
 

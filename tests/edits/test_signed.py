@@ -12,7 +12,7 @@ from workbench.edits import edited
 from workbench.edits.live import meaning
 from workbench.edits.operations import Splices, move, remove, set_text, set_value
 from workbench.edits.signed import unbound, ways, without
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
@@ -57,7 +57,7 @@ EDITS: list[tuple[str, Splices, tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-def after(splices: Splices, asked: Decoded = ASKED) -> Decoded:
+def after(splices: Splices, asked: DecodedExchange = ASKED) -> DecodedExchange:
     return decoded(made(asked.request_text, splices), asked.protocol or "")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tui import samples
 from workbench.filters import text
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Headers, HttpResponse
 
 
@@ -75,7 +75,7 @@ def test_what_a_stream_brought_in_pieces_is_found() -> None:
     exchange = replace(samples.exchange({"model": "m"}, b""), response=streamed("no su", "ch f", "ile"))
     assert text.holds(exchange, "openai-chat", "No such file")
     assert not text.holds(exchange, "openai-chat", "no such dir")
-    decoded = Decoded(0, exchange)
+    decoded = DecodedExchange(0, exchange)
     spans = list(text.streamed_spans(decoded, text.str_pattern("such file")))
     assert [decoded.response_text[a:b] for a, b in spans] == [b"su"]
     assert list(text.streamed_spans(decoded, text.str_pattern("ch f"))) == []  # in one piece: the bytes have it

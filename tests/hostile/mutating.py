@@ -13,7 +13,7 @@ from typing import Any
 from workbench import protocols
 from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers
 from workbench.wire.session import MemorySession, exchanges_of, store
 
@@ -230,7 +230,7 @@ def _elsewhere(session: MemorySession) -> Iterator[MemorySession]:
     for protocol in protocols.protocols():
         made = []
         for n, exchange in enumerate(session.exchanges):
-            decoded = Decoded(n, exchange)
+            decoded = DecodedExchange(n, exchange)
             if decoded.protocol in (None, protocol) or not exchange.request or not exchange.response:
                 continue
             try:

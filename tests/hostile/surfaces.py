@@ -33,7 +33,7 @@ from workbench.errors import WorkbenchError
 from workbench.formats import exporters, importers
 from workbench.formats.exporting import Asked
 from workbench.protocols.clients.differences import where_they_differ
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.breakpoints.judge import Judge
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.rules.inspection import Inspector
@@ -43,7 +43,7 @@ from workbench.simulator import Simulator
 from workbench.trials.minimize.course import Course
 from workbench.trials.minimize.driving import outcome
 from workbench.tui.models.findings import finding_body, finding_line
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession, store, text, writer
@@ -72,7 +72,7 @@ def inspected(session: MemorySession, index: int, chance: random.Random) -> None
 
 
 def converted(session: MemorySession, index: int, chance: random.Random) -> None:
-    decoded = Decoded(index, session.exchange(index))
+    decoded = DecodedExchange(index, session.exchange(index))
     for protocol in chance.sample(protocols.protocols(), 3):
         for side in ("request", "response"):
             with contextlib.suppress(*EXPECTED):
@@ -80,7 +80,7 @@ def converted(session: MemorySession, index: int, chance: random.Random) -> None
 
 
 def encoded(session: MemorySession, index: int, chance: random.Random) -> None:
-    decoded = Decoded(index, session.exchange(index))
+    decoded = DecodedExchange(index, session.exchange(index))
     if not decoded.protocol:
         return
     adapter = protocols.get(decoded.protocol)
@@ -102,7 +102,7 @@ def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
     exchange = session.exchange(index)
     if not exchange.response:
         return
-    data, protocol = exchange.response.body.raw, Decoded(index, exchange).protocol
+    data, protocol = exchange.response.body.raw, DecodedExchange(index, exchange).protocol
     protocol = protocol if protocol and chance.random() < 0.9 else chance.choice(protocols.protocols())
     kind = exchange.response.headers.get("content-type") or ""
     decoder = protocols.get(protocol).stream_decoder()
@@ -122,7 +122,7 @@ def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
 
 
 def assembled(session: MemorySession, index: int, chance: random.Random) -> None:
-    decoded = Decoded(index, session.exchange(index))
+    decoded = DecodedExchange(index, session.exchange(index))
     where_they_differ(decoded)
 
 
@@ -144,7 +144,7 @@ def simulated(session: MemorySession, index: int, chance: random.Random) -> None
     exchange = session.exchange(index)
     if not exchange.request:
         return
-    decoded = Decoded(index, exchange)
+    decoded = DecodedExchange(index, exchange)
     speaking = [one for one in labels() if decoded.protocol in simulator(one).protocols]
     for label in chance.sample(speaking, min(2, len(speaking))):
         path = exchange.request.url.removeprefix("https://x.example")
@@ -207,7 +207,7 @@ def opened(session: MemorySession, index: int, chance: random.Random) -> None:
     """Draws every pane of the exchange, and selects everything in it."""
     inspector = Inspector(session)
     inspector.run()
-    shown = Opened(inspector.detail(index))
+    shown = ExchangeView(inspector.detail(index))
     selections = [shown.at_start(), *map(shown.at_finding, shown.row.findings)]
     selections += [shown.at_node(n) for n in range(len(shown.outline.nodes))]
     selections += [shown.at_byte(side, chance.randrange(4000)) for side in ("request", "response")]
@@ -267,16 +267,20 @@ def torn_text(text: str, chance: random.Random) -> str:
 
 
 def compared(session: MemorySession, index: int, chance: random.Random) -> None:
-    one = Decoded(index, session.exchange(index))
+    one = DecodedExchange(index, session.exchange(index))
     other = chance.choice(sessions())
     at = index if len(other) > index else 0
-    for before, after in ((one, Decoded(at, other.exchange(at))), (one, Decoded(0, session.exchange(0))), (one, one)):
+    for before, after in (
+        (one, DecodedExchange(at, other.exchange(at))),
+        (one, DecodedExchange(0, session.exchange(0))),
+        (one, one),
+    ):
         compare_exchanges(before, after)
         compare_exchanges(after, before)
 
 
 def edited(session: MemorySession, index: int, chance: random.Random) -> None:
-    decoded = Decoded(index, session.exchange(index))
+    decoded = DecodedExchange(index, session.exchange(index))
     if decoded.request is None:
         return
     found = list(elements.every(elements.elements(decoded)))
@@ -312,7 +316,7 @@ def reopened(session: MemorySession, index: int, chance: random.Random) -> None:
         with contextlib.suppress(*EXPECTED), contextlib.closing(store.open_session(path)) as found:
             found.summaries()
             for n in range(min(3, len(found))):
-                Decoded(n, found.exchange(n)).response  # noqa: B018
+                DecodedExchange(n, found.exchange(n)).response  # noqa: B018
             found.refresh()
             store.fsck(path)
 
@@ -374,7 +378,7 @@ def imported(session: MemorySession, index: int, chance: random.Random) -> None:
         with contextlib.suppress(*EXPECTED):
             made = importers.load(name).read(data, path.name)
             for n in range(min(3, len(made))):
-                Decoded(n, made.exchange(n)).response  # noqa: B018
+                DecodedExchange(n, made.exchange(n)).response  # noqa: B018
 
 
 @cache

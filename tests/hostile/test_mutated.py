@@ -18,7 +18,7 @@ from workbench.cli import _shell
 from workbench.convert.convert import convert
 from workbench.diff.comparison import compare_exchanges
 from workbench.errors import WorkbenchError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules._prefix import first_break
 from workbench.rules.inspection import Inspector
 from workbench.simulator import Simulator
@@ -37,7 +37,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_sessions_are_of_every_protocol() -> None:
-    spoken = {Decoded(0, session.exchange(0)).protocol for session in sessions()}
+    spoken = {DecodedExchange(0, session.exchange(0)).protocol for session in sessions()}
     assert spoken >= set(protocols.protocols())
 
 
@@ -86,7 +86,7 @@ def of(protocol_path: str, body: Any, answer: Any = None) -> Exchange:
 )  # fmt: skip
 def test_a_switch_of_another_type_converts_or_is_refused(path: str, field: str, kind: Any) -> None:
     said = {"model": "m", "messages": [{"role": "user", "content": "x"}], "input": "x", field: {"type": kind}}
-    decoded = Decoded(0, of(path, said))
+    decoded = DecodedExchange(0, of(path, said))
     assert decoded.request is not None
     for protocol in protocols.protocols():
         try:
@@ -123,7 +123,9 @@ def test_a_tool_without_an_object_is_written_as_it_was(function: Any) -> None:
 def test_a_block_of_no_type_is_compared_and_streamed(kind: Any) -> None:
     block = {"type": kind, "text": "a"}
     one, other = (
-        Decoded(0, of("/v1/messages", {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": said}]}))
+        DecodedExchange(
+            0, of("/v1/messages", {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": said}]})
+        )
         for said in ([block], [block, {"type": "text", "text": "b"}])
     )
     assert not compare_exchanges(one, other).is_same
@@ -146,7 +148,7 @@ def test_schemas_and_messages_that_change_into_no_text(odd: Any) -> None:
         schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": words}
         tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
         body = {"model": "m", "messages": [{"role": "user", "content": words}], "tools": [tool]}
-        made.append(Decoded(len(made), of("/v2/chat", body)))
+        made.append(DecodedExchange(len(made), of("/v2/chat", body)))
     for before, after in permutations(made, 2):
         assert first_break(before, after)
 
@@ -159,7 +161,7 @@ def test_a_url_that_is_none(url: str) -> None:
     changed = Exchange("b", HttpRequest("POST", url, body=broken.request.body), broken.response)
     made = MemorySession("x", (session.exchange(0), changed, session.exchange(0)))
     assert not [f for f in Inspector(made).run().findings if f.rule == rules.FAILED]
-    compare_exchanges(Decoded(0, made.exchange(0)), Decoded(1, made.exchange(1)))
+    compare_exchanges(DecodedExchange(0, made.exchange(0)), DecodedExchange(1, made.exchange(1)))
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,17 @@ from typing import Any
 from workbench import protocols
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, ToolResultIR
 from workbench.leaves import Leaf, leaves
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.stream import read_stream
 
 
-def decode(body: bytes, side: str, protocol: str) -> Decoded:
+def decode(body: bytes, side: str, protocol: str) -> DecodedExchange:
     """A bare body as an exchange of a protocol."""
     request = HttpRequest(body=Body(body)) if side == REQUEST else None
     response = None if side == REQUEST else HttpResponse(body=Body(body))
-    return Decoded(0, Exchange("1", request, response), protocol)
+    return DecodedExchange(0, Exchange("1", request, response), protocol)
 
 
 @dataclass

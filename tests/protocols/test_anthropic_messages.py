@@ -33,7 +33,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.anthropic_messages import adapter
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.wire.session import exchanges_of
 
 FIXTURES = Path(__file__).resolve().parent.parent / "data" / "anthropic"
@@ -285,13 +285,13 @@ def test_streams_add_up_as_in_the_official_sdk(path: Path) -> None:
 # -- recordings of others
 
 
-def recorded(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+def recorded(recordings: Path) -> Iterator[tuple[str, DecodedExchange]]:
     with (recordings / "index.tsv").open(encoding="utf-8", newline="") as index:
         rows = [row for row in csv.DictReader(index, delimiter="\t") if row["protocol"] == NAME]
     for row in rows:
         session = open_input(str(recordings / row["file"]))
         for number, exchange in enumerate(exchanges_of(session)):
-            yield f"{row['file']} {number}", Decoded(number, exchange)
+            yield f"{row['file']} {number}", DecodedExchange(number, exchange)
 
 
 NOT_HEALTHY = {

@@ -13,7 +13,7 @@ from workbench import protocols
 from workbench.errors import ProtocolMismatch
 from workbench.ir import ApiError, Message, ModelRequest, ModelResponse, Text, ToolCallIR, Usage
 from workbench.protocols import UrlFacts
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message, read_stream, sealed_payload
@@ -85,7 +85,7 @@ def test_a_leaf_of_a_stream_is_where_its_base64_is():
     data = chunks(*block_bodies.OK)
     http = HttpResponse(headers=Headers((("content-type", AWS_TYPE),)), body=Body(data))
     exchange = Exchange("1", request=HttpRequest(url=URL + "-with-response-stream"), response=http)
-    decoded = Decoded(0, exchange)
+    decoded = DecodedExchange(0, exchange)
     assert (decoded.protocol, [p.message for p in decoded.problems]) == (
         "bedrock-invoke",
         ["request: the request has no body"],
@@ -132,14 +132,14 @@ def test_exceptions_in_a_stream(message, said):
 )
 def test_the_type_of_an_error_is_in_a_header(headers, kind):
     http = HttpResponse(status=400, headers=Headers(headers), body=Body(b'{"message":"no"}'))
-    decoded = Decoded(0, Exchange("1", request=HttpRequest(url=URL), response=http))
+    decoded = DecodedExchange(0, Exchange("1", request=HttpRequest(url=URL), response=http))
     assert decoded.response
     assert decoded.response.error == ApiError("no", type=kind)
 
 
 def test_the_url_names_model_and_stream():
     body = Body(b'{"anthropic_version":"bedrock-2023-05-31","messages":[]}')
-    decoded = Decoded(0, Exchange("1", request=HttpRequest(url=URL + "-with-response-stream", body=body)))
+    decoded = DecodedExchange(0, Exchange("1", request=HttpRequest(url=URL + "-with-response-stream", body=body)))
     assert decoded.request
     assert (decoded.request.model, decoded.request.stream) == ("eu.anthropic.claude-x-v1:0", True)
 
@@ -264,7 +264,9 @@ def test_the_body_tells_whose_model_it_is(asked, told, protocol):
     request = HttpRequest(
         url=URL + ("-with-response-stream" if is_stream else ""), body=Body(json.dumps(asked).encode())
     )
-    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, Headers((("content-type", kind),)), Body(body))))
+    decoded = DecodedExchange(
+        0, Exchange("1", request, HttpResponse(200, Headers((("content-type", kind),)), Body(body)))
+    )
     assert (decoded.protocol, decoded.problems) == (protocol, [])
     assert decoded.request and decoded.request.model and decoded.response
     (message,) = decoded.response.messages
@@ -295,7 +297,7 @@ def test_a_body_of_nobody_known_is_not_decoded(asked, told, problems):
     kind = "application/json" if told[:1] == b"{" else AWS_TYPE
     request = HttpRequest(url=URL, body=Body(json.dumps(asked).encode()))
     answer = HttpResponse(200, Headers((("content-type", kind),)), Body(told))
-    decoded = Decoded(0, Exchange("1", request, answer))
+    decoded = DecodedExchange(0, Exchange("1", request, answer))
     assert [p.slug for p in decoded.problems] == problems
     assert decoded.response is None
 
@@ -303,5 +305,7 @@ def test_a_body_of_nobody_known_is_not_decoded(asked, told, problems):
 def test_an_exception_is_read_whoever_s_model_was_asked():
     request = HttpRequest(url=URL, body=Body(b'{"message": "hi"}'))
     body = aws_message("throttlingException", b'{"message": "slow"}')
-    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, Headers((("content-type", AWS_TYPE),)), Body(body))))
+    decoded = DecodedExchange(
+        0, Exchange("1", request, HttpResponse(200, Headers((("content-type", AWS_TYPE),)), Body(body)))
+    )
     assert decoded.response and decoded.response.error and decoded.response.error.message == "slow"

@@ -7,7 +7,7 @@ import pytest
 from workbench import protocols
 from workbench.ir import ModelRequest
 from workbench.protocols._beside import is_beside
-from workbench.protocols.decode import BESIDE, Decoded
+from workbench.protocols.decode import BESIDE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
@@ -29,7 +29,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("url", "request_body", "response_body"), ASKED)
 def test_what_asks_no_model_is_no_model_exchange(url: str, request_body: object, response_body: object) -> None:
-    decoded = Decoded(0, exchange(url, request_body, response_body))
+    decoded = DecodedExchange(0, exchange(url, request_body, response_body))
     assert (decoded.protocol, decoded.problems) == (None, [])
     assert decoded.protocol_from == BESIDE
 

@@ -27,7 +27,7 @@ from workbench.ir import (
     ToolCallIR,
 )
 from workbench.leaves import leaves
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.protocols.openai_chat import adapter
 from workbench.wire.session import exchanges_of
 from workbench.wire.sse import SseReader
@@ -545,7 +545,7 @@ def recorded(recordings: Path) -> Iterator[tuple[str, bytes]]:
         ]
     for row in rows:
         session = open_input(str(recordings / row["file"]))
-        found = [Decoded(n, exchange) for n, exchange in enumerate(exchanges_of(session))]
+        found = [DecodedExchange(n, exchange) for n, exchange in enumerate(exchanges_of(session))]
         yield from ((row["file"], one.response_text) for one in found if one.events and one.protocol == NAME)
         session.close()
 

@@ -35,7 +35,7 @@ from workbench.ir import (
 )
 from workbench.protocols import Param, UrlFacts
 from workbench.protocols.cohere_v2 import adapter
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.openai_chat import adapter as chat
 from workbench.wire.session import exchanges_of
 
@@ -318,12 +318,12 @@ def test_what_the_sdk_replays_is_what_came(name: str) -> None:
     assert len(replayed) == 2
 
 
-def recorded(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+def recorded(recordings: Path) -> Iterator[tuple[str, DecodedExchange]]:
     with (recordings / "index.tsv").open() as index:
         names = [row["file"] for row in csv.DictReader(index, delimiter="\t") if row["protocol"] == NAME]
     for name in names:
         session = open_input(str(recordings / name))
-        yield from ((name, Decoded(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
+        yield from ((name, DecodedExchange(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
         session.close()
 
 

@@ -11,7 +11,7 @@ from tests import breakages
 from tests.protocols import block_bodies
 from workbench import protocols
 from workbench.ir import Text
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import Framing, aws_message, sealed_payload
@@ -64,7 +64,7 @@ def test_the_protocol_of_every_published_breakage(record_property):
                 bare.response,
             )
             for name, given in (("alone", bare), ("with URL", with_url)):
-                found = Decoded(0, given).protocol
+                found = DecodedExchange(0, given).protocol
                 count += 1
                 if found != entry["protocol"]:
                     wrong.append((entry["id"], key, name, found))
@@ -96,7 +96,7 @@ def test_an_adapter_claims_its_url_alone(protocol):
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_what_no_adapter_decodes(given, protocol, how):
-    decoded = Decoded(0, given)
+    decoded = DecodedExchange(0, given)
     assert decoded.protocol == protocol
     assert decoded.protocol_from.startswith(how)
     assert (decoded.request, decoded.response) == (None, None)
@@ -121,7 +121,7 @@ CHUNKS = b"".join(aws_message("chunk", sealed_payload(event)) for event in EVENT
 )
 def test_the_framing_does_not_change_what_is_said(body, content_type, framing):
     protocol = "bedrock-invoke" if framing is Framing.AWS else "anthropic-messages"
-    decoded = Decoded(0, exchange(response=body, content_type=content_type))
+    decoded = DecodedExchange(0, exchange(response=body, content_type=content_type))
     assert (decoded.protocol, decoded.framing, decoded.problems) == (protocol, framing, [])
     assert decoded.response
     assert decoded.response.messages[0].parts == (Text("a"),)
@@ -134,8 +134,8 @@ def test_the_framing_does_not_change_what_is_said(body, content_type, framing):
 def test_what_still_arrives_has_no_faults(cut):
     kind = "application/vnd.amazon.eventstream"
     torn = CHUNKS[:cut]
-    whole = Decoded(0, exchange(response=torn, content_type=kind), "bedrock-invoke")
-    arriving = Decoded(0, exchange(response=torn, content_type=kind, state=State.OPEN), "bedrock-invoke")
+    whole = DecodedExchange(0, exchange(response=torn, content_type=kind), "bedrock-invoke")
+    arriving = DecodedExchange(0, exchange(response=torn, content_type=kind, state=State.OPEN), "bedrock-invoke")
     assert [p.message for p in whole.problems] == ["response: the stream ends inside a message"]
     assert arriving.problems == []
     assert not arriving.events[-1].terminated
@@ -146,7 +146,7 @@ def test_many_faults_are_counted():
         message[:-1] + bytes([message[-1] ^ 1])
         for message in (aws_message("chunk", sealed_payload(event)) for event in EVENTS)
     )
-    decoded = Decoded(0, exchange(response=broken), "bedrock-invoke")
+    decoded = DecodedExchange(0, exchange(response=broken), "bedrock-invoke")
     assert decoded.problems == []  # all of it was read
     assert decoded.response
     *first, more = decoded.response.anomalies
@@ -174,10 +174,10 @@ def test_many_faults_are_counted():
 )
 def test_model_and_stream(url, body, model, stream):
     data = json.dumps(body).encode()
-    decoded = Decoded(0, exchange(data, url="https://x.example" + url))
+    decoded = DecodedExchange(0, exchange(data, url="https://x.example" + url))
     assert decoded.request
     assert (decoded.request.model, decoded.request.stream) == (model, stream)
-    again = Decoded(1, exchange(data, url="https://x.example" + url), before=decoded)
+    again = DecodedExchange(1, exchange(data, url="https://x.example" + url), before=decoded)
     assert again.request == decoded.request
     adapter = protocols.get(decoded.protocol or "")
     assert adapter.encode_request(decoded.request, data) == data
@@ -199,12 +199,12 @@ BLOCKS = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name
 )
 def test_the_protocols_asked_for_come_first(messages, among, protocol):
     body = Body(dumps({"model": "m", "messages": messages}))
-    assert Decoded(0, Exchange("1", HttpRequest(body=body)), among=among).protocol == protocol
+    assert DecodedExchange(0, Exchange("1", HttpRequest(body=body)), among=among).protocol == protocol
 
 
 @pytest.mark.parametrize(("model", "protocol"), [("gpt-x", "openai-chat"), ("claude-x", "anthropic-messages")])
 def test_messages_that_are_no_list_are_a_broken_request(model, protocol):
-    decoded = Decoded(0, Exchange("1", HttpRequest(body=Body(dumps({"model": model, "messages": "go"})))))
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest(body=Body(dumps({"model": model, "messages": "go"})))))
     assert decoded.protocol == protocol and decoded.request and not decoded.problems
 
 
@@ -212,5 +212,5 @@ def test_messages_that_are_no_list_are_a_broken_request(model, protocol):
 def test_a_list_of_stored_answers_is_no_answer(method: str) -> None:
     request = HttpRequest(method, "https://api.openai.com/v1/chat/completions?limit=2")
     body = Body(b'{"object":"list","data":[{"object":"chat.completion","choices":[]}],"has_more":false}')
-    decoded = Decoded(0, Exchange("1", request=request, response=HttpResponse(body=body)))
+    decoded = DecodedExchange(0, Exchange("1", request=request, response=HttpResponse(body=body)))
     assert (decoded.protocol, decoded.problems) == (None, [])

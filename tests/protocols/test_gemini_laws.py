@@ -22,7 +22,7 @@ from tests.protocols.gemini_bodies import Json, answer, feed, frame
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.formats.importers import open_input
 from workbench.ir import ModelRequest, ModelResponse, Text
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.gemini import adapter
 from workbench.protocols.known import KnownMessages
 from workbench.wire.encoding import decode_body
@@ -214,7 +214,7 @@ def recorded(folder: Path) -> Iterator[tuple[str, str, bytes]]:
         session = open_input(str(path))
         for n in range(len(session)):
             exchange = session.exchange(n)
-            if Decoded(n, exchange).protocol != NAME:
+            if DecodedExchange(n, exchange).protocol != NAME:
                 continue
             for side, http in ((REQUEST, exchange.request), (RESPONSE, exchange.response)):
                 body = decode_body(http.body) if http else b""

@@ -13,7 +13,7 @@ from tests.protocols import laws
 from tests.protocols.chat_bodies import Json, chunk, dump, stream
 from workbench.formats.importers import open_input
 from workbench.ir import Carrier, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolChoice, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.openai_chat import adapter
 from workbench.wire.session import exchanges_of
 
@@ -179,7 +179,7 @@ def test_recordings(recordings: Path) -> None:
     for row in rows:
         session = open_input(str(recordings / row["file"]))
         for number, exchange in enumerate(exchanges_of(session)):
-            found = Decoded(number, exchange)
+            found = DecodedExchange(number, exchange)
             assert found.protocol == NAME and not found.problems
             for side, said, body in (
                 (REQUEST, found.request, found.request_text),

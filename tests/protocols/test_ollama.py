@@ -36,7 +36,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols import Param, UrlFacts
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.ollama import adapter
 from workbench.protocols.openai_chat import adapter as chat
@@ -440,12 +440,12 @@ def _kept(part: Part) -> Part:
     return replace(part, id=None, extra={}) if isinstance(part, ToolCallIR) else part
 
 
-def recorded(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+def recorded(recordings: Path) -> Iterator[tuple[str, DecodedExchange]]:
     with (recordings / "index.tsv").open() as index:
         names = [row["file"] for row in csv.DictReader(index, delimiter="\t") if row["protocol"] == NAME]
     for name in names:
         session = open_input(str(recordings / name))
-        yield from ((name, Decoded(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
+        yield from ((name, DecodedExchange(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
         session.close()
 
 

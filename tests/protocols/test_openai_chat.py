@@ -32,7 +32,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.openai_chat import adapter
 from workbench.wire.session import exchanges_of
 from workbench.wire.sse import read_events
@@ -792,12 +792,12 @@ def test_the_refused_fixture() -> None:
     assert not broken.is_complete and broken.is_stream
 
 
-def recorded(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+def recorded(recordings: Path) -> Iterator[tuple[str, DecodedExchange]]:
     with (recordings / "index.tsv").open() as index:
         names = [row["file"] for row in csv.DictReader(index, delimiter="\t") if row["protocol"] == NAME]
     for name in names:
         session = open_input(str(recordings / name))
-        yield from ((name, Decoded(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
+        yield from ((name, DecodedExchange(n, exchange)) for n, exchange in enumerate(exchanges_of(session)))
         session.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from workbench import protocols
 from workbench.ir import Text
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 VERTEX = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models"
@@ -43,7 +43,7 @@ def test_the_body_is_written_as_it_was(
     url: str, said: dict[str, object], protocol: str, model: str, is_stream: bool, indent: int | None
 ) -> None:
     body = json.dumps(said, indent=indent).encode()
-    decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(body))))
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", url, body=Body(body))))
     asked = decoded.request
     assert asked is not None, decoded.problems
     assert (decoded.protocol, asked.model, asked.stream) == (protocol, model, is_stream)
@@ -59,7 +59,7 @@ def test_the_body_is_written_as_it_was(
 def test_a_model_that_the_body_names_is_edited_there() -> None:
     url, said, protocol, _, _ = URLS["an Azure deployment and a model in the body"]
     body = json.dumps(said).encode()
-    asked = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(body)))).request
+    asked = DecodedExchange(0, Exchange("1", HttpRequest("POST", url, body=Body(body)))).request
     assert asked is not None
     written = protocols.get(protocol).encode_request(replace(asked, model="n"), body)
     assert json.loads(written) == said | {"model": "n"}

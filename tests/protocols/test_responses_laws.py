@@ -17,7 +17,7 @@ from tests.protocols.laws import Subject
 from workbench.formats.importers import open_input
 from workbench.ir import Message, ModelResponse
 from workbench.leaves import Leaf
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.openai_responses import adapter
 from workbench.wire.sse import read_events
 
@@ -94,7 +94,7 @@ def test_generated_streams(body: bytes) -> None:
 # -- recordings
 
 
-def recorded(folder: Path) -> Iterator[tuple[str, Decoded]]:
+def recorded(folder: Path) -> Iterator[tuple[str, DecodedExchange]]:
     for path in sorted(folder.glob("*/*/*")):
         if not path.is_file() or path.parts[-3] in ("pi-mono", "inspect_ai", "inspect_scout", "gemini-cli"):
             continue
@@ -102,7 +102,7 @@ def recorded(folder: Path) -> Iterator[tuple[str, Decoded]]:
             continue
         session = open_input(str(path))
         for n in range(len(session)):
-            decoded = Decoded(n, session.exchange(n))
+            decoded = DecodedExchange(n, session.exchange(n))
             if decoded.protocol == NAME:
                 yield f"{path.name}#{n}", decoded
         session.close()
@@ -131,7 +131,7 @@ def every(step: int, found: Iterable[Any]) -> Iterator[Any]:
     return (item for n, item in enumerate(found) if n % step == 0)
 
 
-def check_recorded_stream(decoded: Decoded) -> None:
+def check_recorded_stream(decoded: DecodedExchange) -> None:
     said = decoded.response
     assert said is not None
     laws.check_places(decoded.response_text, RESPONSE, NAME)

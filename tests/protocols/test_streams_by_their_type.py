@@ -8,7 +8,7 @@ import pytest
 
 from workbench import protocols
 from workbench.ir import Message, ModelResponse, Text
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 from workbench.wire.stream import Framing, framing_of
 
@@ -31,7 +31,7 @@ def test_most_protocols_stream_so() -> None:
 def test_a_stream_known_by_its_type_is_written_as_it_was(protocol: str, stream: bytes, before: bytes) -> None:
     body = before + stream
     headers = Headers((("content-type", "text/event-stream; charset=utf-8"),))
-    decoded = Decoded(0, Exchange("1", None, HttpResponse(200, headers=headers, body=Body(body))), protocol)
+    decoded = DecodedExchange(0, Exchange("1", None, HttpResponse(200, headers=headers, body=Body(body))), protocol)
     said, adapter = decoded.response, protocols.get(protocol)
     assert said is not None
     assert said.is_stream, decoded.problems

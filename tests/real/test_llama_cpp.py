@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.real.conftest import CALL, FINAL, TEMPLATE, THOUGHT, made, serving
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.outgoing import prepare
 from workbench.send.sending import Sender
 from workbench.send.target import Target
@@ -145,7 +145,7 @@ async def asked(url: str) -> list[Exchange]:
     made = []
     for protocol, body, _ in DEVIATIONS.values():
         request = HttpRequest("POST", PATHS[protocol], body=Body(json.dumps({"model": "sim-model", **body}).encode()))
-        outgoing = prepare(Decoded(0, Exchange("x", request), protocol), target, protocol=protocol)
+        outgoing = prepare(DecodedExchange(0, Exchange("x", request), protocol), target, protocol=protocol)
         async with Sender(retries=0) as sender:  # a connection each: the server ends idle ones when it likes
             made.append(await sender.send(outgoing))
     return made

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.contracts import Verdict
 from workbench.errors import SessionFormatError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules import FAILED
 from workbench.rules.inspection import DETAILS_KEPT, Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
@@ -368,7 +368,7 @@ def test_how_a_stream_ends_is_not_judged_before_it_does():
     cut = streamed(TEXT, USE)[:-200]
     exchange = Exchange("e", HttpRequest(url=ANTHROPIC), HttpResponse(200, STREAM, Body(cut)), state=State.ABORTED)
     slugs = [
-        {a.slug for a in Decoded(0, replace(exchange, state=state)).response.anomalies}
+        {a.slug for a in DecodedExchange(0, replace(exchange, state=state)).response.anomalies}
         for state in (State.ABORTED, State.OPEN)
     ]
     assert slugs[0] & {"stream.truncated", "stream.no-terminator"}
@@ -408,7 +408,7 @@ def test_rules_can_look_back():
     inspector = inspect(FIRST, SECOND, BROKEN)
     inspector.run()
     case = inspector.trial(2, BROKEN.request).case
-    assert case.peek(0).request.messages == Decoded(0, FIRST).request.messages
+    assert case.peek(0).request.messages == DecodedExchange(0, FIRST).request.messages
     assert case.peek(0) is case.peek(0)
     assert [s.id for s in case.summaries] == ["e1", "e2", "e3"]
 

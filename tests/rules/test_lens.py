@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench import contracts
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules import lens
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -63,7 +63,7 @@ def test_one_contract_answers_in_all_its_modes():
     ],
 )
 def test_a_schema_is_found_in_its_declaration(url, body, pointer):
-    decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
     assert decoded.request
     assert lens.pointer_of(decoded, decoded.request.tools[0]) == pointer
 
@@ -77,7 +77,7 @@ def test_null_is_judged_in_the_words_of_the_request(schema, keywords):
     """``nullable``: ``Schema`` of the google-genai SDK, ``types.py``."""
     url = "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent"
     body = {"contents": [], "tools": [{"functionDeclarations": [{"name": "x", "parameters": schema}]}]}
-    decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
     (tool,) = decoded.request.tools
     contract, dialect = lens.dialects("gemini")[0]
     judged = lens.judge("x", tool.schema, contract, dialect, lens.standing(decoded, tool))

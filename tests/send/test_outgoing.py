@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.simulator.conftest import block, chat
 from workbench.errors import LocalProtocolError, UsageError
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.outgoing import prepare
 from workbench.send.target import Target, resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, Redaction
@@ -23,7 +23,7 @@ ODD = b'{"model" : "m\\u0031",\n\t"messages": [ {"role":"user","content":"\\u00e
 def decoded(body, protocol="openai-chat", url="", **more):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     asked = HttpRequest("POST", url, Headers(more.pop("headers", ())), Body(data), **more)
-    return Decoded(0, Exchange("a", asked), protocol)
+    return DecodedExchange(0, Exchange("a", asked), protocol)
 
 
 def endpoint(protocol="openai-chat", **more):
@@ -104,7 +104,7 @@ def test_the_model_of_a_target_counts_unless_one_is_named():
 def test_model_and_stream_are_all_that_differs(protocol, model, stream):
     asked = block() if protocol == "anthropic-messages" else chat()
     made = prepare(decoded(asked, protocol), endpoint(protocol), model=model, stream=stream)
-    read = Decoded(0, Exchange("b", made.request), protocol)
+    read = DecodedExchange(0, Exchange("b", made.request), protocol)
     assert read.request.model == model and read.request.stream == stream
     told = json.loads(made.request.body.raw)
     assert {**told, "model": asked["model"], "stream": None} == {**asked, "stream": None}
@@ -155,7 +155,9 @@ def test_what_cannot_be_read_may_need_a_model_for_its_path():
 
 def test_a_request_of_nothing_goes_to_its_own_path():
     asked = HttpRequest("POST", "https://x.example/v1/embeddings?key=abc&a=1", Headers(), Body(b"[1]"))
-    made = prepare(Decoded(0, Exchange("a", asked)), Target("t", "openai-chat", "https://y.example"), protocol="")
+    made = prepare(
+        DecodedExchange(0, Exchange("a", asked)), Target("t", "openai-chat", "https://y.example"), protocol=""
+    )
     assert made.request.body.raw == b"[1]" and made.request.url.startswith("https://y.example/v1/")
 
 
@@ -170,7 +172,7 @@ def test_what_is_worth_a_word():
 @pytest.mark.parametrize(
     ("what", "error", "said"),
     [
-        (lambda: prepare(Decoded(0, Exchange("a")), endpoint()), LocalProtocolError, "no request was recorded"),
+        (lambda: prepare(DecodedExchange(0, Exchange("a")), endpoint()), LocalProtocolError, "no request was recorded"),
         (lambda: prepare(decoded(chat()), endpoint(), protocol="gemini"), UsageError, "there does not speak gemini"),
         (lambda: prepare(decoded(chat()), endpoint(), protocol="morse"), UsageError, "no protocol named 'morse'"),
     ],

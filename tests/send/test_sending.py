@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.send.hostile import answer, hostile
 from tests.simulator.conftest import chat
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.sending import Answered, Arrived, Interrupted, Retrying, Sender
 from workbench.send.target import Target
@@ -34,7 +34,7 @@ def leaving(where, body=BODY, **headers):
     """A request on its way, as it was recorded at its provider."""
     items = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     asked = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", Headers(items), Body(body))
-    return prepare(Decoded(0, Exchange("a", asked), "openai-chat"), where)
+    return prepare(DecodedExchange(0, Exchange("a", asked), "openai-chat"), where)
 
 
 def send(outgoing, *, heard=None, **more):
@@ -216,7 +216,7 @@ def test_of_a_bomb_remains_what_it_was(monkeypatch):
     body = exchange.response.body
     assert exchange.state is State.ABORTED and exchange.note == body.note and "beyond 1,000 bytes" in body.note
     assert (body.raw, body.is_raw, body.original_length) == (b"", False, len(packed))
-    assert "beyond 1,000 bytes" in Decoded(0, exchange, "openai-chat").unread
+    assert "beyond 1,000 bytes" in DecodedExchange(0, exchange, "openai-chat").unread
 
 
 @pytest.mark.parametrize("begins", [False, True])
@@ -291,7 +291,7 @@ def test_a_served_simulator_streams(served):
     server = served(Simulator("openai", model=ScriptedModel(Dials(parallel=2))))
     body = json.dumps(chat(stream=True)).encode()
     exchange, events, _ = send(leaving(target(server.url + "/v1"), body))
-    decoded = Decoded(0, exchange)
+    decoded = DecodedExchange(0, exchange)
     assert decoded.protocol == "openai-chat" and decoded.response.finish_reason == "tool_calls"
     assert len([c for m in decoded.response.messages for c in m.tool_calls()]) == 2
     assert len([e for e in events if isinstance(e, Arrived)]) > 2

@@ -11,7 +11,7 @@ from workbench import contracts
 from workbench.contracts import choose
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin
@@ -63,7 +63,7 @@ def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> I
         exchange = session.exchange(index)
         if exchange.request is None or exchange.response is None:
             continue
-        decoded = Decoded(index, exchange, known=known)
+        decoded = DecodedExchange(index, exchange, known=known)
         if decoded.request is None or decoded.protocol is None:
             continue
         clues = contracts.Clues(url=exchange.request.url, model=decoded.request.model, params=decoded.request.params)

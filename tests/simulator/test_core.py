@@ -13,7 +13,7 @@ from workbench import contracts, protocols
 from workbench.contracts import Verdict
 from workbench.convert.normal import normal_response
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.simulator import Dials, ScriptedModel, Simulator, read_script
 from workbench.simulator import _memory as memory
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
@@ -36,7 +36,7 @@ def test_every_protocol_goes_round_the_tool_loop(protocol, is_stream):
         assert (reply.status, reply.served.verdict) == (200, Verdict.ACCEPTS), reply.served.line()
         http = HttpRequest("POST", adapter.path(request), Headers((JSON,)), Body(body))
         response = HttpResponse(200, Headers(reply.headers), Body(reply.body()))
-        decoded = Decoded(number, Exchange(str(number), http, response), protocol)
+        decoded = DecodedExchange(number, Exchange(str(number), http, response), protocol)
         assert decoded.response and not decoded.problems
         assert (decoded.response.anomalies, decoded.response.is_complete) == ((), True)
         assert decoded.response.is_stream == is_stream
@@ -339,7 +339,7 @@ def test_what_a_provider_said_may_be_sent_back(name, protocol):
         assert (reply.status, reply.served.verdict) == (200, Verdict.ACCEPTS), reply.served.line()
         http = HttpRequest("POST", path, Headers((JSON,)), Body(body))
         response = HttpResponse(200, Headers(reply.headers), Body(reply.body()))
-        decoded = Decoded(number, Exchange(str(number), http, response), protocol)
+        decoded = DecodedExchange(number, Exchange(str(number), http, response), protocol)
         (said,) = normal_response(decoded.response).response.messages
         has_names = adapter.capabilities.result_names or not adapter.capabilities.call_ids
         calls = [call for _, call in said.tool_calls()]

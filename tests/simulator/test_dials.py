@@ -9,7 +9,7 @@ import pytest
 from tests.simulator.conftest import JSON, SCHEMA, ask, block, chat
 from workbench.errors import UsageError
 from workbench.ir import ToolDef
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.simulator import ARGUMENT_FAULTS, STREAM_FAULTS, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.toolcalls import formats
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -69,7 +69,7 @@ def streamed(path, body, **dials):
     pieces = [piece.data for piece in reply.pieces]
     response = HttpResponse(200, Headers(reply.headers), Body(b"".join(pieces)))
     http = HttpRequest("POST", path, Headers((JSON,)), Body(asked))
-    return pieces, Decoded(0, Exchange("1", http, response)).response, reply.is_cut
+    return pieces, DecodedExchange(0, Exchange("1", http, response)).response, reply.is_cut
 
 
 @pytest.mark.parametrize(

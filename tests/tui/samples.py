@@ -7,7 +7,7 @@ import json
 from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session
 
@@ -37,9 +37,9 @@ def example(name: str) -> Session:
     return open_input(str(resources.folder("sessions") / f"{name}.jsonl"))
 
 
-def opened(name: str, index: int) -> Opened:
+def opened(name: str, index: int) -> ExchangeView:
     """One exchange of an example session."""
-    return Opened(Inspector(example(name)).detail(index))
+    return ExchangeView(Inspector(example(name)).detail(index))
 
 
 def exchange(request: object, response: object, *, url: str = CHAT, status: int = 200, number: int = 1) -> Exchange:

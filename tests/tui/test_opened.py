@@ -7,26 +7,26 @@ import pytest
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.tui.selection import Selection
 
 
 @pytest.fixture(scope="module")
-def lost() -> Opened:
+def lost() -> ExchangeView:
     return samples.opened(samples.LOST_RESULT, 2)
 
 
 @pytest.fixture(scope="module")
-def streamed() -> Opened:
+def streamed() -> ExchangeView:
     return samples.opened(samples.TOOL_LOOP, 0)
 
 
-def texts(opened: Opened, selection: Selection) -> list[bytes]:
+def texts(opened: ExchangeView, selection: Selection) -> list[bytes]:
     body = opened.decoded.request_text if selection.side == "request" else opened.decoded.response_text
     return [body[a:b] for a, b in selection.spans]
 
 
-def node(opened: Opened, kind: str, word: str) -> int:
+def node(opened: ExchangeView, kind: str, word: str) -> int:
     view = opened.views["ir"]
     return next(
         n
@@ -35,7 +35,7 @@ def node(opened: Opened, kind: str, word: str) -> int:
     )
 
 
-def test_a_call_leads_to_its_bytes_its_result_and_its_line(lost: Opened) -> None:
+def test_a_call_leads_to_its_bytes_its_result_and_its_line(lost: ExchangeView) -> None:
     selection = lost.at_node(node(lost, "part", "read_file"))
     (text,) = texts(lost, selection)
     assert text.startswith(b"{") and b"toolu_01Parser" in text and b"tool_result" not in text
@@ -46,7 +46,7 @@ def test_a_call_leads_to_its_bytes_its_result_and_its_line(lost: Opened) -> None
     assert b"tool_result" in lost.decoded.request_text[slice(*related)]
 
 
-def test_a_byte_leads_to_the_deepest_value_and_its_node(lost: Opened) -> None:
+def test_a_byte_leads_to_the_deepest_value_and_its_node(lost: ExchangeView) -> None:
     offset = lost.decoded.request_text.index(b"src/parser.py")
     selection = lost.at_byte("request", offset)
     assert selection.pointer == "/messages/1/content/1/input/path"
@@ -55,14 +55,14 @@ def test_a_byte_leads_to_the_deepest_value_and_its_node(lost: Opened) -> None:
     assert number == node(lost, "part", "read_file")
 
 
-def test_a_closure_line_leads_to_its_call(lost: Opened) -> None:
+def test_a_closure_line_leads_to_its_call(lost: ExchangeView) -> None:
     missing = lost.detail.closure.lines[1]
     selection = lost.at_call(missing)
     assert selection.pointer == "/messages/1/content/2"
     assert lost.lights(selection).calls == {1}
 
 
-def test_a_finding_leads_to_its_node(lost: Opened) -> None:
+def test_a_finding_leads_to_its_node(lost: ExchangeView) -> None:
     (finding,) = (f for f in lost.row.findings if f.rule == "closure.missing-result")
     selection = lost.at_finding(finding)
     assert selection.spans == (finding.span,)
@@ -79,7 +79,7 @@ def test_a_ledger_entry_without_reasoning_leads_to_its_turn() -> None:
     assert opened.lights(call).turn == {0}
 
 
-def test_a_streamed_part_leads_to_its_events_and_back(streamed: Opened) -> None:
+def test_a_streamed_part_leads_to_its_events_and_back(streamed: ExchangeView) -> None:
     number = node(streamed, "part", "read_file")
     selection = streamed.at_node(number)
     assert selection.side == "response"
@@ -91,14 +91,14 @@ def test_a_streamed_part_leads_to_its_events_and_back(streamed: Opened) -> None:
         assert streamed.lights(streamed.at_byte("response", block.start + 5)).node == number
 
 
-def test_an_event_that_went_into_nothing_is_selected_alone(streamed: Opened) -> None:
+def test_an_event_that_went_into_nothing_is_selected_alone(streamed: ExchangeView) -> None:
     last = streamed.decoded.events[-1]
     selection = streamed.at_byte("response", last.start)
     assert selection.events == (last.number,)
     assert selection.spans == ((last.start, last.end),)
 
 
-def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opened) -> None:
+def test_every_node_and_every_byte_can_be_selected(lost: ExchangeView, streamed: ExchangeView) -> None:
     for opened in (lost, streamed):
         for number in range(len(opened.outline)):
             opened.lights(opened.at_node(number))
@@ -111,21 +111,21 @@ def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opene
 
 def test_nothing_is_claimed_of_what_was_not_read() -> None:
     url = "https://h/v1/completions"
-    other = Opened(Inspector(samples.session(samples.exchange({"prompt": "hi"}, {}, url=url))).detail(0))
+    other = ExchangeView(Inspector(samples.session(samples.exchange({"prompt": "hi"}, {}, url=url))).detail(0))
     for name in ("reasoning", "closure"):
         assert said(other, name) == "not decoded: openai-completions is recognised but not decoded by this version"
     assert "✗ not decoded" in plain(other.views["ir"].head(0))
-    half = Opened(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
+    half = ExchangeView(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
     assert said(half, "closure").startswith("not all was read: response: ")
-    page = Opened(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
+    page = ExchangeView(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
     assert said(page, "ir").startswith("nothing to decode: no model exchange")
 
 
-def said(opened: Opened, name: str) -> str:
+def said(opened: ExchangeView, name: str) -> str:
     return " ".join(plain(x) for x in opened.views[name].nothing(400))
 
 
-def test_where_to_look_first(lost: Opened, streamed: Opened) -> None:
+def test_where_to_look_first(lost: ExchangeView, streamed: ExchangeView) -> None:
     assert streamed.at_start().side == "response"
     assert lost.outline.nodes[lost.lights(lost.at_start()).node or 0].kind == "error"
 

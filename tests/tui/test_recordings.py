@@ -10,7 +10,7 @@ from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import Marked
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 
 MOST = 2
 """Exchanges of one file, or a few more."""
@@ -21,7 +21,7 @@ FIRST = 40
 WIDTH = 60
 
 
-def exchanges(recordings: Path) -> Iterator[tuple[str, Opened]]:
+def exchanges(recordings: Path) -> Iterator[tuple[str, ExchangeView]]:
     for path in sorted(p for p in recordings.rglob("*") if p.is_file() and "LICENSES" not in p.parts):
         try:
             session = open_input(str(path))
@@ -29,7 +29,7 @@ def exchanges(recordings: Path) -> Iterator[tuple[str, Opened]]:
             continue
         inspector, count = Inspector(session), min(len(session), FIRST)
         for index in range(0, count, max(1, count // MOST)):
-            yield f"{path.name} {index + 1}", Opened(inspector.detail(index))
+            yield f"{path.name} {index + 1}", ExchangeView(inspector.detail(index))
 
 
 def test_every_recorded_exchange_can_be_shown(recordings: Path) -> None:
@@ -54,7 +54,7 @@ def test_every_recorded_exchange_can_be_shown(recordings: Path) -> None:
     assert shown > 200
 
 
-def show_wire(opened: Opened, side: str) -> None:
+def show_wire(opened: ExchangeView, side: str) -> None:
     body = wire.body_of(opened.decoded, side)
     for way in wire.ways(opened.decoded, side):
         _look(way, body if way.received is None else way.received, opened)
@@ -62,7 +62,7 @@ def show_wire(opened: Opened, side: str) -> None:
         opened.lights(opened.at_byte(side, offset))
 
 
-def _look(way: wire.Way, body: bytes, opened: Opened) -> None:
+def _look(way: wire.Way, body: bytes, opened: ExchangeView) -> None:
     """Whatever the way, the rows are the body."""
     rows = way.make(body, WIDTH)
     while not rows.extend(5000):

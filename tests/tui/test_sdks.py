@@ -12,7 +12,7 @@ from tests.tui import samples
 from workbench.protocols.clients import differences
 from workbench.rules.inspection import Inspector
 from workbench.tui import sdks
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.tui.screens.follow import Follower
 from workbench.tui.service import Answer, Job
 
@@ -21,7 +21,9 @@ Desk = SimpleNamespace
 
 def desk(answer: bytes) -> Any:
     """A desk with an exchange open; it keeps what it asks."""
-    opened = Opened(Inspector(samples.session(samples.exchange({"model": "m", "messages": []}, answer))).detail(0))
+    opened = ExchangeView(
+        Inspector(samples.session(samples.exchange({"model": "m", "messages": []}, answer))).detail(0)
+    )
     asked: list[Job] = []
     return Desk(opened=opened, wanted=0, asked=asked, inspecting=Desk(do=asked.append))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.ir import Message, Opaque, Part, ToolResultIR
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact, where
 
 MARK = "cache_control"
@@ -15,12 +15,12 @@ _BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')
 _BLOCK_PLACE = re.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)/\d+/cachePoint")
 
 
-def marks(decoded: Decoded) -> list[str]:
+def marks(decoded: DecodedExchange) -> list[str]:
     """Pointers of every cache mark, in the order in which providers cache: tools, system, messages."""
     return fact(decoded, _marks)
 
 
-def _marks(decoded: Decoded) -> list[str]:
+def _marks(decoded: DecodedExchange) -> list[str]:
     request = decoded.request
     if request is None:
         return []
@@ -33,7 +33,7 @@ def _marks(decoded: Decoded) -> list[str]:
     return [*found, f"/{MARK}"] if request.params.get(MARK) else found
 
 
-def _blocks(decoded: Decoded) -> list[str]:
+def _blocks(decoded: DecodedExchange) -> list[str]:
     """Marks that are blocks of their own."""
     found = (decoded.request_index.pointer_at(m.start() + 1) for m in _BLOCK.finditer(decoded.request_text))
     places = dict.fromkeys(pointer for pointer in found if _BLOCK_PLACE.fullmatch(pointer))

@@ -30,7 +30,7 @@ from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, w
 from workbench.chain.received import Received
 from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange
 
 LABEL_LENGTH = 60
@@ -127,7 +127,7 @@ class Conversations:
         self._attempts: dict[int, list[_Attempt]] = {}
         self._said: list[set[int]] = []
 
-    def add(self, decoded: Decoded) -> Conversation | None:
+    def add(self, decoded: DecodedExchange) -> Conversation | None:
         """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
         request, response = decoded.request, decoded.answer
         if decoded.protocol is None or (request is None and response is None):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.chain.likeness import alike, ends_alike, likeness
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Summary
 
 NEAREST = 4
@@ -24,14 +24,14 @@ WITHIN = 64
 ALIKE = 0.5
 """Share of what the longer request says that both have to say."""
 
-Peek = Callable[[int], Decoded | None]
+Peek = Callable[[int], DecodedExchange | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """Another exchange that may be the same turn."""
 
-    decoded: Decoded
+    decoded: DecodedExchange
     overlaps: bool
     alike: float
     away: int
@@ -50,7 +50,9 @@ class Hops:
         peek: reads another exchange of the session.
     """
 
-    def __init__(self, decoded: Decoded, summaries: Sequence[Summary] = (), peek: Peek = lambda _: None) -> None:
+    def __init__(
+        self, decoded: DecodedExchange, summaries: Sequence[Summary] = (), peek: Peek = lambda _: None
+    ) -> None:
         self._decoded, self._summaries, self._peek = decoded, summaries, peek
 
     @property
@@ -59,16 +61,16 @@ class Hops:
         return self._decoded.exchange.hop
 
     @cached_property
-    def outer(self) -> Decoded | None:
+    def outer(self) -> DecodedExchange | None:
         """The same turn one place nearer to the client; None where nobody saw it there."""
         return self._best(lambda mine, other: self._is_outside(other, mine))
 
     @cached_property
-    def inner(self) -> Decoded | None:
+    def inner(self) -> DecodedExchange | None:
         """The same turn one place nearer to the model, of several attempts the last."""
         return self._best(lambda mine, other: self._is_outside(mine, other))
 
-    def _best(self, is_there: Callable[[Summary, Summary], bool]) -> Decoded | None:
+    def _best(self, is_there: Callable[[Summary, Summary], bool]) -> DecodedExchange | None:
         index = self._decoded.index
         if index >= len(self._summaries) or not self._decoded.request:
             return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact
 from workbench.wire import urls
 
@@ -36,7 +36,7 @@ class Likeness(NamedTuple):
     what: tuple[str, str]
 
 
-def likeness(decoded: Decoded) -> Likeness:
+def likeness(decoded: DecodedExchange) -> Likeness:
     """What one exchange is known by; kept with it."""
     found: Likeness | None = decoded.facts.get(likeness)
     if found is None:
@@ -61,7 +61,7 @@ def ends_alike(a: Likeness, b: Likeness) -> bool:
     return a.said[-1:] == b.said[-1:] or len(a.said) == len(b.said)
 
 
-def _likeness(decoded: Decoded) -> Likeness:
+def _likeness(decoded: DecodedExchange) -> Likeness:
     http = decoded.exchange.request
     spoken = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
     said = array("q", (number for message in spoken for number in fact(message, _plain)))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.probes.profiles import CapabilityProfile
     from workbench.probes.profiles.choosing import Choice
     from workbench.probes.profiles.corrections import Correction
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.send.target import Target
 
 AUTO, NONE = "auto", "none"
@@ -54,14 +54,14 @@ def check(args: argparse.Namespace) -> None:
     switched((), args.correct, args.no_correct)
 
 
-def choose(args: argparse.Namespace, target: Target, decoded: Decoded, now: float) -> Choice:
+def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, now: float) -> Choice:
     """What holds for a request and a target. Raises UsageError."""
     from workbench.probes.profiles import choosing
 
     return choosing.choose(_profile(args, target, decoded), now, args.correct, args.no_correct)
 
 
-def _profile(args: argparse.Namespace, target: Target, decoded: Decoded) -> CapabilityProfile | None:
+def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange) -> CapabilityProfile | None:
     from workbench.probes.profiles import Store
     from workbench.probes.profiles.choosing import of_request
 

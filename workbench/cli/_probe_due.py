@@ -42,11 +42,11 @@ def beside(path: str) -> Beside:
 
 def _newest(session: Session) -> Beside:
     from workbench import protocols
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
     for index in range(len(session) - 1, -1, -1):
         exchange = session.exchange(index)
-        decoded = Decoded(index, exchange)
+        decoded = DecodedExchange(index, exchange)
         request = decoded.request
         if request and request.model and decoded.protocol in protocols.protocols():
             path = protocols.get(request.protocol).path(request)

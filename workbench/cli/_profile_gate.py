@@ -73,7 +73,7 @@ def _declared(path: Path) -> Iterator[Tool]:
     """The tools of all requests of a session, each once."""
     from workbench.formats.importers import open_input
     from workbench.probes.profiles.risk import Tool, annotations_of
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.wire.session import exchanges_of
 
     try:
@@ -83,7 +83,7 @@ def _declared(path: Path) -> Iterator[Tool]:
     seen: set[str] = set()
     try:
         for index, exchange in enumerate(exchanges_of(session)):
-            request = Decoded(index, exchange).request
+            request = DecodedExchange(index, exchange).request
             for tool in request.tools if request else ():
                 if tool.name and tool.name not in seen:
                     seen.add(tool.name)

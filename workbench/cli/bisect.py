@@ -91,13 +91,13 @@ def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[
     from workbench.errors import LocalProtocolError
     from workbench.send.outgoing import prepare
     from workbench.send.target import resolve
-    from workbench.trials.minimize import Bench, Bisection, bench_for
+    from workbench.trials.minimize import Bisection, MinimizeRun, bench_for
 
     decoded = inspector.detail(index).decoded
     if decoded.request is None:
         raise LocalProtocolError("there is no request that can be read", where=f"exchange {index + 1}")
     if args.target is None:
-        return Bisection(Bench(inspector, index)), None
+        return Bisection(MinimizeRun(inspector, index)), None
     target = resolve(args.target, args.send_as or args.protocol or "")
     outgoing = prepare(decoded, target, protocol=args.send_as)
     _asking.agree([target], args.budget, is_agreed=args.yes)

@@ -51,7 +51,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Ask, Comparison
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -109,10 +109,10 @@ def _named(text: str, number: int | None) -> _Named:
     return _Named(found[1], int(found[2])) if found else _Named(text, number)
 
 
-def _decoded(protocol: str | None, index: int, exchange: Exchange) -> Decoded:
+def _decoded(protocol: str | None, index: int, exchange: Exchange) -> DecodedExchange:
     from workbench.protocols import decode
 
-    return decode.Decoded(index, exchange, protocol)
+    return decode.DecodedExchange(index, exchange, protocol)
 
 
 def _files_compared(args: argparse.Namespace, before: _Named, olds: Session, after: _Named, news: Session) -> Compared:

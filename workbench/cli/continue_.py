@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.probes.profiles import CapabilityProfile
     from workbench.probes.profiles.choosing import Choice
-    from workbench.probes.profiles.motion import Measure, Motion, Pending
+    from workbench.probes.profiles.motion import Measure, Pending, ToolLoop
     from workbench.rules.inspection import Inspector
     from workbench.send.loop import Ended, Limits, Loop, Send
     from workbench.send.outgoing import Outgoing
@@ -189,7 +189,7 @@ class _Run:
     pending: dict[str, JsonValue] | None = None
     loop: Loop | None = None
 
-    def begun(self, loop: Loop, earlier: Sequence[Exchange]) -> Motion:
+    def begun(self, loop: Loop, earlier: Sequence[Exchange]) -> ToolLoop:
         """The motion in its first state."""
         from workbench.probes.profiles.motion import begin
 
@@ -199,7 +199,7 @@ class _Run:
         made = begin(loop, self.target, model=args.model, profile=profile, now=time.time(), on=on, off=off)
         return replace(made, earlier=tuple(earlier), falls=profile is not None)
 
-    async def all(self, motion: Motion) -> None:
+    async def all(self, motion: ToolLoop) -> None:
         """State after state, until it ends."""
         from workbench.probes.profiles.motion import Measure
         from workbench.send.loop import Answer, Ended
@@ -245,7 +245,7 @@ class _Run:
             return None
         return replace(loop.limits, errors=loop.limits.errors + ERRORS_MORE)
 
-    def _seen(self, motion: Motion) -> Pending:
+    def _seen(self, motion: ToolLoop) -> Pending:
         """What is to be done in a state, once it was told."""
         from workbench.probes.profiles.motion import State
 
@@ -260,7 +260,7 @@ class _Run:
             _wait()
         return todo
 
-    async def _measured(self, todo: Measure, motion: Motion) -> CapabilityProfile | None:
+    async def _measured(self, todo: Measure, motion: ToolLoop) -> CapabilityProfile | None:
         """What the stale probes find, where people ask for that; None to go on with what is known."""
         from workbench import probes
         from workbench.probes.profiles.keeping import keep, save_evidence
@@ -279,7 +279,7 @@ class _Run:
         evidence = save_evidence(measurement, at=time.time())
         return keep(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
 
-    async def _send(self, motion: Motion, leaving: Outgoing, kept: Kept, sender: Sender) -> Motion:
+    async def _send(self, motion: ToolLoop, leaving: Outgoing, kept: Kept, sender: Sender) -> ToolLoop:
         """Send what is next, and keep what comes of it."""
         from workbench.send.loop import Send
 

@@ -28,7 +28,7 @@ from workbench.errors import LocalProtocolError, WireError
 if TYPE_CHECKING:
     from workbench.convert import Converted
     from workbench.ir import JsonValue
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.wire.session import Session
 
 NAME = "convert"
@@ -74,16 +74,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(session: Session, args: argparse.Namespace) -> tuple[Decoded, str]:
+def _chosen(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange, str]:
     """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
     wanted = range(len(session))
     if args.exchange is not None or not len(session):
         first = _files.chosen(session, args.exchange)
         wanted = range(first, first + 1)
     for n in wanted:
-        decoded = Decoded(n, session.exchange(n), args.protocol)
+        decoded = DecodedExchange(n, session.exchange(n), args.protocol)
         for side in (args.side,) if args.side else SIDES:
             if getattr(decoded, side) is not None:
                 return decoded, side
@@ -93,7 +93,7 @@ def _chosen(session: Session, args: argparse.Namespace) -> tuple[Decoded, str]:
     raise LocalProtocolError(f"no {what} of a model in {session.name}", hint="name its protocol with --protocol")
 
 
-def _as_json(path: str, decoded: Decoded, side: str, made: Converted) -> JsonValue:
+def _as_json(path: str, decoded: DecodedExchange, side: str, made: Converted) -> JsonValue:
     body, sealed = _readable(made)
     return {
         "path": path,
@@ -125,7 +125,7 @@ def _readable(made: Converted) -> tuple[JsonValue, str | None]:
         return None, b64encode(made.body).decode()
 
 
-def _print(decoded: Decoded, side: str, made: Converted, output: str | None, others: int) -> None:
+def _print(decoded: DecodedExchange, side: str, made: Converted, output: str | None, others: int) -> None:
     """The body alone where it goes to a pipe as text would; then ids and losses."""
     is_same = " (the same bytes)" if decoded.protocol == made.protocol else ""
     _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")

@@ -59,7 +59,7 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Event, Sender
@@ -203,7 +203,7 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
     return row
 
 
-def _made_of(inspector: Inspector, own: Decoded) -> Decoded | None:
+def _made_of(inspector: Inspector, own: DecodedExchange) -> DecodedExchange | None:
     """The exchange that a request was made of by an edit, where the session holds it."""
     parent = own.exchange.parent
     known = (s.index for s in inspector.session.summaries() if parent and s.id == parent)

@@ -148,12 +148,12 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
 def _known(path: str) -> Session:
     """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
     from workbench.formats.importers import open_input
-    from workbench.protocols.decode import TEXT, Decoded
+    from workbench.protocols.decode import TEXT, DecodedExchange
     from workbench.wire.session import exchanges_of
 
     session = open_input(path)
     for index, exchange in enumerate(exchanges_of(session)):
-        decoded = Decoded(index, exchange)
+        decoded = DecodedExchange(index, exchange)
         if decoded.protocol != TEXT and decoded.response and decoded.response.messages:
             return session
     session.close()

@@ -19,7 +19,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.error_texts import explain
 from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
 
@@ -49,7 +49,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 
-def clues_of(decoded: Decoded) -> Clues:
+def clues_of(decoded: DecodedExchange) -> Clues:
     """What an exchange shows of who answers it."""
     request, answer = decoded.request, decoded.response
     asked, answered = decoded.exchange.request, decoded.exchange.response

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.contracts import loading as contracts
 from workbench.contracts.choosing import choose, clues_of
 from workbench.contracts.contract import Contract
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Summary
 from workbench.wire.translation import translation
 
@@ -31,7 +31,9 @@ class Choice(NamedTuple):
     is_translated: bool = False
 
 
-def chosen(decoded: Decoded, provider: str, expected: Callable[[], str], summaries: Sequence[Summary]) -> Choice:
+def chosen(
+    decoded: DecodedExchange, provider: str, expected: Callable[[], str], summaries: Sequence[Summary]
+) -> Choice:
     """The contract of an exchange.
 
     Args:
@@ -52,7 +54,7 @@ def chosen(decoded: Decoded, provider: str, expected: Callable[[], str], summari
     return Choice(contract, how)
 
 
-def _translated(decoded: Decoded, summaries: Sequence[Summary]) -> tuple[str, str]:
+def _translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
     """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
     made = translation(decoded.exchange.branch)
     if made:

@@ -11,7 +11,7 @@ from workbench.contracts.contract import Contract
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.leaves import escape, scalars
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.jsontext import loads
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
@@ -69,7 +69,7 @@ class NamedIds(NamedTuple):
     missing: tuple[str, ...] = ()
 
 
-def named_ids(error: ApiError, decoded: Decoded) -> NamedIds:
+def named_ids(error: ApiError, decoded: DecodedExchange) -> NamedIds:
     """The ids that an error names, and where in the request they are."""
     if decoded.request is None:
         return NamedIds()
@@ -90,7 +90,11 @@ def _id_of(part: Part) -> str | None:
 
 
 def named(
-    error: ApiError, decoded: Decoded, contract: Contract, captured: Mapping[str, str] = NOTHING, prefers: str = ""
+    error: ApiError,
+    decoded: DecodedExchange,
+    contract: Contract,
+    captured: Mapping[str, str] = NOTHING,
+    prefers: str = "",
 ) -> Named | None:
     """The deepest place that an error names in the request it answers; None where it names none.
 
@@ -119,7 +123,7 @@ def named(
     )
 
 
-def _paths(text: str, param: str, body: JsonValue, decoded: Decoded, contract: Contract) -> Iterator[Named]:
+def _paths(text: str, param: str, body: JsonValue, decoded: DecodedExchange, contract: Contract) -> Iterator[Named]:
     """Paths that the text or the field ``param`` spells out."""
     quoted = set(_QUOTED.findall(text))
     for path in (param, *(found[0] for found in _PATH.finditer(text))):
@@ -151,7 +155,7 @@ def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
     return [named or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps
 
 
-def _walk(body: JsonValue, steps: Sequence[str], decoded: Decoded, contract: Contract) -> str:
+def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contract: Contract) -> str:
     """The pointer of a path, as far as it is there. Names of union branches between its steps are left out."""
     key = _key(body, steps[0])
     if key is None:
@@ -185,7 +189,7 @@ def _plain(name: str) -> str:
 
 
 def _counted(
-    steps: list[str], items: Sequence[JsonValue], decoded: Decoded, contract: Contract
+    steps: list[str], items: Sequence[JsonValue], decoded: DecodedExchange, contract: Contract
 ) -> tuple[int | None, list[str]]:
     """The message that an index counts, and the steps behind it: where neighbours are merged, the index is a turn's."""
     number, rest = int(steps[0]), steps[1:]
@@ -204,7 +208,7 @@ def _counted(
 
 
 def _by_index(
-    text: str, captured: Mapping[str, str], body: JsonValue, decoded: Decoded, contract: Contract
+    text: str, captured: Mapping[str, str], body: JsonValue, decoded: DecodedExchange, contract: Contract
 ) -> Named | None:
     """``message at index 3``, or a number that the template of a known text counts messages or tools by."""
     found = _INDEXED.search(text)
@@ -228,7 +232,7 @@ def _words(text: str) -> set[str]:
     return words | {word.rstrip(".:,") for word in words}
 
 
-def _by_item(text: str, body: JsonValue, decoded: Decoded) -> Named | None:
+def _by_item(text: str, body: JsonValue, decoded: DecodedExchange) -> Named | None:
     """The id of an item that is neither call nor result: reasoning, a reference."""
     words = _words(text)
     for pointer, value in scalars(body):
@@ -238,7 +242,7 @@ def _by_item(text: str, body: JsonValue, decoded: Decoded) -> Named | None:
     return None
 
 
-def _by_id(text: str, decoded: Decoded, prefers: str) -> Named | None:
+def _by_id(text: str, decoded: DecodedExchange, prefers: str) -> Named | None:
     """A call id: where a result with it stands, if the rule is about results, else its call; the last of several."""
     tidied = _words(text)
     kinds = (
@@ -253,7 +257,7 @@ def _by_id(text: str, decoded: Decoded, prefers: str) -> Named | None:
     return None
 
 
-def _by_tool(text: str, decoded: Decoded) -> Named | None:
+def _by_tool(text: str, decoded: DecodedExchange) -> Named | None:
     """The name of a declared tool, in quotes."""
     quoted = set(_QUOTED.findall(text))
     for tool in decoded.request.tools if decoded.request else ():
@@ -262,7 +266,7 @@ def _by_tool(text: str, decoded: Decoded) -> Named | None:
     return None
 
 
-def _at_column(text: str, decoded: Decoded) -> Named | None:
+def _at_column(text: str, decoded: DecodedExchange) -> Named | None:
     """A line and column, or a character, of the body: the innermost value there, and its byte."""
     body = decoded.request_text
     place, char = _COLUMN.search(text), _CHAR.search(text)

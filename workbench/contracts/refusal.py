@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from workbench.contracts.contract import Contract
 from workbench.ir import Part
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import fact
 
 UNKNOWN = "…"
@@ -32,7 +32,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def known_values(
-    pointer: str, decoded: Decoded, contract: Contract, part: Part | None, span: tuple[int, int] | None = None
+    pointer: str, decoded: DecodedExchange, contract: Contract, part: Part | None, span: tuple[int, int] | None = None
 ) -> dict[str, str]:
     """What is known of every finding: its indices and path, where its bytes end, the id of its part, role and model."""
     known = _indices(pointer, decoded, contract) | _place(decoded, span)
@@ -50,7 +50,7 @@ def known_values(
     return known
 
 
-def _place(decoded: Decoded, span: tuple[int, int] | None) -> dict[str, str]:
+def _place(decoded: DecodedExchange, span: tuple[int, int] | None) -> dict[str, str]:
     """Line and column (from one) where a parser stands when it has read a value."""
     if span is None:
         return {}
@@ -59,7 +59,7 @@ def _place(decoded: Decoded, span: tuple[int, int] | None) -> dict[str, str]:
     return {"line": str(line + 1), "column": str(span[1] - (ends[line - 1] + 1 if line else 0))}
 
 
-def _line_ends(decoded: Decoded) -> list[int]:
+def _line_ends(decoded: DecodedExchange) -> list[int]:
     return [found.start() for found in re.finditer(rb"\n", decoded.request_text)]
 
 
@@ -69,7 +69,7 @@ def dotted(pointer: str) -> str:
     return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps).removeprefix(".")
 
 
-def _indices(pointer: str, decoded: Decoded, contract: Contract) -> dict[str, str]:
+def _indices(pointer: str, decoded: DecodedExchange, contract: Contract) -> dict[str, str]:
     found = {name: match[1] for name, pattern in _INDEX.items() if (match := pattern.search(pointer))}
     index = int(found.get("message", -1))
     if contract.term("content.merges-same-role") and 0 <= index < len(decoded.merged):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.convert.declared import NONE, Declared
-from workbench.convert.fit import Cut
+from workbench.convert.fit import Fitter
 from workbench.convert.losses import Ledger
 from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_parts
@@ -34,7 +34,7 @@ class _Written:
         return replace(self.part, text=text) if isinstance(self.part, Text | Reasoning) else self.part
 
 
-class Passage:
+class StreamConverter:
     """Passes on the parts of one answer, one after the other.
 
     Args:
@@ -61,7 +61,7 @@ class Passage:
         self._prove = prove
         self._sign_call = sign_call if Carrier.THOUGHT_SIGNATURE in capabilities.reasoning else None
         self._proved = next((c for c in _PROVING if c in capabilities.reasoning), None) if prove else None
-        self._cut = Cut(capabilities, Ledger(), ids, NOTHING, declared, is_answer=True)
+        self._cut = Fitter(capabilities, Ledger(), ids, NOTHING, declared, is_answer=True)
         self._declared = declared
         self._count = 0  # parts that have begun
         self._sent = 0  # pieces of the growing part that were looked at

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from workbench import protocols
 from workbench.convert.declared import NONE, Declared
-from workbench.convert.fit import Fitted, fit_request, fit_response
+from workbench.convert.fit import FittedRequest, fit_request, fit_response
 from workbench.convert.losses import Loss
 from workbench.convert.normal import normal_request, normal_response
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
 from workbench.protocols import Adapter, Capabilities
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import Framing, framing_of, read_stream
 
@@ -50,7 +50,7 @@ class Converted:
 
 
 def convert(
-    source: Decoded | bytes,
+    source: DecodedExchange | bytes,
     target: str,
     *,
     side: str = REQUEST,
@@ -158,7 +158,7 @@ def _converted(
     body: bytes,
     content_type: str,
     path: str,
-    fitted: Fitted,
+    fitted: FittedRequest,
     meant: ModelRequest | ModelResponse,
 ) -> Converted:
     return Converted(adapter.name, body, content_type, path, fitted.ids, fitted.losses, meant)

@@ -44,7 +44,7 @@ from workbench.protocols import Capabilities
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedRequest:
     """What a target can carry.
 
     Attributes:
@@ -58,7 +58,7 @@ class Fitted:
     ids: Mapping[str, str | None]
 
 
-def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> Fitted:
+def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> FittedRequest:
     """Cut a request. ``body`` is what it was read from: losses of single keys are looked up there."""
     normal = marked(normal) if capabilities.cache_markers else normal
     request, ledger, places = normal.request, Ledger(), Places(body)
@@ -66,7 +66,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         ledger.lose(*loss)
     names = _request.tool_names(request, capabilities)
     ids = Ids(request.messages, capabilities)
-    cut = Cut(capabilities, ledger, ids, names)
+    cut = Fitter(capabilities, ledger, ids, names)
     system, messages = cut.conversation(request)
     tools = _request.fit_tools(request, capabilities, ledger, places)
     params = _request.fit_params(normal.params, capabilities, ledger)
@@ -90,7 +90,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         params=params or NOTHING,
         itemized=False,
     )
-    return Fitted(meant, ledger.losses(), cut.changed())
+    return FittedRequest(meant, ledger.losses(), cut.changed())
 
 
 def fit_response(
@@ -99,7 +99,7 @@ def fit_response(
     body: bytes = b"",
     given: AnswerIds | None = None,
     declared: Declared = NONE,
-) -> Fitted:
+) -> FittedRequest:
     """Cut an answer.
 
     Args:
@@ -113,7 +113,7 @@ def fit_response(
     messages = _choices(response, capabilities, ledger)
     if given:
         given.settle(messages)
-    cut = Cut(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, declared, is_answer=True)
+    cut = Fitter(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, declared, is_answer=True)
     fitted = tuple(Message("assistant", cut.answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
@@ -136,7 +136,7 @@ def fit_response(
         params=NOTHING,
         itemized=False,
     )
-    return Fitted(meant, ledger.losses(), cut.changed())
+    return FittedRequest(meant, ledger.losses(), cut.changed())
 
 
 def _choices(response: ModelResponse, capabilities: Capabilities, ledger: Ledger) -> tuple[Message, ...]:
@@ -155,7 +155,7 @@ def _choices(response: ModelResponse, capabilities: Capabilities, ledger: Ledger
     return messages
 
 
-class Cut:
+class Fitter:
     """Cuts the messages of one conversation."""
 
     def __init__(

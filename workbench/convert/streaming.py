@@ -20,7 +20,7 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.convert._framing import EventReader
 from workbench.convert._parts import WRAPPED
-from workbench.convert._passing import Passage
+from workbench.convert._passing import StreamConverter
 from workbench.convert.declared import NONE, Declared
 from workbench.convert.fit import fit_response
 from workbench.convert.losses import Ledger, Loss
@@ -67,7 +67,7 @@ class StreamConversion:
         self._reader = EventReader()
         self._writer = self._target.stream_writer()
         self._ids = AnswerIds(self._target.capabilities, choose_id)
-        self._passage = Passage(self._writer, self._target.capabilities, self._ids, prove, sign_call, declared)
+        self._passage = StreamConverter(self._writer, self._target.capabilities, self._ids, prove, sign_call, declared)
         self._name, self._declared = name, declared
         self._at = 0  # the part that grows
         self._is_started = self._is_again = self._is_over = False

@@ -24,12 +24,12 @@ from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness, pl
 from workbench.diff.versions import versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
 from workbench.wire.json_strings import encode
 from workbench.wire.session import Session, exchanges_of
 
-Ask = Callable[[int, Exchange], Decoded]
+Ask = Callable[[int, Exchange], DecodedExchange]
 
 OF_A_CONNECTION = frozenset(
     ("connection", "content-length", "date", "host", "keep-alive", "transfer-encoding", "content-encoding")
@@ -151,7 +151,7 @@ class Comparison:
 def compare_sessions(
     before: Session,
     after: Session,
-    ask: Ask = Decoded,
+    ask: Ask = DecodedExchange,
     ask_after: Ask | None = None,
     hops: tuple[str, str] | None = None,
 ) -> Iterator[Comparison]:
@@ -196,7 +196,7 @@ def hops_of(session: Session) -> list[str]:
     return places(session.summaries())
 
 
-def compare_hops(session: Session, outer: str, inner: str, ask: Ask = Decoded) -> Iterator[Comparison]:
+def compare_hops(session: Session, outer: str, inner: str, ask: Ask = DecodedExchange) -> Iterator[Comparison]:
     """Every turn of two places of one session, ``outer`` nearer to the client. Raises SessionFormatError."""
     one, other = (_Place(session, ask, _rows(session, name)) for name in (outer, inner))
     yield from _turns(one, other, is_ordered=True)
@@ -217,7 +217,7 @@ class _Place(NamedTuple):
             return None
         return cls(session, ask, _rows(session, names[0] if name is None else name))
 
-    def decoded(self, position: int) -> Decoded:
+    def decoded(self, position: int) -> DecodedExchange:
         """One of its exchanges."""
         index = self.rows[position].index
         return self.ask(index, self.session.exchange(index))
@@ -258,14 +258,14 @@ def _compared(outer: _Place, inner: _Place, turn: Turn, *, is_swapped: bool) -> 
     return replace(made, damages=across(came, went), tries=tries, outer="after" if is_swapped else "before")
 
 
-def compare_exchanges(before: Decoded, after: Decoded) -> Comparison:
+def compare_exchanges(before: DecodedExchange, after: DecodedExchange) -> Comparison:
     """Two exchanges against one another: recorded at two places one turn, else two versions of one."""
     is_passed_on = before.exchange.hop != after.exchange.hop
     damages = between(before, after, is_passed_on=is_passed_on)
     return replace(_side_by_side(before, after), damages=damages, outer="before" if is_passed_on else "")
 
 
-def _side_by_side(before: Decoded, after: Decoded) -> Comparison:
+def _side_by_side(before: DecodedExchange, after: DecodedExchange) -> Comparison:
     asked, asks = before.exchange.request, after.exchange.request
     request = compare(before.request_text, after.request_text) if asked or asks else None
     is_answered = before.exchange.response or after.exchange.response
@@ -275,14 +275,14 @@ def _side_by_side(before: Decoded, after: Decoded) -> Comparison:
     return Comparison(before.index, after.index, request, headers, answers, lines if len(set(lines)) > 1 else ())
 
 
-def compare_answers(before: Decoded, after: Decoded) -> Answers:
+def compare_answers(before: DecodedExchange, after: DecodedExchange) -> Answers:
     """The answers of two exchanges; of a stream what it adds up to."""
     olds, news = tuple(items(before)), tuple(items(after))
     texts = before.response_text, after.response_text
     return Answers(tuple(_pairs(olds, news)), first_difference(*texts), texts)
 
 
-def items(decoded: Decoded) -> Iterator[Item]:
+def items(decoded: DecodedExchange) -> Iterator[Item]:
     """What an answer says, in its order; nothing where there is none."""
     http, answer = decoded.exchange.response, decoded.response
     if http is None:

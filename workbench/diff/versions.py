@@ -16,7 +16,7 @@ from workbench.chain.conversations import Conversations
 from workbench.chain.likeness import Likeness, alike, likeness
 from workbench.diff.turns import ELSE, Turn, in_order, places
 from workbench.diff.wire import align
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Summary
 
 MOST_COMPARED = 10_000
@@ -49,7 +49,10 @@ class _Thread:
 
 
 def versions(
-    before: Iterable[Decoded], after: Iterable[Decoded], olds: Sequence[Summary], news: Sequence[Summary]
+    before: Iterable[DecodedExchange],
+    after: Iterable[DecodedExchange],
+    olds: Sequence[Summary],
+    news: Sequence[Summary],
 ) -> list[Turn]:
     """Every exchange of both recordings once, in the order of the first; what only the second has stands between.
 
@@ -66,7 +69,7 @@ def versions(
     return list(in_order(len(olds), len(news), mine, taken))
 
 
-def _threads(exchanges: Iterable[Decoded]) -> dict[str, list[_Thread]]:
+def _threads(exchanges: Iterable[DecodedExchange]) -> dict[str, list[_Thread]]:
     """By hop, in order of first appearance."""
     conversations, found = Conversations(), dict[str, dict[object, _Thread]]()
     for position, decoded in enumerate(exchanges):

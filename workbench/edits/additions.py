@@ -16,7 +16,7 @@ from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import parent_of
 
@@ -24,7 +24,7 @@ ROLES = ("user", "assistant", "system")
 """Roles of new messages, whatever a protocol calls them; results of tools are ``insert_result``."""
 
 
-def insert_message(decoded: Decoded, role: str, text: str, before: str = "") -> Splices:
+def insert_message(decoded: DecodedExchange, role: str, text: str, before: str = "") -> Splices:
     """A new message of one of ``ROLES``, in the words of its protocol.
 
     Args:
@@ -38,7 +38,7 @@ def insert_message(decoded: Decoded, role: str, text: str, before: str = "") -> 
     return _put(decoded, before, shape.message(adapter, role, (Text(text),)))
 
 
-def insert_text(decoded: Decoded, message: str, text: str, at: int | None = None) -> Splices:
+def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | None = None) -> Splices:
     """A new text in a message.
 
     Args:
@@ -70,7 +70,7 @@ def insert_text(decoded: Decoded, message: str, text: str, at: int | None = None
     return (value.replaced(value_of(decoded, message).written(blocks if at != 0 else blocks[::-1])),)
 
 
-def insert_tool(decoded: Decoded, name: str, schema: JsonValue) -> Splices:
+def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splices:
     """A new tool behind the others."""
     adapter = adapter_of(decoded)
     tools = decoded.request.tools if decoded.request else ()
@@ -91,7 +91,7 @@ def insert_tool(decoded: Decoded, name: str, schema: JsonValue) -> Splices:
     raise LocalProtocolError("there is something that is no tool", where=root + at, hint="edit it")
 
 
-def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = False) -> Splices:
+def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: bool = False) -> Splices:
     """The result of a call, in the place where its protocol looks for it, in the order of the calls.
 
     Args:
@@ -136,7 +136,7 @@ class _Behind(NamedTuple):
         return part.tool_call_id in {call.id for call in self.calls[self.number + 1 :]}
 
 
-def _turn(decoded: Decoded, number: int) -> tuple[list[ToolCallIR], int]:
+def _turn(decoded: DecodedExchange, number: int) -> tuple[list[ToolCallIR], int]:
     """The calls of the turn that a message with calls belongs to, and the number of the message behind it."""
     messages = decoded.messages(REQUEST)
     first, last = number, number + 1
@@ -148,7 +148,7 @@ def _turn(decoded: Decoded, number: int) -> tuple[list[ToolCallIR], int]:
     return [call for message in messages[first:last] for _, call in message.tool_calls()], last
 
 
-def _call(decoded: Decoded, pointer: str) -> tuple[int, ToolCallIR]:
+def _call(decoded: DecodedExchange, pointer: str) -> tuple[int, ToolCallIR]:
     """Number of the message that a call is in, and the call."""
     for number, message in enumerate(decoded.messages(REQUEST)):
         for _, call in message.tool_calls():
@@ -157,7 +157,9 @@ def _call(decoded: Decoded, pointer: str) -> tuple[int, ToolCallIR]:
     raise LocalProtocolError("no call that a client answers is there", where=pointer or "the whole text")
 
 
-def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value: JsonValue, behind: _Behind) -> Splices:
+def _into_turn(
+    decoded: DecodedExchange, number: int, whole: JsonValue, key: str, value: JsonValue, behind: _Behind
+) -> Splices:
     """A result that is an element: in the message behind the calls if that is the user's, else in a new one."""
     messages = decoded.messages(REQUEST)
     following = messages[number] if number < len(messages) else None
@@ -173,14 +175,14 @@ def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value:
     return (held.replaced(value_of(decoded, following.pointer).written(blocks)),)
 
 
-def _insert_system(decoded: Decoded, adapter: Adapter, text: str) -> Splices:
+def _insert_system(decoded: DecodedExchange, adapter: Adapter, text: str) -> Splices:
     (key, value), root = next(iter(shape.system(adapter, text).items())), _root(decoded)
     if decoded.request_index.span(f"{root}/{key}"):
         raise LocalProtocolError("there is a system prompt", where=f"{root}/{key}", hint="edit it")
     return _member(value_of(decoded, root), key, value)
 
 
-def _put(decoded: Decoded, before: str, value: JsonValue) -> Splices:
+def _put(decoded: DecodedExchange, before: str, value: JsonValue) -> Splices:
     """A message in the list of messages, which may not be there yet, or be one text."""
     adapter, messages = adapter_of(decoded), decoded.messages(REQUEST)
     place = parent_of(messages[0].pointer)[0] if messages else ""
@@ -196,7 +198,7 @@ def _put(decoded: Decoded, before: str, value: JsonValue) -> Splices:
     return (held.with_element(at, held.written(value)),)
 
 
-def _put_beside(decoded: Decoded, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
+def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
     """A message beside the only one, which stands without a list."""
     held = value_of(decoded, only.pointer)
     said = held.parsed
@@ -209,7 +211,7 @@ def _member(held: Value, key: str, value: JsonValue) -> Splices:
     return (held.with_member(key, held.written(value)),)
 
 
-def _block(decoded: Decoded, message: Message, text: str) -> JsonValue:
+def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
     """A text as an element of what a message says: as the adapter writes one, else like one that is there."""
     role = "assistant" if message.role in ("assistant", "model") else "user"
     made = shape.block(adapter_of(decoded), Text(text), role)
@@ -224,14 +226,14 @@ def _block(decoded: Decoded, message: Message, text: str) -> JsonValue:
     return {**held, like.source.fields["text"][1:]: text}
 
 
-def _message(decoded: Decoded, pointer: str) -> Message:
+def _message(decoded: DecodedExchange, pointer: str) -> Message:
     found = next((m for m in decoded.messages(REQUEST) if m.pointer == pointer), None)
     if found is None:
         raise LocalProtocolError("no message is there", where=pointer or "the whole text")
     return found
 
 
-def _root(decoded: Decoded) -> str:
+def _root(decoded: DecodedExchange) -> str:
     """Pointer of the object that holds the messages."""
     messages = decoded.messages(REQUEST)
     return parent_of(parent_of(messages[0].pointer)[0])[0] if messages and messages[0].pointer.count("/") > 1 else ""

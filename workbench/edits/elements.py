@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from workbench.edits.places import element
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.json_index import split
 from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, dumps
@@ -68,7 +68,7 @@ class Element:
     text_at: str | None = None
 
 
-def elements(decoded: Decoded) -> tuple[Element, ...]:
+def elements(decoded: DecodedExchange) -> tuple[Element, ...]:
     """Everything that can be edited in a request, in body order; () for a body that could not be decoded."""
     if decoded.request is None:
         return ()

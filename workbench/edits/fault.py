@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
 from workbench.protocols import Adapter
 from workbench.protocols.decode import REQUEST
-from workbench.rules import Case
+from workbench.rules import RuleContext
 from workbench.wire.jsontext import loads
 
 
@@ -24,7 +24,7 @@ class Fault:
     """One finding on a request. ``refused``: the exchange was answered with a refusal of the request."""
 
     finding: Finding
-    case: Case
+    case: RuleContext
     refused: bool = False
 
     @property

@@ -18,7 +18,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolResultIR
 from workbench.leaves import escape
 from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire import patch
 from workbench.wire.json_index import split
 from workbench.wire.jsontext import writer_like
@@ -29,7 +29,7 @@ _KEPT = ("/content", "/parts")
 """Lists that are kept when they are empty."""
 
 
-def remove(decoded: Decoded, pointer: str) -> Splices:
+def remove(decoded: DecodedExchange, pointer: str) -> Splices:
     """Take away a message, part, tool, parameter, or any other element or member."""
     value = value_of(decoded, pointer)
     if not pointer:
@@ -41,13 +41,13 @@ def remove(decoded: Decoded, pointer: str) -> Splices:
     return (value.removed(),)
 
 
-def duplicate(decoded: Decoded, pointer: str) -> Splices:
+def duplicate(decoded: DecodedExchange, pointer: str) -> Splices:
     """The same bytes once more, right behind."""
     parent, at = _element(decoded, pointer)
     return (parent.with_copy(at),)
 
 
-def move(decoded: Decoded, pointer: str, by: int) -> Splices:
+def move(decoded: DecodedExchange, pointer: str, by: int) -> Splices:
     """Move an element within its list: ``by`` -1 is up, 1 is down. What stands between the elements stays there."""
     parent, at = _element(decoded, pointer)
     if not 0 <= at + by < len(parent.children):
@@ -55,7 +55,7 @@ def move(decoded: Decoded, pointer: str, by: int) -> Splices:
     return _rotated(parent, at, at + by)
 
 
-def move_before(decoded: Decoded, pointer: str, target: str) -> Splices:
+def move_before(decoded: DecodedExchange, pointer: str, target: str) -> Splices:
     """Move an element before another one, of its list or of another; a target that ends in "/-" is the list's end."""
     parent, at = _element(decoded, pointer)
     place, step = _slot(decoded, target)
@@ -67,7 +67,7 @@ def move_before(decoded: Decoded, pointer: str, target: str) -> Splices:
     return tuple(sorted((value.removed(), place.with_element(step, value.raw))))
 
 
-def set_text(decoded: Decoded, pointer: str, text: str) -> Splices:
+def set_text(decoded: DecodedExchange, pointer: str, text: str) -> Splices:
     """Another text in a string, or in a list of blocks, as of a result: it keeps its form.
 
     In a list of blocks the first text becomes this one, the other texts go, and what is no text stays.
@@ -83,7 +83,7 @@ def set_text(decoded: Decoded, pointer: str, text: str) -> Splices:
     return tuple(sorted((*value_of(decoded, texts[0]).retold(text), *others)))
 
 
-def set_value(decoded: Decoded, pointer: str, typed: bytes) -> Splices:
+def set_value(decoded: DecodedExchange, pointer: str, typed: bytes) -> Splices:
     """Other JSON in the place of a value: the bytes as they were typed, without blanks around them.
 
     Within a string that holds JSON (arguments) they are escaped as it wants.
@@ -92,14 +92,14 @@ def set_value(decoded: Decoded, pointer: str, typed: bytes) -> Splices:
     return (value.replaced(_typed(typed)),) if value.raw != typed.strip(BLANK) else ()
 
 
-def set_parameter(decoded: Decoded, pointer: str, typed: bytes) -> Splices:
+def set_parameter(decoded: DecodedExchange, pointer: str, typed: bytes) -> Splices:
     """A member set to JSON as it was typed: replaced where it is there, else added behind the last of its object."""
     if decoded.request_index.span(pointer):
         return set_value(decoded, pointer, typed)
     return (parent_of(decoded, pointer).with_member((split(pointer) or [""])[-1], _typed(typed)),)
 
 
-def rename(decoded: Decoded, pointer: str, name: str) -> Splices:
+def rename(decoded: DecodedExchange, pointer: str, name: str) -> Splices:
     """Another key for a parameter or other member."""
     value, parent = value_of(decoded, pointer), parent_of(decoded, pointer)
     if value.key is None:
@@ -119,7 +119,7 @@ def raw(text: bytes, start: int, end: int, new: bytes) -> Splices:
     return (Splice(start, end, new),) if text[start:end] != new else ()
 
 
-def adapter_of(decoded: Decoded) -> Adapter:
+def adapter_of(decoded: DecodedExchange) -> Adapter:
     """The adapter of a request. Raises LocalProtocolError for one that could not be decoded."""
     if decoded.request is None:
         why = problem(decoded.request_text) or "it is no request of a protocol that is known"
@@ -127,17 +127,17 @@ def adapter_of(decoded: Decoded) -> Adapter:
     return protocols.get(decoded.request.protocol)
 
 
-def value_of(decoded: Decoded, pointer: str) -> Value:
+def value_of(decoded: DecodedExchange, pointer: str) -> Value:
     """A value of the body. Raises LocalProtocolError."""
     return Value(decoded.request_index, pointer)
 
 
-def parent_of(decoded: Decoded, pointer: str) -> Value:
+def parent_of(decoded: DecodedExchange, pointer: str) -> Value:
     """What holds a value, or would hold it; it may be what a string says. Raises LocalProtocolError."""
     return value_of(decoded, patch.parent_of(pointer)[0]).entered
 
 
-def _element(decoded: Decoded, pointer: str) -> tuple[Value, int]:
+def _element(decoded: DecodedExchange, pointer: str) -> tuple[Value, int]:
     """The list that an element is in, and its number."""
     parent = parent_of(decoded, pointer)
     if not parent.is_list:
@@ -146,7 +146,7 @@ def _element(decoded: Decoded, pointer: str) -> tuple[Value, int]:
     return parent, int(patch.parent_of(pointer)[1])
 
 
-def _slot(decoded: Decoded, target: str) -> tuple[Value, int]:
+def _slot(decoded: DecodedExchange, target: str) -> tuple[Value, int]:
     """A list, and the number that something put before ``target`` has in it."""
     parent = parent_of(decoded, target)
     if parent.is_list and patch.parent_of(target)[1] in ("-", str(len(parent.children))):
@@ -162,7 +162,7 @@ def _rotated(held: Value, at: int, to: int) -> Splices:
     return tuple(slot.replaced(value.raw) for slot, value in pairs if slot.raw != value.raw)
 
 
-def _listed(decoded: Decoded) -> frozenset[str]:
+def _listed(decoded: DecodedExchange) -> frozenset[str]:
     """Pointers of the parts and tools of a request."""
     if decoded.request is None:
         return frozenset()
@@ -170,14 +170,14 @@ def _listed(decoded: Decoded) -> frozenset[str]:
     return frozenset((*parts, *(t.pointer for t in decoded.request.tools)))
 
 
-def _stays(decoded: Decoded, pointer: str) -> bool:
+def _stays(decoded: DecodedExchange, pointer: str) -> bool:
     """A container that is kept when it is empty: a message, what it says, the body; no list of calls or tools."""
     at = f"{pointer}/"
     ends = [m.pointer for m in decoded.messages(REQUEST) if f"{m.pointer}/".startswith(at)]
     return not pointer or bool(ends) or pointer.endswith(_KEPT)
 
 
-def _texts(decoded: Decoded, pointer: str) -> list[str]:
+def _texts(decoded: DecodedExchange, pointer: str) -> list[str]:
     """Pointers of the texts in the blocks of a result, by the pointer of its content."""
     for message in decoded.messages(REQUEST):
         for part in message.parts:

@@ -18,7 +18,7 @@ from workbench.edits.repairs import _thinking
 from workbench.edits.request import edited
 from workbench.errors import WorkbenchError
 from workbench.ir import Message, ModelRequest, Part, Reasoning
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
 from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
 from workbench.wire.exchange import HttpRequest
@@ -46,7 +46,7 @@ def pointer_of(message: Message, part: Part) -> str:
     return message.pointer + at
 
 
-def unbound(before: Decoded, after: Decoded) -> tuple[str, ...]:
+def unbound(before: DecodedExchange, after: DecodedExchange) -> tuple[str, ...]:
     """Pointers, in ``after``, of signed blocks of ``before`` that may hold no longer, in order.
 
     Those are blocks that stand behind the first place where the requests differ in meaning, and blocks that were

@@ -13,7 +13,7 @@ from workbench.filters.expression import And, Expression, Not, Or, Term
 from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.inspection import Inspected
 from workbench.wire.exchange import Exchange
 
@@ -44,7 +44,7 @@ class Facts:
     @cached_property
     def ids(self) -> frozenset[str]:
         """Ids of calls, results and the answer."""
-        decoded = Decoded(self.row.index, self.exchange, self.row.protocol)
+        decoded = DecodedExchange(self.row.index, self.exchange, self.row.protocol)
         found: set[str | None] = {decoded.response.id if decoded.response else None}
         found.add(decoded.request.previous_id if decoded.request else None)
         for side in (REQUEST, RESPONSE):

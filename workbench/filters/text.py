@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from workbench.errors import WireError
 from workbench.ir import Message, Part
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import loads, string_slice_span
@@ -127,13 +127,13 @@ def _is_streamed(exchange: Exchange) -> bool:
     return answer is not None and framing_of(answer.body.raw, answer.headers.get("content-type") or "") is not None
 
 
-def _answer_only(exchange: Exchange, protocol: str | None) -> Decoded:
+def _answer_only(exchange: Exchange, protocol: str | None) -> DecodedExchange:
     """The exchange without its request's body: an agent's history is long, and its text was searched already."""
     request = exchange.request and replace(exchange.request, body=Body())
-    return Decoded(0, replace(exchange, request=request), protocol)
+    return DecodedExchange(0, replace(exchange, request=request), protocol)
 
 
-def _streamed_texts(decoded: Decoded) -> Iterator[str]:
+def _streamed_texts(decoded: DecodedExchange) -> Iterator[str]:
     for _, part in _streamed_parts(decoded):
         for name in part.source.segments:
             value = getattr(part, name, None)
@@ -141,11 +141,11 @@ def _streamed_texts(decoded: Decoded) -> Iterator[str]:
                 yield value
 
 
-def _streamed_parts(decoded: Decoded) -> Iterator[tuple[Message, Part]]:
+def _streamed_parts(decoded: DecodedExchange) -> Iterator[tuple[Message, Part]]:
     return ((message, part) for message in decoded.messages(RESPONSE) for part in message.parts)
 
 
-def streamed_spans(decoded: Decoded, pattern: re.Pattern[str]) -> Iterator[Span]:
+def streamed_spans(decoded: DecodedExchange, pattern: re.Pattern[str]) -> Iterator[Span]:
     """Where a stream brought the text in more than one piece: the bytes of its first piece."""
     for message, part in _streamed_parts(decoded):
         for name in part.source.segments:

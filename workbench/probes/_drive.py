@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from workbench.ir import Reasoning, Text, ToolCallIR
 from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Send
 from workbench.wire.exchange import Exchange, HttpRequest
 
@@ -42,7 +42,7 @@ class Played:
         loop: as it stands at the end.
     """
 
-    answers: tuple[Decoded, ...]
+    answers: tuple[DecodedExchange, ...]
     calls: tuple[Done, ...]
     ended: Ended
     loop: Loop
@@ -103,7 +103,7 @@ def drive(
 
 def follow(loop: Loop, title: str, run: Callable[[Answer], Result], *, change: Change | None = None) -> Driven:
     """Go on with a conversation from where it stands; as ``drive``."""
-    answers, calls = list[Decoded](), list[Done]()
+    answers, calls = list[DecodedExchange](), list[Done]()
     while not isinstance(step := loop.step, Ended):
         if isinstance(step, Send):
             sent = change(len(answers), step.request) if change else step.request
@@ -125,7 +125,7 @@ def without_call(subject: Subject, played: Played) -> Generator[Ask, Exchange, S
         return unclear("the answer was cut at its length before a call" if played.is_cut else "the model made no call")
     plain = subject.request("Say hello.")
     exchange = yield Ask("the same without tools", plain, subject.protocol)
-    answer = Decoded(0, exchange, subject.protocol).answer
+    answer = DecodedExchange(0, exchange, subject.protocol).answer
     if answer is None or answer.error:
         return unclear(f"a request without tools is refused, too: {played.ended.text}")
     return failed(f"refused: {played.ended.text}")

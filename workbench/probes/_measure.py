@@ -14,7 +14,7 @@ from workbench.probes._run import Run
 from workbench.probes._script import Ask, Outcome, Probe, Sample
 from workbench.probes._subject import Subject
 from workbench.probes._verdict import Result, verdict
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, Origin
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
     """What comes of a request of a probe. Raises as ``Sender.send`` and ``prepare``."""
     from workbench.send.outgoing import prepare
 
-    decoded = Decoded(0, Exchange("probe", ask.request), ask.protocol)
+    decoded = DecodedExchange(0, Exchange("probe", ask.request), ask.protocol)
     return await sender.send(prepare(decoded, subject.target, protocol=ask.protocol))
 
 

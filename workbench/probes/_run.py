@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.probes._script import Ask, Probe, Sample, unclear
 from workbench.probes._subject import Subject
 from workbench.protocols import refusals
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, State
 
 
@@ -53,7 +53,7 @@ def unmeasured(exchange: Exchange) -> str:
     response = exchange.response
     if response is None or not response.status:
         return f"no answer came: {exchange.note or exchange.state}"
-    decoded = Decoded(0, exchange)
+    decoded = DecodedExchange(0, exchange)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if response.status >= 500 or (refusal and refusal.is_unjudged):
         answer = decoded.response

@@ -14,7 +14,7 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols.clients.differences import where_they_differ
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats
@@ -90,7 +90,7 @@ def judged(whole: Played, streamed: Played, subject: Subject) -> Sample:
     return passed("the streamed call is whole, with its finish reason", **facts)
 
 
-def _found(decoded: Decoded) -> list[str]:
+def _found(decoded: DecodedExchange) -> list[str]:
     """What the rules say of the stream."""
     inspector = Inspector(MemorySession("probe", (decoded.exchange,)), provider="generic", protocol=decoded.protocol)
     found = (finding for row in inspector.run().rows for finding in row.findings)
@@ -101,7 +101,9 @@ def _lost(words: str, **facts: JsonValue) -> Sample:
     return failed(words, supports_streaming_tool_use=False, **facts)
 
 
-def _finer(decoded: Decoded, flown: list[Call], subject: Subject, facts: Mapping[str, JsonValue]) -> Iterator[str]:
+def _finer(
+    decoded: DecodedExchange, flown: list[Call], subject: Subject, facts: Mapping[str, JsonValue]
+) -> Iterator[str]:
     """What is not clean about a stream whose call is whole, the worst first."""
     if not facts["streams_stable"]:
         yield "clients join its pieces to different messages"
@@ -113,12 +115,12 @@ def _finer(decoded: Decoded, flown: list[Call], subject: Subject, facts: Mapping
         yield f"the finish reason is {answer.finish_reason!r}, although there is a call"
 
 
-def _says_stop_only(decoded: Decoded) -> bool:
+def _says_stop_only(decoded: DecodedExchange) -> bool:
     """Protocols in which the finish reason does not tell of calls."""
     return protocols.get(decoded.protocol or "").capabilities.stop_by_calls
 
 
-def _facts(decoded: Decoded) -> dict[str, JsonValue]:
+def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
     answer = decoded.response
     apart = [group for group in where_they_differ(decoded) if group.is_seen and {*group.policies} - {NAIVE}]
     return {

@@ -70,7 +70,7 @@ class Place:
         return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
 
 
-class Decoded:
+class DecodedExchange:
     """One exchange with what could be read of it.
 
     Attributes:
@@ -96,7 +96,7 @@ class Decoded:
         index: int,
         exchange: Exchange,
         protocol: str | None = None,
-        before: Decoded | None = None,
+        before: DecodedExchange | None = None,
         known: KnownMessages | None = None,
         among: Collection[str] = (),
     ) -> None:
@@ -241,7 +241,7 @@ class Decoded:
         kind = (http and http.headers.get("content-type")) or ""
         return self.exchange.request is None and kind.startswith("text/plain") and not self.events
 
-    def _decode_request(self, adapter: Adapter, before: Decoded | None, known: KnownMessages | None) -> None:
+    def _decode_request(self, adapter: Adapter, before: DecodedExchange | None, known: KnownMessages | None) -> None:
         if not self.request_text.strip():
             http = self.exchange.request
             if http and http.url and http.method not in _WITHOUT_BODY and not self.problems:

@@ -25,7 +25,7 @@ from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Find
 from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal
 from workbench.contracts.verdict import judge as _judge
 from workbench.rules._acceptance import Acceptances, accepted_by
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._causes import Causes, Contradicted, by_cause, contradicted
 from workbench.rules._explained import is_accounted_for
 from workbench.rules._origin import Origins
@@ -38,7 +38,6 @@ __all__ = [
     "Acceptances",
     "Basis",
     "Breaks",
-    "Case",
     "Causes",
     "Choice",
     "Contract",
@@ -54,6 +53,7 @@ __all__ = [
     "Refusal",
     "Repair",
     "Rule",
+    "RuleContext",
     "Servers",
     "Severity",
     "Verdict",
@@ -97,7 +97,7 @@ def every_rule() -> Mapping[str, Rule]:
     return dict(sorted(rules.items()))
 
 
-def check(case: Case) -> list[Finding]:
+def check(case: RuleContext) -> list[Finding]:
     """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire."""
     names = families() if case.request or case.response else (_UNREAD_FAMILY,)
     found = [finding for name in names for finding in _run(name, case)]
@@ -116,7 +116,7 @@ def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     return _judge(findings, contract, advice=[*advice, REFUSED])  # what was answered is no fault of what was asked
 
 
-def _run(name: str, case: Case) -> Iterator[Finding]:
+def _run(name: str, case: RuleContext) -> Iterator[Finding]:
     """One family. Its own faults end it and are shown: the other families still answer."""
     if not hasattr(families()[name], "check"):
         return
@@ -129,7 +129,7 @@ def _run(name: str, case: Case) -> Iterator[Finding]:
         yield _failed(name, case, error)
 
 
-def _review(name: str, case: Case, found: list[Finding]) -> list[Finding]:
+def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]:
     """What a family makes of all findings; these as they are, and why, where it fails."""
     try:
         return list(families()[name].review(case, found))
@@ -137,7 +137,7 @@ def _review(name: str, case: Case, found: list[Finding]) -> list[Finding]:
         return [*found, _failed(name, case, error)]
 
 
-def _failed(name: str, case: Case, error: Exception | SystemExit) -> Finding:
+def _failed(name: str, case: RuleContext, error: Exception | SystemExit) -> Finding:
     logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
     message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
     return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

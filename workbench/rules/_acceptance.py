@@ -15,8 +15,8 @@ from workbench.chain.undo_log import Journal
 from workbench.contracts.choosing import SIMULATED
 from workbench.contracts.finding import Finding
 from workbench.ir import ModelResponse
-from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._case import Case
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.rules._case import RuleContext
 from workbench.rules._refused import was_judged
 from workbench.rules.wording import quote
 from workbench.wire import urls
@@ -43,7 +43,7 @@ class Accepted(NamedTuple):
     by: str
 
 
-def accepted_by(decoded: Decoded) -> str:
+def accepted_by(decoded: DecodedExchange) -> str:
     """The host that accepted a recorded request; an empty string where the recording does not show that."""
     exchange, answer = decoded.exchange, decoded.response
     http = exchange.response
@@ -54,7 +54,7 @@ def accepted_by(decoded: Decoded) -> str:
     return host_of(decoded)
 
 
-def host_of(decoded: Decoded) -> str:
+def host_of(decoded: DecodedExchange) -> str:
     """The host of a request, with its port where it names one."""
     request = decoded.exchange.request
     parts = urls.split(request.url if request else "")
@@ -75,7 +75,7 @@ def _is_answer(answer: ModelResponse) -> bool:
     return bool(answer.messages or answer.finish_reason or answer.usage)
 
 
-def _is_on_the_wire(decoded: Decoded) -> bool:
+def _is_on_the_wire(decoded: DecodedExchange) -> bool:
     exchange = decoded.exchange
     if exchange.origin not in ON_THE_WIRE or translation(exchange.branch) or exchange.client == "simulator":
         return False
@@ -85,7 +85,7 @@ def _is_on_the_wire(decoded: Decoded) -> bool:
     return headers.get(_MADE_UP) is None and not (headers.get("server") or "").startswith(SIMULATED)
 
 
-def may_be_accepted(case: Case) -> bool:
+def may_be_accepted(case: RuleContext) -> bool:
     """Nothing shows what the provider makes of this request: it is open, was cut off, or failed for other reasons."""
     error = case.response.error if case.response else None
     if case.response is not None and error is None:
@@ -104,7 +104,7 @@ class Acceptances:
     journal: Journal
     _first: dict[Hashable, Accepted] = field(default_factory=dict, repr=False)
 
-    def learn(self, case: Case, findings: Iterable[Finding]) -> None:
+    def learn(self, case: RuleContext, findings: Iterable[Finding]) -> None:
         """Note the facts that an accepted request contradicts."""
         index = case.decoded.index
         for finding in findings:
@@ -113,13 +113,13 @@ class Acceptances:
                 if key not in self._first:
                     self.journal.put(self._first, key, Accepted(index, finding.contradicts.by))
 
-    def find(self, case: Case, finding: Finding) -> Accepted | None:
+    def find(self, case: RuleContext, finding: Finding) -> Accepted | None:
         """The earlier exchange in which the same bytes were accepted against the same fact, by the same model there."""
         found = self._first.get(_key(case, finding, finding.rule)) if self._first else None
         return found if found and found.exchange <= case.decoded.index else None
 
 
-def _key(case: Case, finding: Finding, rule: str) -> Hashable:
+def _key(case: RuleContext, finding: Finding, rule: str) -> Hashable:
     """The fact, where and of whom it was asked, the bytes of the part, and what else the rule may depend on."""
     url = case.decoded.exchange.request.url if case.decoded.exchange.request else ""
     model = case.request.model if case.request else None
@@ -128,7 +128,7 @@ def _key(case: Case, finding: Finding, rule: str) -> Hashable:
     return (*asked, finding.pointer.rpartition("/")[2], *pieces, _neighbours(case, finding.pointer), _conditions(case))
 
 
-def _node(case: Case, pointer: str) -> str:
+def _node(case: RuleContext, pointer: str) -> str:
     """The part of the history, or the tool, that a pointer leads into; the pointer itself where it is another place."""
     for tool in case.request.tools if case.request else ():
         if tool.pointer and _is_in(pointer, tool.pointer):
@@ -141,7 +141,7 @@ def _node(case: Case, pointer: str) -> str:
     return next((place for place in inside if _is_in(pointer, place)), held.pointer)
 
 
-def _message(case: Case, pointer: str) -> int | None:
+def _message(case: RuleContext, pointer: str) -> int | None:
     steps = pointer.split("/")
     if len(steps) < 2 or steps[1] not in HISTORIES:
         return None
@@ -156,7 +156,7 @@ def _is_in(pointer: str, node: str) -> bool:
     return pointer == node or pointer.startswith(f"{node}/")
 
 
-def _digest(decoded: Decoded, pointer: str) -> bytes:
+def _digest(decoded: DecodedExchange, pointer: str) -> bytes:
     """Of the bytes at a pointer; of a header's values where it names one; empty where nothing is there."""
     if pointer.startswith("/headers/"):
         headers = decoded.exchange.request.headers if decoded.exchange.request else ()
@@ -170,7 +170,7 @@ def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _neighbours(case: Case, pointer: str) -> tuple[str, ...]:
+def _neighbours(case: RuleContext, pointer: str) -> tuple[str, ...]:
     """The roles before and behind the message that a pointer leads into."""
     message = _message(case, pointer)
     if message is None:
@@ -179,7 +179,7 @@ def _neighbours(case: Case, pointer: str) -> tuple[str, ...]:
     return tuple(m.role for m in (*messages[max(0, message - 1) : message], *messages[message + 1 : message + 2]))
 
 
-def _conditions(case: Case) -> bytes:
+def _conditions(case: RuleContext) -> bytes:
     """Everything that is asked for beside the history: parameters, the names of the tools, betas."""
     known = case.decoded.facts.get(_conditions)
     if known is None:
@@ -187,7 +187,7 @@ def _conditions(case: Case) -> bytes:
     return bytes(known)
 
 
-def _asked(case: Case) -> Iterator[bytes]:
+def _asked(case: RuleContext) -> Iterator[bytes]:
     decoded = case.decoded
     for key, (start, end) in sorted(decoded.request_index.elements("")):
         if key not in HISTORIES and key != "tools":
@@ -198,7 +198,7 @@ def _asked(case: Case) -> Iterator[bytes]:
             yield f"{name.lower()}: {value}".encode("utf-8", "replace")
 
 
-def who(case: Case, host: str) -> str:
+def who(case: RuleContext, host: str) -> str:
     """Who accepted a request: a host, or the gateway that answers there for somebody else."""
     inner = case.hops.inner
     if inner is None:

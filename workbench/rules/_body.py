@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 
 ENVELOPE = "/request"
 """Where the body stands inside the one of Code Assist."""
@@ -27,13 +27,13 @@ _CHOICES = ("tool_choice", "function_call")
 """Keys that are not there where the request has no choice: most have none, and the text is not searched for them."""
 
 
-def base(decoded: Decoded) -> str:
+def base(decoded: DecodedExchange) -> str:
     """The pointer of the body itself, where it may stand in an envelope."""
     messages = decoded.messages(REQUEST)
     return ENVELOPE if messages and _ENVELOPED.match(messages[0].pointer) else ""
 
 
-def values(decoded: Decoded, pointer: str) -> Iterator[tuple[str, JsonValue]]:
+def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonValue]]:
     """(pointer, value) of everything at a pointer of a contract, in which ``*`` is every element. Null is nothing.
 
     Keys of JSON that is mapped from messages of protocol buffers are found in both of their spellings.
@@ -45,13 +45,13 @@ def values(decoded: Decoded, pointer: str) -> Iterator[tuple[str, JsonValue]]:
         yield from _below(value, f"{at}/{escape(key)}", steps)
 
 
-def is_there(decoded: Decoded, pointer: str) -> bool:
+def is_there(decoded: DecodedExchange, pointer: str) -> bool:
     """Something stands at a pointer of a contract; of the messages nothing is read for that."""
     is_list = pointer in ("/messages", "/contents", "/input")
     return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
 
 
-def _top(decoded: Decoded, at: str, first: str) -> Iterator[tuple[str, JsonValue]]:
+def _top(decoded: DecodedExchange, at: str, first: str) -> Iterator[tuple[str, JsonValue]]:
     """(key, value) of a top-level field; what was parsed already is not parsed again."""
     if first in _CHOICES and decoded.request and decoded.request.tool_choice is None:
         return
@@ -64,7 +64,7 @@ def _top(decoded: Decoded, at: str, first: str) -> Iterator[tuple[str, JsonValue
             yield key, _member(decoded, at, key)
 
 
-def _member(decoded: Decoded, at: str, key: str) -> JsonValue:
+def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:
     """A top-level field as it stands in the text; None where it does not."""
     if not at:
         return decoded.request_members.get(key)

@@ -14,7 +14,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.finding import Basis, Breaks, Finding, Repair, Severity
 from workbench.contracts.refusal import fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
-from workbench.protocols.decode import REQUEST, Decoded, Place
+from workbench.protocols.decode import REQUEST, DecodedExchange, Place
 from workbench.protocols.known import where
 from workbench.wire.exchange import Summary
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RuleContext:
     """One exchange under one contract.
 
     Attributes:
@@ -38,7 +38,7 @@ class Case:
         is_recorded: request and answer are a pair of this session: the answer is that to this request.
     """
 
-    decoded: Decoded
+    decoded: DecodedExchange
     contract: Contract
     closure: Closure
     ledger: Ledger
@@ -46,7 +46,7 @@ class Case:
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     providers: Mapping[int, str] = field(default_factory=dict)
     summaries: Sequence[Summary] = ()
-    peek: Callable[[int], Decoded | None] = lambda _: None
+    peek: Callable[[int], DecodedExchange | None] = lambda _: None
     accepted: Acceptances | None = None
     is_recorded: bool = False
     _hops: list[Hops] = field(default_factory=list, repr=False, compare=False)
@@ -188,4 +188,4 @@ class Rule:
     basis: Basis = Basis.FORM
 
 
-__all__ = ["Breaks", "Case", "Repair", "Rule"]
+__all__ = ["Breaks", "Repair", "Rule", "RuleContext"]

@@ -18,7 +18,7 @@ from workbench.contracts.template import Template, plain
 from workbench.ir import ApiError
 from workbench.protocols.decode import REQUEST
 from workbench.protocols.refusals import Refusal
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._refused import is_about_the_request, place_of, refusal_of
 from workbench.rules.wording import quote
 
@@ -47,7 +47,7 @@ class Explained:
     refusal: Refusal | None = None
 
 
-def explained(case: Case, findings: Sequence[Finding]) -> Explained:
+def explained(case: RuleContext, findings: Sequence[Finding]) -> Explained:
     """Reconcile the findings of a request with the provider's own words."""
     error = case.response.error if case.response else None
     refusal = refusal_of(error, case.decoded) if error else None
@@ -56,7 +56,7 @@ def explained(case: Case, findings: Sequence[Finding]) -> Explained:
     return replace(_reconciled(case, findings, error, refusal), refusal=refusal)
 
 
-def _reconciled(case: Case, findings: Sequence[Finding], error: ApiError, refusal: Refusal | None) -> Explained:
+def _reconciled(case: RuleContext, findings: Sequence[Finding], error: ApiError, refusal: Refusal | None) -> Explained:
     asked = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
     own = _predicted(asked, error)
@@ -132,7 +132,7 @@ def _is_named(finding: Finding, chosen: Finding | None, place: Named | None, ids
     return any(_is_near(p, named) for p in (finding.pointer, *finding.related) for named in places if named)
 
 
-def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
+def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
     """Whether these say why the request was refused: one shows the answer, or the answer says nothing of its own."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
@@ -141,14 +141,14 @@ def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
     return is_known or any(quote(text.strip()) in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
 
 
-def _is_about_the_body(case: Case, error: ApiError, refusal: Refusal | None) -> bool:
+def _is_about_the_body(case: RuleContext, error: ApiError, refusal: Refusal | None) -> bool:
     """The request is at fault, and not what the model made of it, a limit, or a server."""
     if "failed_generation" in error.details or case.request is None:
         return False
     return is_about_the_request(refusal, case.status)
 
 
-def _is_passed_on(case: Case) -> bool:
+def _is_passed_on(case: RuleContext) -> bool:
     """A gateway sent this request on, and what it sent was refused: that is the one to look at."""
     inner = case.hops.inner
     answer = inner.exchange.response if inner else None
@@ -201,7 +201,9 @@ def _here(place: Named, finding: Finding) -> str:
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 
-def _made(case: Case, match: Match, error: ApiError, ids: NamedIds, refusal: Refusal | None) -> tuple[Finding, bool]:
+def _made(
+    case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: Refusal | None
+) -> tuple[Finding, bool]:
     """A finding that rests on the provider's words alone, and whether the request is without that fault."""
     place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)
     absent = _absent(case, match.rule, ids)
@@ -237,7 +239,7 @@ _WHOLE = {
 """What holds of a request in which the rule finds nothing."""
 
 
-def _absent(case: Case, rule: str, ids: NamedIds) -> str:
+def _absent(case: RuleContext, rule: str, ids: NamedIds) -> str:
     """Why the fault that the text names is not in the request; an empty string if it may be."""
     if ids.missing and not ids.pointers:
         return f"{quote(ids.missing[0], 80)} does not occur in this request"

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.ir import Message, Part
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import fact
 
 
-def message_at(decoded: Decoded, side: str, pointer: str) -> Message | None:
+def message_at(decoded: DecodedExchange, side: str, pointer: str) -> Message | None:
     """The message that a pointer leads into."""
     number = _message(decoded, side, pointer)
     return None if number is None else decoded.messages(side)[number]
 
 
-def part_at(decoded: Decoded, side: str, pointer: str) -> Part | None:
+def part_at(decoded: DecodedExchange, side: str, pointer: str) -> Part | None:
     """The part that a pointer leads into."""
     message = _message(decoded, side, pointer)
     if message is None:
@@ -37,7 +37,7 @@ def ancestors(pointer: str) -> Iterator[str]:
         yield pointer[:end]
 
 
-def _message(decoded: Decoded, side: str, pointer: str) -> int | None:
+def _message(decoded: DecodedExchange, side: str, pointer: str) -> int | None:
     messages = decoded.messages(side)
     steps = pointer.split("/", 3)
     number = int(steps[2]) if len(steps) > 2 and re.fullmatch("[0-9]{1,9}", steps[2]) else len(messages)
@@ -46,11 +46,11 @@ def _message(decoded: Decoded, side: str, pointer: str) -> int | None:
     return _first(fact(decoded, _messages, side), pointer)
 
 
-def _messages(decoded: Decoded, side: str) -> Mapping[str, int]:
+def _messages(decoded: DecodedExchange, side: str) -> Mapping[str, int]:
     return _numbered(message.pointer for message in decoded.messages(side))
 
 
-def _parts(decoded: Decoded, side: str, number: int) -> Mapping[str, int]:
+def _parts(decoded: DecodedExchange, side: str, number: int) -> Mapping[str, int]:
     message = decoded.messages(side)[number]
     return _numbered(message.absolute(part) for part in message.parts)
 

@@ -17,9 +17,9 @@ from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_uni
 from workbench.chain.undo_log import Journal
 from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules.wording import quote
@@ -78,7 +78,7 @@ class Origins:
     _causes: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _at_places: dict[Hashable, tuple[Hashable, Severity | None]] = field(default_factory=dict, repr=False)
 
-    def traced(self, case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def traced(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
         lane = case.earlier.id
         self.journal.put(self._lanes, case.decoded.index, lane)
@@ -92,7 +92,7 @@ class Origins:
                     self.journal.put(self._calls, key, (*self._calls.get(key, ()), index))
         return tuple(self._joined(case, traced)) if case.hops.hop else traced
 
-    def _joined(self, case: Case, findings: Sequence[Finding]) -> Iterator[Finding]:
+    def _joined(self, case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
         """A fault that an adapter passed on has one cause at both of its places, whatever is said around it."""
         exchange, seen = case.decoded.exchange, Counter[Hashable]()
         made_of = exchange.parent if translation(exchange.branch) else None
@@ -107,7 +107,7 @@ class Origins:
             self.journal.put(self._at_places, (exchange.id, fault), (cause, counts_as))
             yield replace(finding, cause=cause, counts_as=counts_as)
 
-    def _traced(self, case: Case, lane: int, finding: Finding, changed: _Changed) -> Finding:
+    def _traced(self, case: RuleContext, lane: int, finding: Finding, changed: _Changed) -> Finding:
         if finding.rule in LASTING:
             return replace(finding, cause=self._cause((lane, finding.rule, _state(case, finding))))
         is_event = finding.rule.startswith(OF_ONE_EXCHANGE) and finding.contradicts is None
@@ -131,7 +131,7 @@ class Origins:
             self.journal.put(self._causes, what, len(self._causes))
         return self._causes[what]
 
-    def _begun_anew(self, case: Case, finding: Finding) -> Origin | None:
+    def _begun_anew(self, case: RuleContext, finding: Finding) -> Origin | None:
         """A result without its call, in a conversation that begins with it: what was said before was compacted."""
         part = _part_of(case, finding) if finding.side == REQUEST and finding.rule.startswith("closure.") else None
         if not isinstance(part, ToolResultIR) or not part.tool_call_id:
@@ -144,7 +144,7 @@ class Origins:
         )
         return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
-    def _elsewhere(self, case: Case, finding: Finding, subject: _Subject, changed: _Changed) -> Origin | None:
+    def _elsewhere(self, case: RuleContext, finding: Finding, subject: _Subject, changed: _Changed) -> Origin | None:
         """At another hop, or on the way from there."""
         other = case.hops.outer if finding.side == REQUEST else case.hops.inner
         if other is None:
@@ -171,7 +171,7 @@ def _message_of(pointer: str) -> tuple[str, ...]:
     return tuple(pointer.split("/")[1:3])
 
 
-def _state(case: Case, finding: Finding) -> Hashable:
+def _state(case: RuleContext, finding: Finding) -> Hashable:
     """What goes on: the call that is repeated, the tools that are declared, the request that is tried again."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
@@ -182,7 +182,7 @@ def _state(case: Case, finding: Finding) -> Hashable:
     return fact(request.messages[-1], _plain) if request.messages else ""
 
 
-def _subject(decoded: Decoded, finding: Finding) -> _Subject:
+def _subject(decoded: DecodedExchange, finding: Finding) -> _Subject:
     rule = finding.contradicts.rule if finding.contradicts else finding.rule
     message = message_at(decoded, finding.side, finding.pointer)
     if message is not None:
@@ -198,7 +198,7 @@ def _subject(decoded: Decoded, finding: Finding) -> _Subject:
     return _Subject(rule, "", finding.pointer)
 
 
-def _at_any_place(decoded: Decoded, finding: Finding) -> Hashable:
+def _at_any_place(decoded: DecodedExchange, finding: Finding) -> Hashable:
     """What a finding is about, without the ids that an adapter may rewrite."""
     part = part_at(decoded, finding.side, finding.pointer)
     if isinstance(part, ToolCallIR):
@@ -211,7 +211,7 @@ def _at_any_place(decoded: Decoded, finding: Finding) -> Hashable:
     return _subject(decoded, finding).what
 
 
-def _as_passed_on(case: Case, finding: Finding) -> Finding:
+def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
     """An error that the provider gave an adapter, which passed it on: it counts where the provider gave it."""
     inner = case.hops.inner if finding.rule == "answer.error" else None
     if inner is None or inner.exchange.parent != case.decoded.exchange.id or not translation(inner.exchange.branch):
@@ -235,7 +235,7 @@ def _plain(message: Message) -> Hashable:
     return tuple(i.exact if i.call_id and looks_unique(i.call_id) else i.plain for i in said)
 
 
-def _here(case: Case, finding: Finding) -> Origin | None:
+def _here(case: RuleContext, finding: Finding) -> Origin | None:
     """This request did it, and what came before shows that it was whole; None where nothing shows it."""
     if finding.side != REQUEST or not case.earlier.exchanges:
         return None
@@ -245,11 +245,11 @@ def _here(case: Case, finding: Finding) -> Origin | None:
     return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop) if words else None
 
 
-def _part_of(case: Case, finding: Finding) -> Part | None:
+def _part_of(case: RuleContext, finding: Finding) -> Part | None:
     return part_at(case.decoded, finding.side, finding.pointer)
 
 
-def _closure(case: Case, finding: Finding) -> str:
+def _closure(case: RuleContext, finding: Finding) -> str:
     """The pair was whole in an earlier exchange: an id was changed here, or one half cut off."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
@@ -259,7 +259,7 @@ def _closure(case: Case, finding: Finding) -> str:
     return ""
 
 
-def _unanswered(case: Case, finding: Finding, call: ToolCallIR) -> str:
+def _unanswered(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
     """No request ever held the result."""
     brought = next((exchange for exchange, c in _brought(case) if call.id and c.id == call.id), None)
     if brought is None or finding.rule != "closure.missing-result":
@@ -267,7 +267,7 @@ def _unanswered(case: Case, finding: Finding, call: ToolCallIR) -> str:
     return f"exchange {brought + 1} brought the call, and this is the first request that goes on without its result"
 
 
-def _renamed(case: Case, call: ToolCallIR) -> str:
+def _renamed(case: RuleContext, call: ToolCallIR) -> str:
     """The answer brought the same call under another id."""
     said = call_digest(call)
     for exchange, brought in _brought(case):
@@ -278,14 +278,14 @@ def _renamed(case: Case, call: ToolCallIR) -> str:
     return ""
 
 
-def _brought(case: Case) -> Iterator[tuple[int, ToolCallIR]]:
+def _brought(case: RuleContext) -> Iterator[tuple[int, ToolCallIR]]:
     """(exchange, call) of every call that answers of this conversation brought, the latest first."""
     for exchange, answer in reversed(case.earlier.answers):
         for message in answer.messages:
             yield from ((exchange, call) for _, call in message.tool_calls())
 
 
-def _reasoning(case: Case, finding: Finding) -> str:
+def _reasoning(case: RuleContext, finding: Finding) -> str:
     """An answer brought the reasoning, and this is the first request that sends the turn without it, or otherwise."""
     for entry in case.ledger.entries:
         if entry.message is None or entry.received_in is None or entry.is_bare:
@@ -298,7 +298,7 @@ def _reasoning(case: Case, finding: Finding) -> str:
     return ""
 
 
-_TELLERS: tuple[tuple[str, Callable[[Case, Finding], str]], ...] = (
+_TELLERS: tuple[tuple[str, Callable[[RuleContext, Finding], str]], ...] = (
     ("closure.", _closure),
     ("reasoning.", _reasoning),
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from workbench.chain.cache_marks import unmarked
 from workbench.ir import JsonValue, Message
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules._body import values
 from workbench.wire.jsontext import loads, string_slice_span
 
@@ -69,7 +69,7 @@ class _Spot:
     at_end: bool = False
 
 
-def first_break(old: Decoded, new: Decoded) -> Break | None:
+def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
     """The first difference within the prompt of ``old``; None where ``new`` only goes on, or ends earlier."""
     for part in (TOOLS, SYSTEM):
         if repr(getattr(old.request, part)) == repr(getattr(new.request, part)):
@@ -88,12 +88,12 @@ def first_break(old: Decoded, new: Decoded) -> Break | None:
     return None
 
 
-def _segment(decoded: Decoded, part: str) -> tuple[str, JsonValue]:
+def _segment(decoded: DecodedExchange, part: str) -> tuple[str, JsonValue]:
     """(pointer, value) of the tools or the system text."""
     return next((found for place in _PLACES[part] for found in values(decoded, place)), (_PLACES[part][0], None))
 
 
-def _value(decoded: Decoded, pointer: str) -> JsonValue:
+def _value(decoded: DecodedExchange, pointer: str) -> JsonValue:
     span = decoded.place(REQUEST, pointer).span
     return loads(decoded.request_text[slice(*span)]) if span else None
 
@@ -147,7 +147,7 @@ def _plain(value: JsonValue) -> JsonValue:
     return value
 
 
-def _broken(old: Decoded, new: Decoded, part: str, spot: _Spot, why: str, number: int) -> Break:
+def _broken(old: DecodedExchange, new: DecodedExchange, part: str, spot: _Spot, why: str, number: int) -> Break:
     pointer, span = _place(new, spot)
     start = spot.char or 0
     was, now = (v[start : start + 60] if isinstance(v, str) else "" for v in (spot.was, spot.now))
@@ -165,7 +165,7 @@ def _shared(was: str, now: str, first: int) -> int:
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _place(new: Decoded, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
+def _place(new: DecodedExchange, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
     """The pointer that is really there, and its bytes from the first that differs."""
     pointer = spot.pointer
     if spot.char is not None and isinstance(_value(new, pointer), list):
@@ -180,7 +180,7 @@ def _place(new: Decoded, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
     return pointer, (span[1] - 1, span[1]) if span and spot.at_end and pointer == spot.pointer else span
 
 
-def _rest(decoded: Decoded, part: str, number: int, spot: _Spot, side: JsonValue) -> int:
+def _rest(decoded: DecodedExchange, part: str, number: int, spot: _Spot, side: JsonValue) -> int:
     """Bytes of the prompt behind the difference."""
     parts = (TOOLS, SYSTEM, MESSAGES)
     sizes = {name: _size(decoded, _segment(decoded, name)[0]) for name in (TOOLS, SYSTEM)}
@@ -195,12 +195,12 @@ def _before(spot: _Spot, side: JsonValue) -> int:
     return len(str(side)[: spot.char].encode("utf-8", "replace")) if spot.char else 0
 
 
-def _size(decoded: Decoded, pointer: str) -> int:
+def _size(decoded: DecodedExchange, pointer: str) -> int:
     span = decoded.place(REQUEST, pointer).span
     return span[1] - span[0] if span else 0
 
 
-def _of_tools(old: Decoded, new: Decoded) -> str:
+def _of_tools(old: DecodedExchange, new: DecodedExchange) -> str:
     before, after = ([tool.name or "" for tool in d.request.tools] if d.request else [] for d in (old, new))
     if before == after:
         return "a tool definition changed"
@@ -220,7 +220,7 @@ def _of_text(spot: _Spot, what: str) -> str:
     return f"{what} changed"
 
 
-def _of_messages(old: Decoded, new: Decoded, number: int, spot: _Spot) -> str:
+def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: _Spot) -> str:
     before, after = old.messages(REQUEST), new.messages(REQUEST)
     if after[number].role in ("system", "developer"):
         return _of_text(spot, "a system message")

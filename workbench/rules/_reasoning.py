@@ -10,20 +10,20 @@ from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.wire.exchange import Origin
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 """Carriers that are blocks of the content, in an order that counts."""
 
 
-def stand_ins(case: Case) -> frozenset[str]:
+def stand_ins(case: RuleContext) -> frozenset[str]:
     """Signatures that the provider documents for calls it did not make; clients send them as they are or encoded."""
     plain = tuple(map(str, case.contract.term("reasoning.bypass") or ()))
     return frozenset((*plain, *(b64encode(value.encode()).decode() for value in plain)))
 
 
-def sent(case: Case) -> Iterator[tuple[NodeRef, Reasoning]]:
+def sent(case: RuleContext) -> Iterator[tuple[NodeRef, Reasoning]]:
     """Every piece of reasoning in the history."""
     for n, message in case.suspects(_has_reasoning):
         for k, part in message.reasoning():
@@ -34,13 +34,13 @@ def _has_reasoning(message: Message) -> bool:
     return any(True for _ in message.reasoning())
 
 
-def genuine(case: Case) -> dict[NodeRef, Entry]:
+def genuine(case: RuleContext) -> dict[NodeRef, Entry]:
     """Reasoning that stands as it was received in this session."""
     known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is Sent.SENT)
     return {e.sent_part: e for e in known if e.sent_part}
 
 
-def assistant_turns(case: Case) -> Iterator[list[NodeRef]]:
+def assistant_turns(case: RuleContext) -> Iterator[list[NodeRef]]:
     """The parts of each run of assistant messages: neighbours of one role are one turn."""
     turn: list[NodeRef] = []
     for n, message in enumerate(case.decoded.messages(REQUEST)):
@@ -65,13 +65,13 @@ def received(entry: Entry) -> str:
     return f"received in exchange {entry.received_in + 1}{blocks}{length}"
 
 
-def is_off(case: Case) -> bool:
+def is_off(case: RuleContext) -> bool:
     """Thinking is off in this request, by its word or by the provider's default."""
     said = case.request.thinking if case.request else None
     return said == "off" or (said is None and not case.contract.reasoning.thinking_default)
 
 
-def is_rebuilt(case: Case) -> bool:
+def is_rebuilt(case: RuleContext) -> bool:
     """There was no wire to see: a client's transcript does not hold the settings of a request."""
     return case.decoded.exchange.origin is Origin.RECONSTRUCTED
 

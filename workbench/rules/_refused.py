@@ -11,9 +11,9 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.leaves import escape, scalars
 from workbench.protocols import refusals
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.refusals import Again, Cause, Refusal
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire.jsontext import loads
 
@@ -30,7 +30,7 @@ _KINDS = {"image": "image", "picture": "image", "vision": "image", "图": "image
 """Word of an error text → kind of medium it is about."""
 
 
-def refusal_of(error: ApiError, decoded: Decoded) -> Refusal | None:
+def refusal_of(error: ApiError, decoded: DecodedExchange) -> Refusal | None:
     """The kind of an error that was recorded."""
     http = decoded.exchange.response
     return refusals.of_error(error, http.status if http else 0, http.headers if http else None)
@@ -43,7 +43,7 @@ def is_about_the_request(refusal: Refusal | None, status: int) -> bool:
     return refusal.kind.cause is Cause.REQUEST and 400 <= status < 500
 
 
-def was_judged(error: ApiError | None, decoded: Decoded) -> bool:
+def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
     """The provider refused the request for what is in it, and not for a key, a limit or a failure of its own."""
     http = decoded.exchange.response
     return is_about_the_request(refusal_of(error or ApiError(""), decoded), http.status if http else 0)
@@ -52,7 +52,7 @@ def was_judged(error: ApiError | None, decoded: Decoded) -> bool:
 def place_of(
     refusal: Refusal | None,
     error: ApiError,
-    decoded: Decoded,
+    decoded: DecodedExchange,
     contract: Contract,
     captured: Mapping[str, str] = NOTHING,
     prefers: str = "",
@@ -72,14 +72,14 @@ def place_of(
     return found or (place if place and place.pointer else None)
 
 
-def places_beside(refusal: Refusal, place: Named, error: ApiError, decoded: Decoded) -> tuple[str, ...]:
+def places_beside(refusal: Refusal, place: Named, error: ApiError, decoded: DecodedExchange) -> tuple[str, ...]:
     """The other places that a refusal may be about just as well: further media of its kind."""
     if refusal.kind.at not in ("media", "url"):
         return ()
     return tuple(p.pointer for p in _media(error.message, decoded) if p.pointer != place.pointer)
 
 
-def _places(at: str, refusal: Refusal, error: ApiError, decoded: Decoded) -> Iterator[Named]:
+def _places(at: str, refusal: Refusal, error: ApiError, decoded: DecodedExchange) -> Iterator[Named]:
     try:
         body = loads(decoded.request_text)
     except WireError:
@@ -101,17 +101,17 @@ def _places(at: str, refusal: Refusal, error: ApiError, decoded: Decoded) -> Ite
         yield from _keys(body, _STATES, decoded)
 
 
-def _named(pointer: str, decoded: Decoded, how: str) -> Named:
+def _named(pointer: str, decoded: DecodedExchange, how: str) -> Named:
     return Named(pointer, decoded.request_index.span(pointer), how)
 
 
-def _model(body: JsonValue, refusal: Refusal, decoded: Decoded) -> Iterator[Named]:
+def _model(body: JsonValue, refusal: Refusal, decoded: DecodedExchange) -> Iterator[Named]:
     model = body.get("model") if isinstance(body, dict) else None
     if isinstance(model, str) and model:
         yield _named("/model", decoded, model)
 
 
-def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: Decoded) -> Iterator[Named]:
+def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[Named]:
     """Members of the body, and of its groups of parameters, that the text names: in quotes, or as a word of its own."""
     members = {_plain(pointer.rpartition("/")[2]): pointer for pointer in _members(body, "", PASSES)}
     spelled = [part for name in names if name for part in (name, name.rpartition(".")[2])]
@@ -136,28 +136,28 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def _keys(body: JsonValue, names: tuple[str, ...], decoded: Decoded) -> Iterator[Named]:
+def _keys(body: JsonValue, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[Named]:
     members = {_plain(key): key for key in body} if isinstance(body, dict) else {}
     for name in names:
         if name in members:
             yield _named(f"/{escape(members[name])}", decoded, members[name])
 
 
-def _references(body: JsonValue, text: str, decoded: Decoded) -> Iterator[Named]:
+def _references(body: JsonValue, text: str, decoded: DecodedExchange) -> Iterator[Named]:
     """An id of the request that the text repeats."""
     for pointer, value in scalars(body):
         if isinstance(value, str) and 6 <= len(value) <= 300 and pointer.count("/") < 8 and value in text:
             yield _named(pointer, decoded, value)
 
 
-def _address(body: JsonValue, url: str, decoded: Decoded) -> Iterator[Named]:
+def _address(body: JsonValue, url: str, decoded: DecodedExchange) -> Iterator[Named]:
     """A URL of the request that the text names, whole or cut."""
     for pointer, value in scalars(body) if url else ():
         if isinstance(value, str) and (value == url or (len(url) > 12 and value.startswith(url.rstrip(".…")))):
             yield _named(pointer, decoded, url)
 
 
-def _media(text: str, decoded: Decoded) -> list[Named]:
+def _media(text: str, decoded: DecodedExchange) -> list[Named]:
     """Media of the request: of the kind that the text speaks of where there are such; those the client named first."""
     small = text.lower()
     spoken = {kind for word, kind in _KINDS.items() if word in small}
@@ -205,7 +205,7 @@ def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
     return "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal))))
 
 
-def told(case: Case, error: ApiError, refusal: Refusal | None) -> str:
+def told(case: RuleContext, error: ApiError, refusal: Refusal | None) -> str:
     """What happened, by the kind and the status of the error."""
     said = refusal.says() if refusal else "an error came in place of a message"
     if case.status >= 400:

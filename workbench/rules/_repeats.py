@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from workbench.chain.closure import NodeRef
 from workbench.chain.fingerprint import call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 
 FAILURE = re.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
@@ -57,7 +57,7 @@ class Step:
     question: int
 
 
-def steps(case: Case) -> list[Step]:
+def steps(case: RuleContext) -> list[Step]:
     """The calls of the request's history that a client answers, in order.
 
     Of a conversation that goes on, those since the user last spoke: earlier requests told of the others.
@@ -78,13 +78,13 @@ def steps(case: Case) -> list[Step]:
     return found
 
 
-def digests(case: Case) -> list[int]:
+def digests(case: RuleContext) -> list[int]:
     """Of the calls of ``steps``: what takes no more than a look."""
     messages, start = case.decoded.messages(REQUEST), _start(case)
     return [digest for message in messages[start:] for digest in fact(message, _digests)]
 
 
-def _start(case: Case) -> int:
+def _start(case: RuleContext) -> int:
     """The first message that ``steps`` reads."""
     messages = case.decoded.messages(REQUEST)
     back = range(len(messages) - 1, -1, -1) if case.earlier.exchanges else ()
@@ -151,7 +151,7 @@ def _verb(words: Sequence[str]) -> bool | None:
     return True if any(map(_EFFECT.fullmatch, words)) else None
 
 
-def is_told(case: Case, step: Step) -> bool:
+def is_told(case: RuleContext, step: Step) -> bool:
     """The request before held this call already: what is to be said of it was said there."""
     if not case.earlier.exchanges:
         return False
@@ -159,7 +159,7 @@ def is_told(case: Case, step: Step) -> bool:
     return before is not None and step.ref.message < len(before.messages(REQUEST))
 
 
-def has_broken_off(attempt: Decoded) -> bool:
+def has_broken_off(attempt: DecodedExchange) -> bool:
     """The request got no answer that anybody could use."""
     answer, http = attempt.response, attempt.exchange.response
     if answer is None or answer.error or (http and http.status >= 300):

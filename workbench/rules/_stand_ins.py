@@ -6,7 +6,7 @@ import re
 
 from workbench.contracts.finding import Finding
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 
 _WORD = re.compile(
     rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""
@@ -19,7 +19,7 @@ LONGEST = 64
 """Bytes of a stand-in."""
 
 
-def is_on_stand_in(case: Case, finding: Finding) -> bool:
+def is_on_stand_in(case: RuleContext, finding: Finding) -> bool:
     """The bytes that a finding is on are nothing but a stand-in."""
     if finding.span is None:
         return False

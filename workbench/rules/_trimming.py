@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from workbench.ir import Message
-from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._case import Case
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.rules._case import RuleContext
 
 
-def dropped_call(case: Case, call_id: str | None) -> str:
+def dropped_call(case: RuleContext, call_id: str | None) -> str:
     """What happened to the call of an orphaned result, in words; "" where the session does not tell."""
     brought = next((n for n, a in reversed(case.earlier.answers) if call_id and _brings(a.messages, call_id)), None)
     if brought is None:
@@ -15,7 +15,7 @@ def dropped_call(case: Case, call_id: str | None) -> str:
     return f"the call came in exchange {brought + 1}, and this request no longer holds it{_cut(case, before(case))}"
 
 
-def dropped_result(case: Case, call_id: str | None) -> str:
+def dropped_result(case: RuleContext, call_id: str | None) -> str:
     """What happened to the result of a call, in words; "" where the request before did not hold it."""
     last = before(case)
     messages = last.messages(REQUEST) if last and call_id else ()
@@ -24,7 +24,7 @@ def dropped_result(case: Case, call_id: str | None) -> str:
     return f"exchange {last.index + 1} still held its result, and this request does not{_cut(case, last)}"
 
 
-def dropped_reasoning(case: Case, call_ids: tuple[str, ...]) -> str:
+def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:
     """Whether the request before still carried the reasoning of a turn with these calls, in words."""
     last = before(case)
     for message in last.messages(REQUEST) if last and call_ids else ():
@@ -33,12 +33,12 @@ def dropped_reasoning(case: Case, call_ids: tuple[str, ...]) -> str:
     return ""
 
 
-def before(case: Case) -> Decoded | None:
+def before(case: RuleContext) -> DecodedExchange | None:
     """The request before this one in its conversation."""
     return case.peek(case.earlier.exchanges[-1]) if case.earlier.exchanges else None
 
 
-def _cut(case: Case, last: Decoded | None) -> str:
+def _cut(case: RuleContext, last: DecodedExchange | None) -> str:
     """Whether the history has become shorter: then it was trimmed or compacted, and the damage is no single slip."""
     was, now = len(last.messages(REQUEST)) if last else 0, len(case.decoded.messages(REQUEST))
     return f": the history was cut from {was} to {now} messages" if now < was else ""

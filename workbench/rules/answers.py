@@ -9,9 +9,9 @@ from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.refusals import Refusal
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
 from workbench.rules.wording import quote
@@ -30,7 +30,7 @@ RULES = (ANSWER_ERROR,)
 NOTHING_SAID = ApiError("")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """The error that came as a whole body; what a stream brings has a rule of its own."""
     answer = case.response
     error = answer.error if answer else NOTHING_SAID if case.status >= 400 else None
@@ -54,18 +54,18 @@ def check(case: Case) -> Iterator[Finding]:
     yield replace(found, kind=refusal.kind.name if refusal else "")
 
 
-def _may_name_a_place(case: Case, refusal: Refusal | None) -> bool:
+def _may_name_a_place(case: RuleContext, refusal: Refusal | None) -> bool:
     """Something of the request is at fault, or is what the provider has not."""
     return case.is_refused or (refusal is not None and bool(refusal.kind.at) and case.request is not None)
 
 
-def check_undecoded_failure(decoded: Decoded) -> tuple[Finding, ...]:
+def check_undecoded_failure(decoded: DecodedExchange) -> tuple[Finding, ...]:
     """Why a request of a protocol failed that is not decoded: error bodies are much the same in all of them."""
     http = decoded.exchange.response
     return check_error_alone(decoded) if http and http.status >= 400 and not decoded.response else ()
 
 
-def check_error_alone(decoded: Decoded) -> tuple[Finding, ...]:
+def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
     """The finding on an error body of which nothing tells a protocol, and no contract: by its text alone."""
     try:
         error = read_error(loads(decoded.response_text))

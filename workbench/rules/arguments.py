@@ -9,9 +9,9 @@ from workbench import protocols
 from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
 from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps
@@ -47,7 +47,7 @@ NOT_OBJECT = Rule(
 RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
     strict = any(e.rule in (EMPTY.slug, NOT_OBJECT.slug) for e in case.contract.enforces)
     for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol, strict):
@@ -86,7 +86,7 @@ def _is_text_of_no_object(call: ToolCallIR) -> bool:
     return call.raw is not None and call.format not in FREE_TEXT and not isinstance(call.input, dict)
 
 
-def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+def _replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
     said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
     said["kind"] = _TYPES.get(type(call.input), "Object")
@@ -133,7 +133,7 @@ def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
     return wants_object != isinstance(call.input, dict) and (wants_object or call.input is not None)
 
 
-def _container(case: Case, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
+def _container(case: RuleContext, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
     wanted = "an object" if not isinstance(call.input, dict) else "JSON text"
     return case.at(
         rule, ref, f"the arguments are {_kind(call.input)}, this protocol carries {wanted}", name="input",
@@ -146,7 +146,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def _made(case: Case, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
+def _made(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
     """A call that the model has just made."""
     tool = case.tools.get(call.name or "")
     if call.format in FREE_TEXT:
@@ -165,24 +165,24 @@ def _made(case: Case, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> It
         yield from _read(case, ref, call, climb(call.raw, call.input, tool.schema if tool else None))
 
 
-def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
+def _is_last_of_torn_stream(case: RuleContext, ref: NodeRef) -> bool:
     answer = case.response
     if answer is None or answer.is_complete:
         return False
     return not _is_followed(case, ref)
 
 
-def _is_followed(case: Case, ref: NodeRef) -> bool:
+def _is_followed(case: RuleContext, ref: NodeRef) -> bool:
     """Another call comes behind this one in its message."""
     return ref.part < fact(case.decoded, _last_calls, ref.side)[ref.message]
 
 
-def _last_calls(decoded: Decoded, side: str) -> tuple[int, ...]:
+def _last_calls(decoded: DecodedExchange, side: str) -> tuple[int, ...]:
     """Of each message the number of the part that is its last call, -1 where it has none."""
     return tuple(max((n for n, _ in message.tool_calls()), default=-1) for message in decoded.messages(side))
 
 
-def _no_arguments(case: Case, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
+def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
     if went_astray(case):
         return
     schema = tool.schema if tool else None
@@ -197,7 +197,7 @@ def _no_arguments(case: Case, ref: NodeRef, tool: ToolDef | None) -> Iterator[Fi
         yield case.at(weaker(EMPTY), ref, message, name="input")
 
 
-def _read(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterator[Finding]:
+def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterator[Finding]:
     if ladder.error:
         yield _unreadable(case, ref, call, ladder)
     elif Rung.UNWRAPPED in ladder.rungs:
@@ -219,7 +219,7 @@ def _read(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterato
         yield case.at(weaker(SCHEMA, Severity.INFO), ref, message, name="input", evidence=f"tool {quote(call.name)}")
 
 
-def _unreadable(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
+def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
     seen = quote(call.raw)
     if _at_limit(case, ref) and is_cut(call.raw or ""):
         message = "the argument text stops because the output limit was reached: the call is not whole"
@@ -241,7 +241,7 @@ _CAUSES = tuple(
 """What a model has written in place of JSON, by how it begins."""
 
 
-def _at_limit(case: Case, ref: NodeRef) -> bool:
+def _at_limit(case: RuleContext, ref: NodeRef) -> bool:
     """The answer ended at the output limit, whatever its reason says, and this call is its last."""
     answer, asked = case.response, case.request
     if answer is None or _is_followed(case, ref):
@@ -257,7 +257,7 @@ def _used_all(answer: ModelResponse, asked: ModelRequest | None) -> bool:
     return any(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= used for n in limits)
 
 
-def _schema_fault(case: Case, ref: NodeRef, fault: Fault) -> Finding:
+def _schema_fault(case: RuleContext, ref: NodeRef, fault: Fault) -> Finding:
     rule = {DOUBLE_ENCODED: DOUBLE, COERCIBLE: weaker(SCHEMA)}.get(fault.kind, SCHEMA)
     pointer = case.pointer(ref, "input") + fault.pointer
     where = f"the argument {quote(fault.pointer[1:])}" if fault.pointer else "the argument object"

@@ -9,7 +9,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.protocols.decode import RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, went_astray
 from workbench.wire.exchange import Origin
 
@@ -20,7 +20,7 @@ UNKNOWN_TOOL = Rule(
 RULES = (UNKNOWN_TOOL,)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the names of the calls that the model has just made."""
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
@@ -31,7 +31,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _unknown(case, NodeRef(RESPONSE, n, k), call)
 
 
-def _unknown(case: Case, ref: NodeRef, call: ToolCallIR) -> Finding:
+def _unknown(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
     if not call.name:
         return case.at(UNKNOWN_TOOL, ref, "a call without a tool name", name="name")
     rule = (

@@ -8,7 +8,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
 from workbench.rules.wording import by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
@@ -30,7 +30,7 @@ _KINDS = ("auto", "none", *_FORCING, "allowed_tools", "validated")
 """The words of ``choice.values``. What else a choice may name (hosted tools) is not judged by that term."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the choice of tools in the request."""
     request = case.request
     if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
@@ -44,7 +44,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _without_tools(case, request)
 
 
-def _value(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     """A kind that the contract does not list, or no value of this protocol at all."""
     kind, known = kind_of(choice.value), case.contract.term("choice.values")
     found = {"found": kind or str(choice.value), "name": choice.name or ""}
@@ -87,7 +87,7 @@ def is_forced(choice: ToolChoice) -> bool:
     return choice.mode in ("any", "tool")
 
 
-def _named(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+def _named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     """Tools that are chosen and not declared."""
     request = case.request
     if not case.tools or request is None or any(tool.name is None or "type" in tool.extra for tool in request.tools):
@@ -115,7 +115,7 @@ def _names(choice: ToolChoice) -> Iterator[str]:
     yield from (name for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
 
 
-def _thinking(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+def _thinking(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     term, said = case.contract.term("choice.forced-with-thinking"), case.request.thinking if case.request else None
     is_on = said == "on" if term == "refused-when-manual" else not is_off(case)
     is_meant = choice.mode == "tool" if term == "refused-when-named" else is_forced(choice)
@@ -129,7 +129,7 @@ def _thinking(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
     yield finding if finding.check else by_term(case, CONFLICT, "choice.forced-with-thinking", at, text)
 
 
-def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """A choice among nothing. What a server remembers may hold the tools."""
     if request.tools or request.previous_id:
         return

@@ -17,7 +17,7 @@ from workbench.protocols.clients.differences import WHOLE, Group, one_by_one, po
 from workbench.protocols.clients.grown import CALL
 from workbench.protocols.clients.ours import declared
 from workbench.protocols.decode import RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import loads
@@ -64,7 +64,7 @@ MOST_EVENTS = 20_000
 """Events beyond which no client is asked."""
 
 
-def review(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
+def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     """All findings, and what clients do: as evidence where a finding tells of the same fault in the stream."""
     known = list(found)
     said = list(_of_clients(case))
@@ -75,7 +75,7 @@ def review(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
     yield from known if told else (*known, *said)
 
 
-def _of_clients(case: Case) -> Iterator[Finding]:
+def _of_clients(case: RuleContext) -> Iterator[Finding]:
     answer, exchange = case.response, case.decoded.exchange
     if answer is None or not answer.is_stream or answer.error or exchange.is_left:
         return
@@ -87,7 +87,7 @@ def _of_clients(case: Case) -> Iterator[Finding]:
         yield from _of_accumulators(case)
 
 
-def _is_odd(case: Case) -> bool:
+def _is_odd(case: RuleContext) -> bool:
     """Clients may differ about it."""
     answer = case.response
     if answer is None or not policies(case.decoded.protocol or ""):
@@ -101,7 +101,7 @@ def _is_odd(case: Case) -> bool:
     return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
 
 
-def _final_calls(case: Case) -> int | None:
+def _final_calls(case: RuleContext) -> int | None:
     """Calls in the response that ends a stream of the Responses API; None where the stream has no such end."""
     last = next(
         (event.data for event in reversed(case.decoded.events[-2:]) if event.data not in (None, b"[DONE]")), b""
@@ -115,7 +115,7 @@ def _final_calls(case: Case) -> int | None:
     return sum(item.get("type") in _ITEMS for item in items) if isinstance(response, dict) else None
 
 
-def _lacks_index(case: Case, call: ToolCallIR) -> bool:
+def _lacks_index(case: RuleContext, call: ToolCallIR) -> bool:
     """The delta in which a call of Chat Completions began has no index."""
     events = case.decoded.events
     first = events[call.source.events[0]] if call.source.events and call.source.events[0] < len(events) else None
@@ -135,7 +135,7 @@ def _objects(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
     return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
 
 
-def _of_lines(case: Case) -> Iterator[Finding]:
+def _of_lines(case: RuleContext) -> Iterator[Finding]:
     """Google's own clients take every line that is neither blank nor ``data: {…}`` for a piece of an error in JSON."""
     for event in case.decoded.events:
         block = case.decoded.response_text[event.start : event.end]
@@ -153,7 +153,7 @@ def _of_lines(case: Case) -> Iterator[Finding]:
             return
 
 
-def _of_accumulators(case: Case) -> Iterator[Finding]:
+def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
     alone = [group for group in one_by_one(case.decoded) if group.policies != (_NAIVE,)]
     for rule, affected, verb in (
         (RAISES, [g for g in alone if g.stopped], "raise an error"),
@@ -179,7 +179,7 @@ def _named(groups: Sequence[Group]) -> str:
     return "; ".join(f"{', '.join(names)}: {words}" for words, names in said.items())
 
 
-def _is_sender(case: Case, group: Group) -> bool:
+def _is_sender(case: RuleContext, group: Group) -> bool:
     """The client that sent the request is one of these."""
     http = case.decoded.exchange.request
     agent = (http.headers.get("user-agent") or "") if http else ""

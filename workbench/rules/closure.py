@@ -13,9 +13,9 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.contracts.refusal import known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.wire.exchange import Origin
@@ -74,7 +74,7 @@ MOST_RESULTS = 256
 """Messages of results in a row that are looked through for the turn before them; no provider takes as many calls."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings from the closure of the request's history and of the calls of the answer."""
     answered_by_place = {line.stands_for for line in case.closure.lines if line.stands_for}
     foreign = list(_foreign_results(case))
@@ -100,7 +100,7 @@ class _Foreign(NamedTuple):
     call_id: str
 
 
-def _foreign_results(case: Case) -> Iterator[_Foreign]:
+def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
     """Messages of the role, and blocks of the type, that results have on another wire."""
     wanted = case.contract.closure.result_role
     for _, message in case.suspects(_is_foreign):
@@ -118,7 +118,7 @@ def _is_foreign(message: Message) -> bool:
     return message.role in ("tool", LEGACY_ROLE) or any(isinstance(p, Opaque) for p in message.parts)
 
 
-def _line(case: Case, line: CallLine) -> Iterator[Finding]:
+def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     flaws = list(_flaws(case, line))
     yield from flaws
     if flaws or Flaw.BY_POSITION in line.flaws:
@@ -132,7 +132,7 @@ def _line(case: Case, line: CallLine) -> Iterator[Finding]:
             yield _related(case, _orphan(case, line, ref), line)
 
 
-def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     messages = case.decoded.messages(REQUEST)
     nearest = range(ref.message - 1, max(-1, ref.message - MOST_RESULTS), -1)
     other = next((messages[n] for n in nearest if not any(messages[n].tool_results())), None)
@@ -145,7 +145,7 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)
 
 
-def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     if ref.side == REQUEST and (case.is_refused or _ends_with_results(case)):
         is_last = ref.message + 1 == len(case.decoded.messages(REQUEST))
         return _missing(case, line, ref, when=AT_END if is_last else "")
@@ -155,7 +155,7 @@ def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
 _NAMED = re.compile(r"\bmessage (\d+)")
 
 
-def _seen(case: Case, line: CallLine) -> str:
+def _seen(case: RuleContext, line: CallLine) -> str:
     """What the closure notes; a message is named with its pointer, for providers count from zero."""
     if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
         return line.note
@@ -171,13 +171,13 @@ def _seen(case: Case, line: CallLine) -> str:
     return _NAMED.sub(placed, line.note)
 
 
-def _ends_with_results(case: Case) -> bool:
+def _ends_with_results(case: RuleContext) -> bool:
     """The provider takes no request that ends with open calls; one that was made from a transcript was never sent."""
     is_owed = case.contract.term("closure.open-at-end") == "refused"
     return is_owed and case.decoded.exchange.origin is not Origin.RECONSTRUCTED
 
 
-def _missing(case: Case, line: CallLine, ref: NodeRef, when: str = "") -> Finding:
+def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") -> Finding:
     message = f"{_call(line)} has no result in the place where it is expected"
     evidence = " · ".join(filter(None, (_seen(case, line), dropped_result(case, line.id))))
     finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line), when=when)
@@ -188,7 +188,7 @@ def _missing(case: Case, line: CallLine, ref: NodeRef, when: str = "") -> Findin
     return _related(case, finding, line)
 
 
-def _open_turn(case: Case, line: CallLine) -> Mapping[str, str]:
+def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
     """What a refusal of open calls names: every one of the turn, the message they are in, and what follows it.
 
     ``{next}`` is the first message behind the turn that is no result of it.
@@ -208,19 +208,19 @@ def _open_turn(case: Case, line: CallLine) -> Mapping[str, str]:
     return values
 
 
-def _next_other(decoded: Decoded, turn: int) -> int:
+def _next_other(decoded: DecodedExchange, turn: int) -> int:
     """The first message behind a turn that is no result; the last one where all are."""
     messages = decoded.messages(REQUEST)
     behind = (n for n in range(turn + 1, len(messages)) if not any(messages[n].tool_results()))
     return next(behind, len(messages) - 1)
 
 
-def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:
+def _flaws(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     for flaw in line.flaws:
         yield from (_related(case, finding, line) for finding in _flaw(case, line, flaw))
 
 
-def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
+def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     note = _seen(case, line)
     if flaw is Flaw.CALL_ROLE and line.call:
         role = case.message(line.call).role
@@ -262,7 +262,7 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         yield case.at(NOT_FIRST, line.before, message, evidence=note, values=_open_turn(case, line))
 
 
-def _is_one_turn(case: Case, line: CallLine) -> bool:
+def _is_one_turn(case: RuleContext, line: CallLine) -> bool:
     """Nobody else speaks between the two calls.
 
     An id that comes again in a later turn is still told apart by its place: requests like that are reported as refused,
@@ -274,7 +274,7 @@ def _is_one_turn(case: Case, line: CallLine) -> bool:
     return all(m.role == case.contract.closure.call_role for m in between)
 
 
-def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
+def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     if line.stands_for is None:
         return
     call = case.part(line.stands_for)
@@ -299,7 +299,7 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 
-def _related(case: Case, finding: Finding, line: CallLine) -> Finding:
+def _related(case: RuleContext, finding: Finding, line: CallLine) -> Finding:
     nodes = [ref for ref in (line.call, line.twin, *line.results) if ref and ref.side == finding.side]
     return with_related(finding, [*finding.related, *(case.pointer(ref) for ref in nodes)])
 

@@ -8,7 +8,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Finding
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.rules.closure import NOT_FIRST
 from workbench.rules.wording import by_term
 
@@ -18,7 +18,7 @@ USUAL = (ToolResultIR, Reasoning)
 """Parts that may always stand beside results."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """The first part that stands behind the results of a message; what stands before them is found elsewhere."""
     alone = case.contract.term("closure.results-alone")
     if not alone:

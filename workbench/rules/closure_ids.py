@@ -10,7 +10,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.closure import MISMATCH
 from workbench.rules.wording import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
 
@@ -24,7 +24,7 @@ ID_FORMAT = Rule(
 RULES = (ID_FORMAT,)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Ids that are absent, empty, too long or of another form than the provider takes."""
     terms = case.contract.closure
     for side, messages in (
@@ -39,7 +39,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _misnamed(case)
 
 
-def _nameless(case: Case) -> Iterator[Finding]:
+def _nameless(case: RuleContext) -> Iterator[Finding]:
     """Results without the name of their function, where that pairs them."""
     for n, message in case.suspects(_has_nameless):
         for k, result in message.tool_results():
@@ -48,7 +48,7 @@ def _nameless(case: Case) -> Iterator[Finding]:
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
 
 
-def _misnamed(case: Case) -> Iterator[Finding]:
+def _misnamed(case: RuleContext) -> Iterator[Finding]:
     """Results that name another function than the call which they answer, where names pair them too."""
     able = protocols.get(case.request.protocol).capabilities if case.request else None
     if able is None or (able.call_ids and not able.ids_optional):
@@ -92,7 +92,7 @@ def _is_of_other_form(value: str, pattern: str) -> bool:
     return bool(pattern) and not re.fullmatch(pattern, value)
 
 
-def _has_no_ids(case: Case, ref: NodeRef) -> bool:
+def _has_no_ids(case: RuleContext, ref: NodeRef) -> bool:
     """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
     protocol = case.decoded.protocol
     able = protocols.get(protocol).capabilities if protocol else None
@@ -104,7 +104,7 @@ def _has_no_ids(case: Case, ref: NodeRef) -> bool:
     )
 
 
-def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
+def _id_form(case: RuleContext, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
     terms = case.contract.closure
     what, which = ("the call", "") if name == "id" else ("the result", "result-")
     if not value and _has_no_ids(case, ref):

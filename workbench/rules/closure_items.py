@@ -10,7 +10,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
@@ -24,7 +24,7 @@ REFERRING = ("item_reference", "local_shell_call_output")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on ids of a form, or used twice, where the provider is known to refuse exactly that."""
     if case.request is None:
         return
@@ -37,7 +37,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _server_results(case)
 
 
-def _items(case: Case) -> Iterator[Finding]:
+def _items(case: RuleContext) -> Iterator[Finding]:
     seen: dict[str, int] = {}
     for n, message in case.suspects(_has_id):
         name, kind = item_id(message), item_kind(message)
@@ -55,13 +55,13 @@ def _items(case: Case) -> Iterator[Finding]:
             yield _on_id(case, ID_FORMAT, message, text, "item-prefix", values)
 
 
-def _on_id(case: Case, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
+def _on_id(case: RuleContext, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
     """A finding that only a provider has which refuses it: no result names an item."""
     found = case.finding(rule, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
     return replace(found, breaks=Breaks.REQUEST)
 
 
-def _prefix(case: Case, kind: str) -> str:
+def _prefix(case: RuleContext, kind: str) -> str:
     prefixes = case.contract.term("closure.item-prefixes")
     return str(prefixes.get(kind, "")) if isinstance(prefixes, dict) else ""
 
@@ -70,7 +70,7 @@ def _has_id(message: Message) -> bool:
     return bool(item_id(message))
 
 
-def _server_calls(case: Case, pattern: str) -> Iterator[Finding]:
+def _server_calls(case: RuleContext, pattern: str) -> Iterator[Finding]:
     for n, message in case.suspects(_has_server_call):
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCallIR) and part.is_server and part.id and not re.fullmatch(pattern, part.id):
@@ -82,7 +82,7 @@ def _has_server_call(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR) and p.is_server for p in message.parts)
 
 
-def _server_results(case: Case) -> Iterator[Finding]:
+def _server_results(case: RuleContext) -> Iterator[Finding]:
     """Results of calls that the provider ran, without the call before them."""
     called: set[str | None] = set()
     for n, message in case.suspects(_has_server_part):

@@ -10,7 +10,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.shapes import SHAPE
 from workbench.rules.wording import enforced_exactly, from_anomalies, quote, unproved
 
@@ -28,7 +28,7 @@ MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hol
 RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the texts of the request as far as the provider cares, and on answers that say nothing."""
     for n, message in case.suspects(_is_odd):
         yield from _texts(case, n, message)
@@ -47,14 +47,14 @@ def _is_odd(message: Message) -> bool:
     return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
 
 
-def _noticed(case: Case) -> Iterator[Finding]:
+def _noticed(case: RuleContext) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     is_refused = enforced_exactly(case, EMPTY, "null") is not None
     for finding in from_anomalies(case, EMPTY, "null"):
         yield finding if is_refused else replace(unproved(finding), source="")
 
 
-def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
+def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
     is_last = number == len(case.decoded.messages(REQUEST)) - 1
     if _is_empty(message):
         when = "empty-message" if message.parts or message.extra.get("content", "") is not None else "null"
@@ -95,7 +95,7 @@ def _blank(part: object) -> str:
     return "blank-text" if part.text else "empty-text"
 
 
-def _empty_failures(case: Case, number: int, message: Message) -> Iterator[Finding]:
+def _empty_failures(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
     """Results that say a tool failed, and not how."""
     if enforced_exactly(case, EMPTY, "empty-error"):
         for k, result in message.tool_results():
@@ -104,7 +104,7 @@ def _empty_failures(case: Case, number: int, message: Message) -> Iterator[Findi
                 yield case.at(EMPTY, NodeRef(REQUEST, number, k), text, when="empty-error")
 
 
-def _lists(case: Case) -> Iterator[Finding]:
+def _lists(case: RuleContext) -> Iterator[Finding]:
     """Content that is a list of parts, where it has to be a string."""
     anywhere, in_results = (enforced_exactly(case, SHAPE, when) for when in ("array-content", "result-content"))
     if not anywhere and not in_results:
@@ -121,7 +121,7 @@ def _is_list(message: Message) -> bool:
     return any(part.source.pointer.startswith("/content/") for part in parts)
 
 
-def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
+def _media(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
     """Media that the results of this provider may not hold."""
     allowed = case.contract.term("content.tool-result-types")
     for k, result in message.tool_results() if allowed else ():
@@ -133,18 +133,18 @@ def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
                 yield _of_media(case, message.absolute(part), part.kind, text, values=said, evidence=seen)
 
 
-def _of_media(case: Case, pointer: str, kind: str, message: str, **more: Any) -> Finding:
+def _of_media(case: RuleContext, pointer: str, kind: str, message: str, **more: Any) -> Finding:
     """A kind of media that is refused by its name, or like every other; else nobody knows what becomes of it."""
     finding = case.finding(MEDIA, REQUEST, pointer, message, when=kind, **more)
     return finding if enforced_exactly(case, MEDIA, kind, "") else unproved(finding)
 
 
-def _call_of(case: Case, number: int, part: int) -> str:
+def _call_of(case: RuleContext, number: int, part: int) -> str:
     result = case.part(NodeRef(REQUEST, number, part))
     return f"result of {quote(result.tool_call_id)}" if isinstance(result, ToolResultIR) else ""
 
 
-def _last_message(case: Case) -> Iterator[Finding]:
+def _last_message(case: RuleContext) -> Iterator[Finding]:
     """An answer that the client began for the model."""
     messages = case.decoded.messages(REQUEST)
     if not messages or not _is_assistant(case, messages[-1]) or _is_paused(messages[-1]):
@@ -166,7 +166,7 @@ def _last_message(case: Case) -> Iterator[Finding]:
         yield case.at(TRAILING, where, message, name="text", evidence=quote(text.text[-40:]))
 
 
-def _is_assistant(case: Case, message: Message) -> bool:
+def _is_assistant(case: RuleContext, message: Message) -> bool:
     return message.role == case.contract.closure.call_role
 
 
@@ -175,7 +175,7 @@ def _is_paused(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
 
 
-def _silent_answer(case: Case) -> Iterator[Finding]:
+def _silent_answer(case: RuleContext) -> Iterator[Finding]:
     """An answer without a word and without a call."""
     answer = case.response
     if answer is None or answer.error or not answer.is_complete or answer.stop == "filter":

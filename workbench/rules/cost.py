@@ -11,8 +11,8 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.facts import matches
 from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import ModelRequest, Usage
-from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._case import Case, Rule
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules.wording import quote
@@ -33,7 +33,7 @@ _MARKED = ("anthropic-messages", "bedrock-invoke", "bedrock-converse")
 """Protocols whose providers cache what is marked, and nothing else."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on what is paid for the request."""
     if case.request is None or case.decoded.exchange.origin is Recorded.RECONSTRUCTED:
         return
@@ -41,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _tools(case)
 
 
-def _cache(case: Case) -> Iterator[Finding]:
+def _cache(case: RuleContext) -> Iterator[Finding]:
     """The first byte that differs from the last request of the conversation, and what is read anew behind it."""
     old, new = _before(case), case.decoded
     if old is None:
@@ -60,7 +60,7 @@ def _cache(case: Case) -> Iterator[Finding]:
     yield _broken(case, old, found, paid)
 
 
-def _before(case: Case) -> Decoded | None:
+def _before(case: RuleContext) -> DecodedExchange | None:
     """The last request of the conversation that was answered, of the same model and place; None where there is none."""
     for index in reversed(case.earlier.exchanges[-limits.MOST_RETRIES_BACK :]):
         old = case.peek(index)
@@ -74,7 +74,7 @@ def _before(case: Case) -> Decoded | None:
     return None
 
 
-def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding:
+def _broken(case: RuleContext, old: DecodedExchange, found: Break, paid: int | None) -> Finding:
     least = case.contract.term("cost.cache-minimum")
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
     estimate = found.read_anew // limits.BYTES_PER_TOKEN
@@ -92,13 +92,13 @@ def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding
     return replace(finding, severity=severity, span=found.span or finding.span, origin=came)
 
 
-def _unmarked(case: Case, old: Decoded, mark: str) -> Finding:
+def _unmarked(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
     text = f"the cache marks of exchange {old.index + 1} are gone: nothing of this prompt is read from the cache"
     came = Origin(old.index, REQUEST, mark, "the last mark of the request before", old.exchange.hop)
     return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
 
 
-def _paid(old: Decoded, new: Decoded) -> int | None:
+def _paid(old: DecodedExchange, new: DecodedExchange) -> int | None:
     """Tokens that the answers of both show to be read anew; None where they do not count them."""
     was, now = _usage(old), _usage(new)
     if was is None or now is None or now.cache_read is None:
@@ -109,11 +109,11 @@ def _paid(old: Decoded, new: Decoded) -> int | None:
     return max(cached - now.cache_read, 0) if cached else None
 
 
-def _usage(decoded: Decoded) -> Usage | None:
+def _usage(decoded: DecodedExchange) -> Usage | None:
     return decoded.response.usage if decoded.response else None
 
 
-def _tools(case: Case) -> Iterator[Finding]:
+def _tools(case: RuleContext) -> Iterator[Finding]:
     """Tool definitions that are the greater part of what is sent. Said once a conversation, and when they change."""
     request, old = case.request, _before(case)
     if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
@@ -133,14 +133,14 @@ def _tools(case: Case) -> Iterator[Finding]:
     yield replace(finding, severity=severity)
 
 
-def _measured(case: Case) -> str:
+def _measured(case: RuleContext) -> str:
     """What the answer counts of the whole prompt."""
     usage = _usage(case.decoded)
     whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0
     return f", of {whole:,} that the answer counts for the whole prompt" if whole else ""
 
 
-def _overhead(case: Case) -> str:
+def _overhead(case: RuleContext) -> str:
     """What the provider adds for the use of tools, as far as its contract knows the model."""
     tokens = overhead(case.contract, case.request) if case.request else 0
     return f"; {case.contract.title} adds {tokens} for their use" if tokens else ""
@@ -156,6 +156,6 @@ def overhead(contract: Contract, request: ModelRequest) -> int:
     return 0
 
 
-def _size(decoded: Decoded, pointer: str) -> int:
+def _size(decoded: DecodedExchange, pointer: str) -> int:
     span = decoded.place(REQUEST, pointer).span
     return span[1] - span[0] if span else 0

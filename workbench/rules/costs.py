@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from workbench import limits
 from workbench.contracts import Contract
 from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.cost import overhead
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Price, Prices
@@ -143,7 +143,9 @@ def turns(inspector: Inspector, prices: Prices) -> Iterator[Turn]:
         yield _turn(decoded, decoded.request, detail.contract, row.conversation, prices)
 
 
-def _turn(decoded: Decoded, request: ModelRequest, contract: Contract, conversation: int, prices: Prices) -> Turn:
+def _turn(
+    decoded: DecodedExchange, request: ModelRequest, contract: Contract, conversation: int, prices: Prices
+) -> Turn:
     usage = decoded.response.usage if decoded.response else None
     counted = _prompt(usage)
     added = overhead(contract, request)
@@ -172,7 +174,7 @@ def _turn(decoded: Decoded, request: ModelRequest, contract: Contract, conversat
     )
 
 
-def _said(decoded: Decoded) -> int:
+def _said(decoded: DecodedExchange) -> int:
     """Bytes of what the model wrote: texts, reasoning and arguments, without what a stream wraps them in."""
     messages = decoded.response.messages if decoded.response else ()
     parts = [part for message in messages for part in message.parts]
@@ -189,7 +191,7 @@ def _prompt(usage: Usage | None) -> int | None:
     return usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
 
 
-def _weights(decoded: Decoded, request: ModelRequest) -> tuple[int, int, int, int]:
+def _weights(decoded: DecodedExchange, request: ModelRequest) -> tuple[int, int, int, int]:
     """Bytes of system prompt, tools, history and what is new."""
     tools = sum(_size(decoded, tool.pointer) for tool in request.tools)
     beside = sum(_size(decoded, part.source.pointer) for part in request.system)
@@ -200,7 +202,7 @@ def _weights(decoded: Decoded, request: ModelRequest) -> tuple[int, int, int, in
     return system, tools, sum(size for n, size in said if n <= last), sum(size for n, size in said if n > last)
 
 
-def _size(decoded: Decoded, pointer: str) -> int:
+def _size(decoded: DecodedExchange, pointer: str) -> int:
     span = decoded.place(REQUEST, pointer).span if pointer else None
     return span[1] - span[0] if span else 0
 

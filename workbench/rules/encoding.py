@@ -8,7 +8,7 @@ from itertools import islice
 
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote
 
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
@@ -24,7 +24,7 @@ _ESCAPE = re.compile(
 _MAYBE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Half characters in the request: lone surrogate escapes, and bytes that are no UTF-8."""
     text = case.decoded.request_text
     if case.request is None and case.decoded.protocol is None:

@@ -15,7 +15,7 @@ from workbench.leaves import escape
 from workbench.protocols.decode import REQUEST
 from workbench.protocols.known import fact
 from workbench.rules._body import base, values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import by_term, quote, unproved, weaker, with_related
 from workbench.wire.exchange import Origin
 
@@ -34,7 +34,7 @@ _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/
 """Where a body announces betas: Bedrock has no header for them."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on fields, marks and headers of the request that this backend refuses."""
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
@@ -45,7 +45,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _betas(case)
 
 
-def _unknown_fields(case: Case) -> Iterator[Finding]:
+def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
     request, at = case.request, base(case.decoded)
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
@@ -58,7 +58,7 @@ def _unknown_fields(case: Case) -> Iterator[Finding]:
             yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=said)
 
 
-def _beta_field(case: Case, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
+def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
     """A field that only a beta makes known."""
     announced = [name for _, name in betas(case)]
     if any(fnmatchcase(name, glob) for name in announced for glob in wanted):
@@ -73,7 +73,7 @@ def _beta_field(case: Case, pointer: str, field: str, wanted: list[str]) -> Iter
         yield unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
 
 
-def _message_fields(case: Case) -> Iterator[Finding]:
+def _message_fields(case: RuleContext) -> Iterator[Finding]:
     """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
     known = fact(case.contract, _fields_of_roles)
     for _, message in case.suspects(_strange_keys, known) if known else ():
@@ -110,7 +110,7 @@ def _keys(message: Message) -> list[str]:
     return list(dict.fromkeys((*read, *message.extra)))
 
 
-def _cache_marks(case: Case) -> Iterator[Finding]:
+def _cache_marks(case: RuleContext) -> Iterator[Finding]:
     most = case.contract.term("gateway.max-cache-marks")
     if not isinstance(most, int):
         return
@@ -124,7 +124,7 @@ def _cache_marks(case: Case) -> Iterator[Finding]:
         yield with_related(finding, found)
 
 
-def betas(case: Case) -> Iterator[tuple[str, str]]:
+def betas(case: RuleContext) -> Iterator[tuple[str, str]]:
     """(pointer, name) of every beta that the request announces, in its header or its body."""
     http = case.decoded.exchange.request
     for value in http.headers.all(BETA) if http else ():
@@ -133,7 +133,7 @@ def betas(case: Case) -> Iterator[tuple[str, str]]:
         yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
 
 
-def _betas(case: Case) -> Iterator[Finding]:
+def _betas(case: RuleContext) -> Iterator[Finding]:
     taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
     own = case.contract.term("gateway.own-betas") or []
     answer = case.response.error.message if case.is_refused and case.response and case.response.error else ""
@@ -150,14 +150,14 @@ def _betas(case: Case) -> Iterator[Finding]:
             yield _own_beta(case, pointer, name)
 
 
-def _refused_beta(case: Case, pointer: str, name: str, answer: str) -> Finding:
+def _refused_beta(case: RuleContext, pointer: str, name: str, answer: str) -> Finding:
     """The contract does not know it, and the answer says it."""
     text = f"the answer refuses the beta {quote(name)}: somebody on the way, or behind, does not offer it"
     finding = case.finding(BETA_HEADER, REQUEST, pointer, text, evidence=f"answered {quote(answer)}")
     return replace(unproved(finding), severity=Severity.ERROR)
 
 
-def _own_beta(case: Case, pointer: str, name: str) -> Finding:
+def _own_beta(case: RuleContext, pointer: str, name: str) -> Finding:
     """Nothing is wrong with it here, and a gateway that passes it on to another host of the model will be refused."""
     fact = case.contract.terms["gateway.own-betas"]
     text = f"the beta {quote(name)} is known to {case.contract.title} alone: others that serve its models refuse it"

@@ -16,8 +16,8 @@ from workbench.diff.damage import Kind
 from workbench.diff.damage.bodies import SPELLING, Change, changes_of, is_inside
 from workbench.diff.said import Lost, lost
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules._case import Case, Rule
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, with_related
 from workbench.wire.jsontext import dumps
 
@@ -87,7 +87,7 @@ _CHAIN = frozenset(
 """Members on which calls, results and reasoning rest: a changed byte breaks them."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Against the same turn one place nearer to the client, and nearer to the model."""
     outer, inner = case.hops.outer, case.hops.inner
     if outer is not None and not is_meant(case.decoded, outer):
@@ -97,13 +97,13 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _answers(case, inner)
 
 
-def is_meant(one: Decoded, other: Decoded) -> bool:
+def is_meant(one: DecodedExchange, other: DecodedExchange) -> bool:
     """One was made from the other by somebody who said so: an edit at a breakpoint, another protocol."""
     made = one.exchange.parent == other.exchange.id and one.exchange.branch
     return bool(made or (other.exchange.parent == one.exchange.id and other.exchange.branch))
 
 
-def _requests(case: Case, outer: Decoded) -> Iterator[Finding]:
+def _requests(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
     """What went on is not what came in."""
     if outer.protocol == case.decoded.protocol:
         found = changes_of(outer.request_text, case.decoded.request_text)
@@ -113,7 +113,7 @@ def _requests(case: Case, outer: Decoded) -> Iterator[Finding]:
         yield from _said(case, outer, REQUEST)
 
 
-def _answers(case: Case, inner: Decoded) -> Iterator[Finding]:
+def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     """What the client got is not what the model sent. Answers of different statuses are those of different attempts."""
     mine, theirs = case.decoded.exchange.response, inner.exchange.response
     if not mine or not theirs or (mine.status >= 400) != (theirs.status >= 400):
@@ -130,7 +130,7 @@ def _answers(case: Case, inner: Decoded) -> Iterator[Finding]:
         yield from _said(case, inner, RESPONSE)
 
 
-def _damaged(case: Case, other: Decoded, side: str, found: Iterable[Change]) -> Iterator[Finding]:
+def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterable[Change]) -> Iterator[Finding]:
     """A finding for each kind of change; further places of the same kind are related ones."""
     ranked = sorted(
         ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _respelled(list(found))),
@@ -203,7 +203,7 @@ def _shown(value: JsonValue) -> str:
     return quote(value) if isinstance(value, str) else quote(dumps(value).decode("utf-8", "replace"))[1:-1]
 
 
-def _headers(case: Case, outer: Decoded) -> Iterator[Finding]:
+def _headers(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
     """Headers that switch on what the body asks for."""
     sent, went = outer.exchange.request, case.decoded.exchange.request
     for name in _HEADERS if sent and went and len(went.headers) else ():
@@ -217,7 +217,7 @@ def _headers(case: Case, outer: Decoded) -> Iterator[Finding]:
         yield _placed(case, outer, finding, f"/headers/{name}")
 
 
-def _said(case: Case, other: Decoded, side: str) -> Iterator[Finding]:
+def _said(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Finding]:
     """By what is said: between two protocols, and between streams."""
     losses = list(lost(side, other.messages(side), case.decoded.messages(side)))
     mapped = _mapped(losses, case.decoded, side)
@@ -227,7 +227,7 @@ def _said(case: Case, other: Decoded, side: str) -> Iterator[Finding]:
         yield _placed(case, other, _loss(case, other, side, loss), _pointer(other, loss))
 
 
-def _mapped(losses: Iterable[Lost], mine: Decoded, side: str) -> set[tuple[str, str]]:
+def _mapped(losses: Iterable[Lost], mine: DecodedExchange, side: str) -> set[tuple[str, str]]:
     """Ids that became others, one for one, in calls and results alike."""
     pairs = {(loss.old, loss.new) for loss in losses if loss.field in _LINKS}
     if any(len({pair[n] for pair in pairs}) < len(pairs) for n in (0, 1)):
@@ -240,7 +240,7 @@ def _mapped(losses: Iterable[Lost], mine: Decoded, side: str) -> set[tuple[str, 
 _LINKS = ("id", "tool_call_id")
 
 
-def _loss(case: Case, other: Decoded, side: str, loss: Lost) -> Finding:
+def _loss(case: RuleContext, other: DecodedExchange, side: str, loss: Lost) -> Finding:
     rule = ALTERED if loss.after and loss.new is not None else DROPPED
     name = f"the {loss.field} of a {loss.what}" if loss.field and loss.what != "text" else f"a {loss.what}"
     verb = "changed" if rule is ALTERED else "lost"
@@ -257,22 +257,22 @@ def _loss(case: Case, other: Decoded, side: str, loss: Lost) -> Finding:
     return case.at(shown, loss.after, message, name=loss.field or None, evidence=seen)
 
 
-def _pointer(other: Decoded, loss: Lost) -> str:
+def _pointer(other: DecodedExchange, loss: Lost) -> str:
     message = other.messages(loss.before.side)[loss.before.message]
     return message.absolute(message.parts[loss.before.part], loss.field or None)
 
 
-def _between(case: Case, other: Decoded, side: str) -> str:
+def _between(case: RuleContext, other: DecodedExchange, side: str) -> str:
     """``between client (exchange 1) and upstream``, in the direction it travelled."""
     there = f"{_hop(other)} (exchange {other.index + 1})"
     return f"between {there} and {_hop(case.decoded)}"
 
 
-def _hop(decoded: Decoded) -> str:
+def _hop(decoded: DecodedExchange) -> str:
     return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the place without a name"
 
 
-def _placed(case: Case, other: Decoded, finding: Finding, was: str = "") -> Finding:
+def _placed(case: RuleContext, other: DecodedExchange, finding: Finding, was: str = "") -> Finding:
     """With where the damage is seen first, and where the value was still whole."""
     whole = f" at {was}" if was else ""
     words = f"whole in exchange {other.index + 1}, recorded at {_hop(other)}{whole}"

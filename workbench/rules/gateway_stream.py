@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
-from workbench.protocols.decode import RESPONSE, Decoded
-from workbench.rules._case import Case, Rule
+from workbench.protocols.decode import RESPONSE, DecodedExchange
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.gateway_hops import is_meant
 from workbench.rules.wording import quote, weaker
 
@@ -48,7 +48,7 @@ class Arrivals(NamedTuple):
         return self.last - self.first
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Against the place nearer to the model; else by the times of this place alone."""
     answer, inner = case.decoded.answer, case.hops.inner
     if answer is None or not answer.is_stream or len(case.decoded.events) < 2:
@@ -59,7 +59,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _against(case, inner)
 
 
-def _alone(case: Case) -> Iterator[Finding]:
+def _alone(case: RuleContext) -> Iterator[Finding]:
     mine, answer = arrivals(case.decoded), case.response
     wrote = answer.usage.output if answer and answer.usage else None
     if mine is None or len(case.decoded.events) < FEWEST or mine.spread > AT_ONCE or mine.first < LONG:
@@ -71,7 +71,7 @@ def _alone(case: Case) -> Iterator[Finding]:
     yield case.finding(BUFFERED, RESPONSE, "", message, events=_all(case.decoded), evidence=seen)
 
 
-def _against(case: Case, inner: Decoded) -> Iterator[Finding]:
+def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     mine, theirs = arrivals(case.decoded), arrivals(inner)
     there = f"{_hop(inner)} (exchange {inner.index + 1})"
     if mine and theirs and theirs.spread >= LONG and mine.spread <= HELD * theirs.spread:
@@ -87,26 +87,26 @@ def _against(case: Case, inner: Decoded) -> Iterator[Finding]:
     yield _placed(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
 
 
-def arrivals(decoded: Decoded) -> Arrivals | None:
+def arrivals(decoded: DecodedExchange) -> Arrivals | None:
     """When the first and the last event came; None where the recording has no times."""
     first, last = (decoded.arrival(decoded.events[n]) for n in (0, -1))
     return Arrivals(first, last) if first is not None and last is not None else None
 
 
-def _pieces(decoded: Decoded) -> int:
+def _pieces(decoded: DecodedExchange) -> int:
     """Events that brought a piece of a text, of reasoning or of arguments."""
     parts = (part for message in decoded.messages(RESPONSE) for part in message.parts)
     return len({segment.event for part in parts for pieces in part.source.segments.values() for segment in pieces})
 
 
-def _all(decoded: Decoded) -> tuple[int, ...]:
+def _all(decoded: DecodedExchange) -> tuple[int, ...]:
     return tuple(range(len(decoded.events)))
 
 
-def _hop(decoded: Decoded) -> str:
+def _hop(decoded: DecodedExchange) -> str:
     return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the place without a name"
 
 
-def _placed(case: Case, inner: Decoded, finding: Finding) -> Finding:
+def _placed(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
     words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, came in time"
     return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))

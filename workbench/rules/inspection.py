@@ -22,9 +22,9 @@ from workbench.chain.ledger import Ledger
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, chosen, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
-from workbench.protocols.decode import ERROR_ALONE, REQUEST, Decoded
+from workbench.protocols.decode import ERROR_ALONE, REQUEST, DecodedExchange
 from workbench.protocols.known import KnownMessages
-from workbench.rules import Acceptances, Case, Origins, check, check_error_alone, check_undecoded_failure, judge
+from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
 from workbench.wire.session.replaced import Replaced
@@ -81,7 +81,7 @@ class Detail:
     """Everything about one exchange. ``about``: what the maker of its session says of that."""
 
     row: Inspected
-    decoded: Decoded
+    decoded: DecodedExchange
     contract: Contract
     closure: Closure
     ledger: Ledger
@@ -92,9 +92,9 @@ class Detail:
 class Trial:
     """Another request, with its answer where there is one, judged in the place of one that was sent."""
 
-    decoded: Decoded
+    decoded: DecodedExchange
     contract: Contract
-    case: Case
+    case: RuleContext
     findings: tuple[Finding, ...]
 
     @property
@@ -140,7 +140,7 @@ class Inspector:
     rows: list[Inspected] = field(default_factory=list)
     _next: int = 0
     _grown: set[int] = field(default_factory=set, repr=False)
-    _open: dict[int, Decoded] = field(default_factory=dict, repr=False)
+    _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
     _marks: dict[int, int] = field(default_factory=dict, repr=False)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
     _providers: dict[int, str] = field(default_factory=dict, repr=False)
@@ -148,7 +148,7 @@ class Inspector:
     _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
-    _peeked: dict[int, Decoded] = field(default_factory=dict, repr=False)
+    _peeked: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
     _origins: Origins = field(init=False, repr=False)
     _accepted: Acceptances = field(init=False, repr=False)
 
@@ -203,7 +203,9 @@ class Inspector:
         if not isinstance(exchange, Exchange) or exchange.state is not State.OPEN:
             self._rewind(index)
             return self._step()
-        decoded = self._open[index] = Decoded(index, exchange, self.protocol, self._open[index], among=self._among())
+        decoded = self._open[index] = DecodedExchange(
+            index, exchange, self.protocol, self._open[index], among=self._among()
+        )
         self._details.pop(index, None)
         row, conversation = self._row(decoded), self.rows[index].conversation
         if conversation is not None:
@@ -245,7 +247,7 @@ class Inspector:
         row = self.rows[index]
         kept = self._details.pop(index, None)
         if kept is None:
-            decoded = Decoded(index, self.session.exchange(index), self.protocol, among=self._among())
+            decoded = DecodedExchange(index, self.session.exchange(index), self.protocol, among=self._among())
             case = self._case(decoded, self._contract(decoded), row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = kept = replace(kept, row=row, about=self.session.about)
@@ -289,10 +291,12 @@ class Inspector:
         answer = exchange.response if is_answered else response
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
         among = self._among(provider)
-        decoded = Decoded(index, tried, protocol or self.protocol, known=self.known, among=among)
+        decoded = DecodedExchange(index, tried, protocol or self.protocol, known=self.known, among=among)
         return self.judged(decoded, provider, is_own=is_own)
 
-    def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False, is_own: bool = False) -> Trial:
+    def judged(
+        self, decoded: DecodedExchange, provider: str = "", *, is_alone: bool = False, is_own: bool = False
+    ) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.
 
         Args:
@@ -324,7 +328,7 @@ class Inspector:
         other = copy(self)
         other.session, other.rows = Replaced(self.session, index, exchange), list(self.rows)
         other._details, other._peeked = {}, {}
-        decoded = Decoded(index, exchange, self.protocol, among=self._among())
+        decoded = DecodedExchange(index, exchange, self.protocol, among=self._among())
         row, conversation = self._row(decoded), self.rows[index].conversation
         if decoded.protocol and conversation is not None:
             trial, how = other.judged(decoded), self._contract(decoded).how
@@ -343,7 +347,7 @@ class Inspector:
         if isinstance(exchange, SessionFormatError):
             summary = self.session.summaries()[index]
             return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),))
-        decoded = Decoded(index, exchange, self.protocol, known=self.known, among=self._among())
+        decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
         if exchange.state is State.OPEN:
             self._open[index] = decoded
         self._keep(decoded)
@@ -352,7 +356,7 @@ class Inspector:
             return replace(row, findings=check_error_alone(decoded))
         return self._judged(row, decoded) if decoded.protocol else row
 
-    def _row(self, decoded: Decoded) -> Inspected:
+    def _row(self, decoded: DecodedExchange) -> Inspected:
         """What decoding alone tells."""
         model = decoded.request.model if decoded.request else decoded.response.model if decoded.response else None
         return Inspected(
@@ -367,7 +371,7 @@ class Inspector:
             problems=(*decoded.exchange.damage, *dict.fromkeys(p.message for p in decoded.problems)),
         )
 
-    def _judged(self, row: Inspected, decoded: Decoded) -> Inspected:
+    def _judged(self, row: Inspected, decoded: DecodedExchange) -> Inspected:
         """The row of a model exchange."""
         self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
         choice = self._contract(decoded)
@@ -378,7 +382,7 @@ class Inspector:
         self._remember(decoded, choice.contract, conversation)
         return self._told(row, decoded, choice, conversation.id)
 
-    def _told(self, row: Inspected, decoded: Decoded, choice: Choice, conversation: int | None) -> Inspected:
+    def _told(self, row: Inspected, decoded: DecodedExchange, choice: Choice, conversation: int | None) -> Inspected:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
         messages = answer.messages if answer else ()
@@ -400,11 +404,11 @@ class Inspector:
         """The protocols that the provider asked for speaks."""
         return contracts.protocols(provider or self.provider or "")
 
-    def _contract(self, decoded: Decoded, provider: str = "") -> Choice:
+    def _contract(self, decoded: DecodedExchange, provider: str = "") -> Choice:
         expected = partial(self._servers.expected, decoded.index)
         return chosen(decoded, provider or self.provider or "", expected, self.session.summaries())
 
-    def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
+    def _remember(self, decoded: DecodedExchange, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
         journal = self._conversations.journal
         journal.put(self._providers, decoded.index, contract.name)
@@ -419,13 +423,15 @@ class Inspector:
         elif request and request.previous_id and conversation.id in self._tools:
             journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
 
-    def _case(self, decoded: Decoded, choice: Choice, conversation: int | None, *, is_recorded: bool = False) -> Case:
+    def _case(
+        self, decoded: DecodedExchange, choice: Choice, conversation: int | None, *, is_recorded: bool = False
+    ) -> RuleContext:
         """What the rules see: the exchange, and what its conversation held before it."""
         request, index, contract = decoded.request, decoded.index, choice.contract
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
         earlier = lane.before(index)
         remembered = earlier.answer(request.previous_id) if request else ()
-        return Case(
+        return RuleContext(
             decoded=decoded,
             contract=contract,
             closure=closure.derive(request, decoded.response, contract.closure, remembered=remembered),
@@ -439,18 +445,18 @@ class Inspector:
             is_recorded=is_recorded and not choice.is_translated,
         )
 
-    def _peek(self, index: int) -> Decoded | None:
+    def _peek(self, index: int) -> DecodedExchange | None:
         """Another exchange, decoded; the last few are kept."""
         found = self._peeked.pop(index, None)
         if found is None:
             exchange = self._read(index)
             if isinstance(exchange, SessionFormatError):
                 return None
-            found = Decoded(index, exchange, self.protocol, known=self.known, among=self._among())
+            found = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
         self._keep(found)
         return found
 
-    def _keep(self, decoded: Decoded) -> None:
+    def _keep(self, decoded: DecodedExchange) -> None:
         """Keep a model exchange that is over, for rules that look back at it."""
         if decoded.protocol and decoded.exchange.state is not State.OPEN:
             self._peeked[decoded.index] = decoded

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.ir import JsonValue, ToolDef
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint
@@ -81,7 +81,7 @@ def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> Jso
     return standing if dialect.nullable and standing is not None else schema
 
 
-def pointer_of(decoded: Decoded, tool: ToolDef) -> str:
+def pointer_of(decoded: DecodedExchange, tool: ToolDef) -> str:
     """Where the schema of a declared tool stands in the request; the declaration where it has none."""
     return schema_at(decoded, tool) or tool.pointer
 

@@ -9,7 +9,7 @@ from workbench.chain.closure import CallLine, CallState, NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
 
@@ -37,7 +37,7 @@ _FENCE = re.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
 _TICKS = re.compile(r"`+")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on what an answer states, and on calls that were read out of prose."""
     answer = case.decoded.answer
     if answer is not None and not answer.error and case.status < 300:
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _taken_up(case)
 
 
-def _over_open_calls(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """Text that follows a call whose result the model never saw."""
     lines = [line for line in case.closure.lines if _is_open(case, line)]
     if not lines or any(True for m in answer.messages for _ in m.tool_calls()):
@@ -62,7 +62,7 @@ def _over_open_calls(case: Case, answer: ModelResponse) -> Iterator[Finding]:
                 return
 
 
-def _is_open(case: Case, line: CallLine) -> bool:
+def _is_open(case: RuleContext, line: CallLine) -> bool:
     """A call of the question that is being answered, without a result anywhere."""
     if line.call is None or line.call.side != REQUEST or line.results or line.is_server:
         return False
@@ -77,7 +77,7 @@ def _speaks(message: Message) -> bool:
     return any(isinstance(p, Text) and p.text.strip() for p in message.parts)
 
 
-def _written_results(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+def _written_results(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """The markup of a result in the text of an answer: the model wrote it, no tool did."""
     if not case.tools:
         return
@@ -90,7 +90,7 @@ def _written_results(case: Case, answer: ModelResponse) -> Iterator[Finding]:
                 yield case.within(MADE_UP, ref, "text", found.span(), text, evidence=quote(part.text[found.start() :]))
 
 
-def _cut_from_quotes(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """A call whose text before it ends inside Markdown code: a parser took a quotation for a call."""
     for n, message in enumerate(answer.messages):
         text = ""
@@ -104,7 +104,7 @@ def _cut_from_quotes(case: Case, answer: ModelResponse) -> Iterator[Finding]:
                 break
 
 
-def _taken_up(case: Case) -> Iterator[Finding]:
+def _taken_up(case: RuleContext) -> Iterator[Finding]:
     """A call of the history that the answer it stands in holds as a quotation only."""
     if not case.earlier.answers:
         return
@@ -121,7 +121,7 @@ def _taken_up(case: Case) -> Iterator[Finding]:
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
 
 
-def _quoted_calls(case: Case, answer: ModelResponse) -> Mapping[str, TextCall]:
+def _quoted_calls(case: RuleContext, answer: ModelResponse) -> Mapping[str, TextCall]:
     """Name → call that stands inside Markdown code of an answer."""
     tools = tuple(case.tools.values())
     found: dict[str, TextCall] = {}

@@ -15,9 +15,9 @@ from workbench.contracts.facts import matches
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.contracts.refusal import dotted
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules._body import base, is_there, values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
 from workbench.rules.gateway import betas
 from workbench.rules.wording import by_term, enforced_exactly, quote
@@ -41,7 +41,7 @@ _COUNTING = re.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
 """Requests that are counted and not answered: what an answer needs they may leave out."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the parameters of the request, as far as the contract knows them."""
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
@@ -55,20 +55,20 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _ignored(case, "params.ignored-while-thinking")
 
 
-def refusals(decoded: Decoded, contract: Contract) -> Iterator[Finding]:
+def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
     """Parameters of a request that are known to be refused, whatever was recorded before it."""
-    case = Case(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
     for finding in check(case) if decoded.request else ():
         if finding.rule == UNSUPPORTED.slug and finding.severity is Severity.ERROR and finding.pointer:
             yield finding
 
 
-def _entries(case: Case, term: str) -> list[JsonValue]:
+def _entries(case: RuleContext, term: str) -> list[JsonValue]:
     value = case.contract.term(term)
     return value if isinstance(value, list) else []
 
 
-def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
+def _refused(case: RuleContext, entry: Mapping[str, Any]) -> Iterator[Finding]:
     model = case.request.model if case.request else None
     if "models" in entry and not matches(model, tuple(entry["models"])):
         return
@@ -88,7 +88,7 @@ def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
         yield by_term(case, UNSUPPORTED, "params.refused", pointer, text, when=when, values=said)
 
 
-def _compared(decoded: Decoded, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _compared(decoded: DecodedExchange, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """The condition, where it compares two fields, with what the other one says; nothing is refused without that."""
     if "not-below-at" not in entry:
         return entry
@@ -97,7 +97,7 @@ def _compared(decoded: Decoded, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**entry, "not-below": other} if other is not None else {**entry, "in": []}
 
 
-def _limits(case: Case) -> Iterator[Finding]:
+def _limits(case: RuleContext) -> Iterator[Finding]:
     """Sizes of the whole request."""
     counted = (
         ("limits.body-bytes", "bytes", base(case.decoded), len(case.decoded.request_text)),
@@ -127,7 +127,7 @@ def _is_meant(entry: Mapping[str, Any], value: JsonValue) -> bool:
     return "above" not in entry or (is_number and value > entry["above"])
 
 
-def _holds(decoded: Decoded, condition: Mapping[str, Any] | None) -> bool:
+def _holds(decoded: DecodedExchange, condition: Mapping[str, Any] | None) -> bool:
     if condition is None:
         return True
     there = [value for _, value in values(decoded, condition["at"])]
@@ -161,7 +161,7 @@ def _named(path: str) -> dict[str, str]:
     return {"path": path, "field": name, "name": name, "param": path}
 
 
-def _missing(case: Case) -> Iterator[Finding]:
+def _missing(case: RuleContext) -> Iterator[Finding]:
     http = case.decoded.exchange.request
     if http is None or _COUNTING.search(http.url):
         return
@@ -174,7 +174,7 @@ def _missing(case: Case) -> Iterator[Finding]:
         yield by_term(case, MISSING, "params.required", at, text, when=when, values=_named(path))
 
 
-def _ignored(case: Case, term: str) -> Iterator[Finding]:
+def _ignored(case: RuleContext, term: str) -> Iterator[Finding]:
     fact = case.contract.terms.get(term)
     for name in _entries(case, term):
         pointer = name if str(name).startswith("/") else "/" + str(name).replace(".", "/")

@@ -9,7 +9,7 @@ from workbench.chain.ledger import Entry, Sent
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -50,7 +50,7 @@ STALE = Rule(
 RULES = (MISSING, EMPTY, ALTERED, STALE)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the reasoning that the request sends, and does not send."""
     if case.request is not None:
         latest = max((e.turn for e in case.ledger.entries), default=-1)
@@ -61,7 +61,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _without_calls(case)
 
 
-def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
+def _entry(case: RuleContext, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
     is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
     if is_by_call and entry.sent in (Sent.MISSING, Sent.EMPTY):
         return  # single calls owe it
@@ -83,7 +83,7 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
         yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
 
 
-def _is_replaced(case: Case, entry: Entry) -> bool:
+def _is_replaced(case: RuleContext, entry: Entry) -> bool:
     """Something stands in for what was lost, which is found for what it is; or its words go as plain text."""
     part = case.part(entry.sent_part) if entry.sent_part else None
     if isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT and entry.carrier != Carrier.THINK_TEXT:
@@ -92,7 +92,7 @@ def _is_replaced(case: Case, entry: Entry) -> bool:
     return is_stand_in or is_placeholder(entry.sent_text)
 
 
-def _unsigned(case: Case) -> Iterator[Finding]:
+def _unsigned(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
     if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
         return
@@ -102,7 +102,7 @@ def _unsigned(case: Case) -> Iterator[Finding]:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
 
 
-def _is_required(case: Case) -> bool:
+def _is_required(case: RuleContext) -> bool:
     """The provider insists; in other modes it goes on without, and the model without its thread."""
     when, thinking = case.contract.reasoning.required_when, case.request.thinking if case.request else None
     return when in ("", thinking)
@@ -113,7 +113,7 @@ def _was_something(entry: Entry) -> bool:
     return entry.differs == "signature" or (entry.owed and entry.differs != "")
 
 
-def _missing(case: Case, entry: Entry, number: int) -> Finding:
+def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
     turn = case.decoded.messages(REQUEST)[number]
     message = f"the turn made a call while thinking; its {_field(case, entry)} was not sent back"
     if not entry.call_ids:
@@ -128,7 +128,7 @@ def _missing(case: Case, entry: Entry, number: int) -> Finding:
     return case.finding(MISSING, REQUEST, turn.pointer, message, evidence=evidence, values=values)
 
 
-def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
+def _altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     if entry.sent_part is None:
         return
     rule = ORDER if entry.differs == "order" else ALTERED
@@ -143,11 +143,11 @@ def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
     yield case.at(rule, entry.sent_part, message, name=name, evidence=evidence, when=when, values=values)
 
 
-def _carrier(case: Case, entry: Entry) -> str:
+def _carrier(case: RuleContext, entry: Entry) -> str:
     return entry.carrier or next(iter(case.contract.reasoning.carriers), Carrier.REASONING_CONTENT)
 
 
-def _field(case: Case, entry: Entry) -> str:
+def _field(case: RuleContext, entry: Entry) -> str:
     carrier = _carrier(case, entry)
     return "thinking block" if carrier in BLOCKS else str(carrier)
 
@@ -168,7 +168,7 @@ def _difference(entry: Entry) -> str:
     return " · ".join(p for p in parts if p)
 
 
-def _stale(case: Case) -> Iterator[Finding]:
+def _stale(case: RuleContext) -> Iterator[Finding]:
     """Reasoning in the last turn although thinking is off. Sources disagree whether it is refused: a warning."""
     if case.contract.enforced(STALE.slug) is None or not is_off(case):
         return
@@ -179,7 +179,7 @@ def _stale(case: Case) -> Iterator[Finding]:
             yield as_warning(case.at(STALE, ref, "thinking is off, and the last turn still carries its thinking block"))
 
 
-def _without_calls(case: Case) -> Iterator[Finding]:
+def _without_calls(case: RuleContext) -> Iterator[Finding]:
     """Turns without calls that leave their reasoning out, where sources disagree whether the provider asks for it."""
     if case.contract.term("reasoning.without-calls") != "warning" or is_off(case):
         return

@@ -16,7 +16,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
 from workbench.protocols.known import fact
 from workbench.rules._body import values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import genuine
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -55,7 +55,7 @@ class _Said(NamedTuple):
     at: tuple[int, int]
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on signed blocks that stand behind something which was edited since they came in."""
     if case.request is None or case.contract.enforced(UNBOUND.slug) is None:
         return
@@ -79,7 +79,7 @@ def _is_older(entry: Entry, other: Entry) -> bool:
     return (entry.received_in or 0) <= (other.received_in or 0)
 
 
-def _unbound(case: Case, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -> Iterator[Finding]:
+def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -> Iterator[Finding]:
     if not blocks:
         return
     behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more behind it"
@@ -93,7 +93,7 @@ def _unbound(case: Case, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -
     yield finding
 
 
-def _is_lenient(case: Case) -> bool:
+def _is_lenient(case: RuleContext) -> bool:
     """The provider let it pass, or is asked to leave such blocks out: not every account is checked."""
     term = case.contract.term("reasoning.unbound-dropped")
     said = values(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
@@ -101,7 +101,7 @@ def _is_lenient(case: Case) -> bool:
     return is_dropped or 200 <= case.status < 300
 
 
-def _edit(case: Case, now: ModelRequest, entry: Entry) -> _Edit | None:
+def _edit(case: RuleContext, now: ModelRequest, entry: Entry) -> _Edit | None:
     """What differs from the request that the answer of an entry came to."""
     before = case.peek(entry.received_in) if entry.received_in is not None else None
     then = before.request if before else None

@@ -9,7 +9,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules.wording import as_warning, quote, with_related
@@ -35,7 +35,7 @@ SAID_BY_MODEL = "assistant"
 """Role of every item that an answer may hold."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the reasoning items of a request."""
     if case.request is None or not case.request.itemized:
         return
@@ -47,12 +47,12 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _by_reference(case)
 
 
-def _is_stateless(case: Case) -> bool:
+def _is_stateless(case: RuleContext) -> bool:
     """Nothing of this conversation is stored: pairing was not enforced where somebody tried it (agentao 321)."""
     return case.request is not None and case.request.params.get("store") is False
 
 
-def _without_follower(case: Case) -> Iterator[Finding]:
+def _without_follower(case: RuleContext) -> Iterator[Finding]:
     """Reasoning that something follows which it did not lead to: nothing, others' words, or an item made anew.
 
     An item without an id is not the one that came in, as a recorded refusal shows (gpt-5, 2025-09).
@@ -73,7 +73,7 @@ def _without_follower(case: Case) -> Iterator[Finding]:
         yield case.at(UNPAIRED, NodeRef(REQUEST, n, 0), text, when="no-follower", values=values)
 
 
-def _without_reasoning(case: Case) -> Iterator[Finding]:
+def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
     """Items that came in behind a reasoning item, as this session saw, and are sent without it."""
     sent = {item_id(m): n for n, m in enumerate(case.decoded.messages(REQUEST)) if item_id(m)}
     for exchange, answer in case.earlier.answers:
@@ -117,7 +117,7 @@ def _groups(answer: ModelResponse) -> Iterator[_Group]:
         yield _Group(reasoning, tuple(followers))
 
 
-def _by_reference(case: Case) -> Iterator[Finding]:
+def _by_reference(case: RuleContext) -> Iterator[Finding]:
     """Items without what they hold, of answers that nobody stored."""
     unstored = _unstored(case)
     for n, message in case.suspects(_is_empty_shell):
@@ -134,7 +134,7 @@ def _by_reference(case: Case) -> Iterator[Finding]:
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)
 
 
-def _unstored(case: Case) -> Mapping[str, int]:
+def _unstored(case: RuleContext) -> Mapping[str, int]:
     """Id of each item of an answer that says it was not stored → its exchange."""
     answers = ((n, a) for n, a in case.earlier.answers if a.itemized and a.params.get("store") is False)
     return {name: n for n, a in answers for m in a.messages if (name := item_id(m))}

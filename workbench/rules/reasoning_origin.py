@@ -11,7 +11,7 @@ from workbench.chain.ledger import Entry
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
 from workbench.rules.wording import as_warning, quote, with_related
@@ -37,7 +37,7 @@ GENERIC = "generic"
 """Contract of an unknown provider: it tells nothing about who issued a signature."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on reasoning that cannot be this provider's, and on values that stand in for it."""
     if case.request is not None:
         known = genuine(case)
@@ -45,7 +45,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _fabricated(case, known)
 
 
-def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
+def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
     refused = contract.term("reasoning.refused-carriers", ())
     speaks = "reasoning.carriers" in contract.terms or contract.enforced(FOREIGN.slug) is not None
@@ -65,14 +65,14 @@ def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
             yield from _bad_proof(case, ref, part)
 
 
-def _refused(case: Case, ref: NodeRef, part: Reasoning) -> Finding:
+def _refused(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
     """Reasoning in a field that this provider refuses, whoever it is from."""
     message = f"{case.contract.title} refuses {part.carrier} in a request"
     values = {"field": str(part.carrier), "name": str(part.carrier), "role": case.message(ref).role}
     return case.at(FOREIGN, ref, message, name="text", when=str(part.carrier), values=values)
 
 
-def _issuer(case: Case, entry: Entry | None) -> str:
+def _issuer(case: RuleContext, entry: Entry | None) -> str:
     """Name of the other provider that signed reasoning was received from; "" where none is known."""
     if entry is None or entry.received_in is None or not entry.signature:
         return ""
@@ -87,7 +87,7 @@ _SHORTENED = re.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
 """Cut by whoever wrote it down for people: what was sent may have been whole."""
 
 
-def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
+def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
     """A signature, or redacted data, that this kind of provider cannot have issued: by its form alone."""
     if case.contract.term("reasoning.signature") != "verified-everywhere":
         return
@@ -107,7 +107,7 @@ def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 
-def _fabricated(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
+def _fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     """One finding for each text that stands in for what was thought, however often it stands there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
     for ref, part in sent(case):

@@ -10,7 +10,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.contracts.refusal import known_values
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
 
 WARNING = Severity.WARNING
@@ -25,7 +25,7 @@ MISPLACED = Rule(
 RULES = (ORDER, MISPLACED)
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the order of blocks, and on reasoning fields of objects that are no assistant message."""
     if case.request is not None:
         if case.contract.reasoning.leading:
@@ -33,7 +33,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _misplaced(case, case.request)
 
 
-def _order(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
     if not any(True for _ in sent(case)):
         return
@@ -60,7 +60,7 @@ def _order(case: Case, request: ModelRequest) -> Iterator[Finding]:
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
 
 
-def _moved(case: Case, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
+def _moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
     """A block that came in before a call, or before any text, and is sent behind it."""
     pairs = zip(came, _ahead(came), strict=True)
     before = {(p.text, p.signature): ahead for p, ahead in pairs if isinstance(p, Reasoning)}
@@ -85,7 +85,7 @@ _FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
 """Carriers whose field names mean nothing else in any object of the wire."""
 
 
-def _misplaced(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _misplaced(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
     for _, message in case.suspects(_may_stray):
         if message.role != case.contract.closure.call_role:
@@ -104,7 +104,7 @@ def _may_stray(message: Message) -> bool:
     return bool(message.extra) or any(True for _ in message.reasoning()) or any(held)
 
 
-def _strays(case: Case, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:
+def _strays(case: RuleContext, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:
     inner = held.get("function")
     for at, keys in ((pointer, held), (f"{pointer}/function", inner if isinstance(inner, Mapping) else {})):
         if name in keys:

@@ -16,7 +16,7 @@ from workbench.chain.terms import Scope
 from workbench.contracts.finding import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
@@ -30,7 +30,7 @@ PROOF = "extra_content"
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on calls of the current turn that stand without their signature, or with a stand-in for it."""
     if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers or is_rebuilt(case):
         return
@@ -40,7 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _missing(case, number, part)
 
 
-def _unsigned_steps(case: Case) -> Iterator[tuple[int, int]]:
+def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
     """(message, part) of the first call of each step of the current turn that has no signature."""
     messages = case.decoded.messages(REQUEST)
     role = case.contract.closure.call_role
@@ -73,7 +73,7 @@ def proof_of(call: ToolCallIR) -> str:
     return next((s for s in found if isinstance(s, str) and s), "")
 
 
-def _missing(case: Case, number: int, part: int) -> Finding:
+def _missing(case: RuleContext, number: int, part: int) -> Finding:
     ref = NodeRef(REQUEST, number, part)
     call, message = case.part(ref), case.message(ref)
     name = call.name or "" if isinstance(call, ToolCallIR) else ""
@@ -84,7 +84,7 @@ def _missing(case: Case, number: int, part: int) -> Finding:
     return case.at(MISSING, ref, text, evidence=_history(case, number), values=values)
 
 
-def _history(case: Case, number: int) -> str:
+def _history(case: RuleContext, number: int) -> str:
     """Where the call came in, and whether it was signed then."""
     entry = next((e for e in case.ledger.entries if e.message == number and e.received_in is not None), None)
     if entry is None:
@@ -93,14 +93,14 @@ def _history(case: Case, number: int) -> str:
     return f"the call came in exchange {(entry.received_in or 0) + 1}, {came}"
 
 
-def _is_signed(case: Case, entry: Entry) -> bool:
+def _is_signed(case: RuleContext, entry: Entry) -> bool:
     """A call of the answer that a turn shows holds a signature."""
     decoded = case.peek(entry.received_in) if entry.received_in is not None else None
     messages = decoded.response.messages if decoded and decoded.response else ()
     return any(proof_of(call) for message in messages for _, call in message.tool_calls())
 
 
-def _signatures(case: Case) -> Iterator[Finding]:
+def _signatures(case: RuleContext) -> Iterator[Finding]:
     """Signatures that nobody issued: the documented stand-ins, which pass, and what is no base64, which does not."""
     known = stand_ins(case)
     is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None

@@ -19,7 +19,7 @@ from workbench.contracts.verdict import Verdict, judge
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._explained import Explained, explained
 from workbench.rules._refused import is_about_the_request
 from workbench.rules._stand_ins import is_on_stand_in
@@ -37,7 +37,7 @@ _NO_WITNESS = (Origin.RECONSTRUCTED, Origin.PASTED, Origin.PROBE)
 """Origins of exchanges whose answer is not what a provider said to this request."""
 
 
-def review(case: Case, findings: Sequence[Finding]) -> Iterator[Finding]:
+def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings of an exchange, explained by its answer, and what the contract got wrong about it."""
     told = explained(case, findings)
     witness = accepted_by(case.decoded) if case.is_recorded else ""
@@ -57,7 +57,7 @@ def review(case: Case, findings: Sequence[Finding]) -> Iterator[Finding]:
         yield from _wrong_text(case, told, refused)
 
 
-def _is_witness(case: Case) -> bool:
+def _is_witness(case: RuleContext) -> bool:
     """The answer is that of the contract's provider: by its host, or where no host is known."""
     exchange = case.decoded.exchange
     host = (urls.split(exchange.request.url).hostname or "") if exchange.request else ""
@@ -66,7 +66,7 @@ def _is_witness(case: Case) -> bool:
     return not host or any(fnmatchcase(host, glob) for glob in contracts.read(case.contract.name).hosts)
 
 
-def _weighed(case: Case, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:
+def _weighed(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:
     """The findings, each in the light of what the recording shows the provider accepting.
 
     Args:
@@ -97,7 +97,7 @@ def _says_refused(finding: Finding) -> bool:
     return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
 
 
-def _contradicted(case: Case, finding: Finding, accepted: Accepted) -> Iterator[Finding]:
+def _contradicted(case: RuleContext, finding: Finding, accepted: Accepted) -> Iterator[Finding]:
     """A note on the fact that an accepted request contradicts.
 
     A broken conversation is reported beside it, as it is without the fact.
@@ -121,7 +121,7 @@ def _contradicted(case: Case, finding: Finding, accepted: Accepted) -> Iterator[
     )
 
 
-def _contradiction(case: Case, finding: Finding, accepted: Accepted) -> Contradiction:
+def _contradiction(case: RuleContext, finding: Finding, accepted: Accepted) -> Contradiction:
     check, term = finding.check, case.contract.terms.get(finding.fact)
     known = check or term
     source, date = (known.source, known.date) if known else (finding.source, "")
@@ -129,7 +129,7 @@ def _contradiction(case: Case, finding: Finding, accepted: Accepted) -> Contradi
     return Contradiction(case.contract.label, finding.rule, fact, source, date, accepted.exchange, accepted.by)
 
 
-def _on_stand_in(case: Case, finding: Finding) -> Finding:
+def _on_stand_in(case: RuleContext, finding: Finding) -> Finding:
     """An error on a value that somebody put in place of the real one is doubtful."""
     is_doubtful = finding.severity is Severity.ERROR and finding.basis is not Basis.RECORDING
     if not is_doubtful or not case.is_recorded or case.accepted is None or not is_on_stand_in(case, finding):
@@ -148,7 +148,7 @@ def _with_evidence(finding: Finding, said: str) -> Finding:
     return replace(finding, evidence="; ".join(filter(None, (finding.evidence, said))))
 
 
-def _wrong_refusal(case: Case, refused: Finding, check: Enforced) -> Finding:
+def _wrong_refusal(case: RuleContext, refused: Finding, check: Enforced) -> Finding:
     message = (
         f"the contract {case.contract.label} refuses this request ({refused.rule}, status {check.status}), "
         f"and the recorded answer is {case.status}"
@@ -157,7 +157,7 @@ def _wrong_refusal(case: Case, refused: Finding, check: Enforced) -> Finding:
     return case.finding(note, REQUEST, refused.pointer, message, evidence=refused.message, source=_source(check))
 
 
-def _absent_fault(case: Case, chosen: Finding, error: ApiError) -> Finding:
+def _absent_fault(case: RuleContext, chosen: Finding, error: ApiError) -> Finding:
     """A refusal for something that is not in the recorded request: this exchange does not show what was refused."""
     message = f"the answer says {chosen.rule}, and this request is without that fault: another one was refused"
     note = weaker(DISAGREES, Severity.INFO)
@@ -165,7 +165,7 @@ def _absent_fault(case: Case, chosen: Finding, error: ApiError) -> Finding:
     return case.finding(note, RESPONSE, error.pointer, message, evidence=seen, basis=Basis.RECORDING)
 
 
-def _wrong_text(case: Case, told: Explained, refused: Finding | None) -> Iterator[Finding]:
+def _wrong_text(case: RuleContext, told: Explained, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
     error, label, chosen = case.response.error if case.response else None, case.contract.label, told.chosen
     named = chosen if chosen and chosen.check else refused

@@ -9,7 +9,7 @@ from dataclasses import replace
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
 from workbench.rules.wording import quote, with_related
 
@@ -57,7 +57,7 @@ LOOKED_BACK = 8
 """Exchanges that are searched for a run which broke off."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the history of a request."""
     if case.request is None or not _may_repeat(case):
         return
@@ -66,7 +66,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _loops(case, history)
 
 
-def _may_repeat(case: Case) -> bool:
+def _may_repeat(case: RuleContext) -> bool:
     """The quick question before the history is read: a call twice, failures, or an effect that has just come in."""
     made = digests(case)
     if len(set(made)) < len(made) or sum(failures(m) for _, m in case.suspects(failures)) >= FLAILING:
@@ -75,7 +75,7 @@ def _may_repeat(case: Case) -> bool:
     return any(has_effect(call, case.tools) for _, answer in answers for call in _calls(answer.messages))
 
 
-def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
+def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
     """The same call with the same arguments, carried out once more while one question is answered.
 
     A failure that does not tell whether the effect was reached (a timeout) counts as carried out.
@@ -102,7 +102,7 @@ def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
             yield with_related(finding, [case.pointer(first.ref)])
 
 
-def _effect(case: Case, step: Step, evidence: str, *, is_sure: bool = True) -> Finding:
+def _effect(case: RuleContext, step: Step, evidence: str, *, is_sure: bool = True) -> Finding:
     name = quote(step.call.name, 60)
     message = f"{name} was carried out with these arguments before, and is carried out again"
     if not is_sure:
@@ -110,7 +110,7 @@ def _effect(case: Case, step: Step, evidence: str, *, is_sure: bool = True) -> F
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
-def _effect_before(case: Case, step: Step) -> Iterator[Finding]:
+def _effect_before(case: RuleContext, step: Step) -> Iterator[Finding]:
     """It was carried out in a run that broke off, and that this history does not hold: somebody began again."""
     last = case.earlier.answers[-1:]
     if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
@@ -136,7 +136,7 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
     return (call.name, call.input, call.error) == (other.name, other.input, other.error)
 
 
-def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
+def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
     """Steps that come again with the same outcome; the last of them tells."""
     told: set[int] = set()
     for period in range(1, LONGEST_PERIOD + 1):
@@ -157,7 +157,7 @@ def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
             yield with_related(finding, [case.pointer(step.ref) for step in run])
 
 
-def _loop(case: Case, run: Sequence[Step], period: int, times: int) -> Finding:
+def _loop(case: RuleContext, run: Sequence[Step], period: int, times: int) -> Finding:
     last = run[-1]
     what = f"the call of {quote(last.call.name, 60)} is" if period == 1 else f"the same {period} calls are"
     verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")

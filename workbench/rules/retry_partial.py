@@ -12,7 +12,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 
 STALE = Rule(
@@ -37,7 +37,7 @@ class _Torn(NamedTuple):
     after: ModelResponse
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on what the history holds of answers that were never whole."""
     for n, message in case.suspects(_has_left_call):
         yield from _left_calls(case, n, message)
@@ -54,7 +54,7 @@ def _has_left_call(message: Message) -> bool:
     return any(whole.of(call) for _, call in message.tool_calls())
 
 
-def _left_calls(case: Case, number: int, message: Message) -> Iterator[Finding]:
+def _left_calls(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
     """A call of a failed attempt beside the one that was made in its place."""
     found = _Whole(message)
     for k, call in message.tool_calls():
@@ -105,7 +105,7 @@ def _begins_anew(message: Message) -> bool:
     return is_answer and any(isinstance(p, Text) and _restart(p.text, least) for p in message.parts)
 
 
-def _anew(case: Case, number: int, message: Message) -> Iterator[Finding]:
+def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
     """A text that begins anew in its middle, and did not come in like that."""
     least = 1 if _has_left_call(message) else SHORTEST
     for k, part in enumerate(message.parts):
@@ -127,19 +127,19 @@ def _restart(text: str, least: int) -> int:
     return 0
 
 
-def _came_in(case: Case, text: str) -> bool:
+def _came_in(case: RuleContext, text: str) -> bool:
     parts = (p for _, a in case.earlier.answers for m in a.messages for p in m.parts)
     return any(isinstance(p, Text) and text.strip() in p.text for p in parts)
 
 
-def _torn(case: Case) -> Iterator[_Torn]:
+def _torn(case: RuleContext) -> Iterator[_Torn]:
     answers = case.earlier.answers
     for (exchange, answer), (_, after) in pairwise(answers):
         if not answer.is_complete or answer.error:
             yield _Torn(exchange, answer, after)
 
 
-def _mixed(case: Case, number: int, message: Message, torn: Sequence[_Torn]) -> Iterator[Finding]:
+def _mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_Torn]) -> Iterator[Finding]:
     """Calls or text of a torn answer beside those of the next."""
     ids = {call.id for _, call in message.tool_calls() if call.id}
     for exchange, answer, after in torn:

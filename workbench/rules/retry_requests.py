@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from workbench.contracts.finding import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.refusals import Again
-from workbench.rules._case import Case
+from workbench.rules._case import RuleContext
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._refused import refusal_of
 from workbench.rules.retry import LOOP
@@ -51,7 +51,7 @@ class _Attempt:
     kind: str
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on a request that is one more attempt."""
     before = case.earlier.exchanges[-1:]
     if case.request is None or is_rebuilt(case):
@@ -69,12 +69,12 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _ladder(case, last)
 
 
-def _is_same(one: Decoded, other: Decoded) -> bool:
+def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys stand, by the same way."""
     return _way(one) == _way(other) and (one.request_text == other.request_text or _json(one) == _json(other))
 
 
-def _json(attempt: Decoded) -> JsonValue:
+def _json(attempt: DecodedExchange) -> JsonValue:
     """The body, parsed; the text itself where it is no JSON."""
     try:
         return loads(attempt.request_text)
@@ -82,9 +82,9 @@ def _json(attempt: Decoded) -> JsonValue:
         return attempt.request_text.decode("utf-8", "replace")
 
 
-def _shortened(case: Case) -> Iterator[Finding]:
+def _shortened(case: RuleContext) -> Iterator[Finding]:
     """A history that was begun anew after refusals in the same words: what was rewritten each time did not help."""
-    refused, texts, kinds = list[Decoded](), set[str](), set[str]()
+    refused, texts, kinds = list[DecodedExchange](), set[str](), set[str]()
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
         if case.summaries[exchange].status not in SHORTENED:
             continue
@@ -102,7 +102,7 @@ def _shortened(case: Case) -> Iterator[Finding]:
         yield case.finding(LOOP, REQUEST, "", message, evidence=seen)
 
 
-def _is_same_run(one: Decoded, other: Decoded) -> bool:
+def _is_same_run(one: DecodedExchange, other: DecodedExchange) -> bool:
     if one.request is None or other.request is None or one.exchange.hop != other.exchange.hop:
         return False
     return (one.request.model, one.request.tools, one.request.system) == (
@@ -112,7 +112,7 @@ def _is_same_run(one: Decoded, other: Decoded) -> bool:
     )
 
 
-def _way(attempt: Decoded) -> tuple[str, Mapping[str, str]]:
+def _way(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
     """Where a request goes, and what its headers switch on."""
     http = attempt.exchange.request
     if http is None:
@@ -120,7 +120,7 @@ def _way(attempt: Decoded) -> tuple[str, Mapping[str, str]]:
     return http.url, {name.lower(): value for name, value in http.headers if name.lower() in SWITCHES}
 
 
-def _end(attempt: Decoded) -> _Attempt:
+def _end(attempt: DecodedExchange) -> _Attempt:
     answer, status = attempt.response, attempt.exchange.response.status if attempt.exchange.response else 0
     if 400 <= status < 500 and _is_final(attempt):
         return _Attempt(attempt.index, f"status {status}", "refused")
@@ -139,14 +139,14 @@ def _end(attempt: Decoded) -> _Attempt:
     return _Attempt(attempt.index, "an answer", "answered")
 
 
-def _is_final(attempt: Decoded) -> bool:
+def _is_final(attempt: DecodedExchange) -> bool:
     """The same request gets the same answer."""
     error = attempt.response.error if attempt.response else None
     refusal = refusal_of(error or ApiError(""), attempt)
     return refusal is None or refusal.kind.again is Again.NO
 
 
-def _again(case: Case, last: _Attempt) -> Iterator[Finding]:
+def _again(case: RuleContext, last: _Attempt) -> Iterator[Finding]:
     """The very same request once more. Lengths tell how often: what lies between two equal ones is not read."""
     size = case.summaries[last.exchange].request_bytes if last.exchange < len(case.summaries) else -1
     same = 1
@@ -162,7 +162,7 @@ def _again(case: Case, last: _Attempt) -> Iterator[Finding]:
         yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
 
 
-def _ladder(case: Case, last: Decoded) -> Iterator[Finding]:
+def _ladder(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
     """One more changed request after a row of failures: what each rung changed."""
     now, rungs, places = case.decoded, list[str](), list[str]()
     attempts = 1
@@ -220,7 +220,7 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     return found + _params(then.params, now.params)
 
 
-def _other_way(then: Decoded, now: Decoded) -> Iterator[_Change]:
+def _other_way(then: DecodedExchange, now: DecodedExchange) -> Iterator[_Change]:
     (old_url, old), (new_url, new) = _way(then), _way(now)
     if old_url != new_url:
         yield _Change(f"went to {quote(new_url, 60)}")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import by_term, quote
 
 WARNING = Severity.WARNING
@@ -24,7 +24,7 @@ INSTRUCTING = ("system", "developer")
 """Roles that take no turn."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the roles of the request, where the contract says in which order they come."""
     order = case.contract.term("content.role-order")
     if order == "alternate":
@@ -40,7 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _system(case, place)
 
 
-def _turns(case: Case) -> Iterator[Finding]:
+def _turns(case: RuleContext) -> Iterator[Finding]:
     """User and assistant by turns, the user first. Calls and their results take no turn."""
     answering = case.contract.closure.call_role
     wanted, before = "user", ""
@@ -59,7 +59,7 @@ def _turns(case: Case) -> Iterator[Finding]:
         before = message.role
 
 
-def _followers(case: Case, order: Mapping[str, JsonValue]) -> Iterator[Finding]:
+def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Finding]:
     """Each role right behind one that it may follow. Roles that the contract does not list are not judged."""
     for number, (one, other) in enumerate(pairwise(case.decoded.messages(REQUEST))):
         allowed = order.get(one.role)
@@ -69,7 +69,7 @@ def _followers(case: Case, order: Mapping[str, JsonValue]) -> Iterator[Finding]:
             yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=said)
 
 
-def _no_user(case: Case) -> Iterator[Finding]:
+def _no_user(case: RuleContext) -> Iterator[Finding]:
     """A conversation in which no user speaks."""
     messages = case.decoded.messages(REQUEST)
     if messages and not any(message.role == "user" for message in messages):
@@ -77,7 +77,7 @@ def _no_user(case: Case) -> Iterator[Finding]:
         yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
 
 
-def _calls(case: Case, *, may_follow_model: bool) -> Iterator[Finding]:
+def _calls(case: RuleContext, *, may_follow_model: bool) -> Iterator[Finding]:
     """Calls follow a turn of the user or results: not the beginning and, unless they may, no other turn of the model.
 
     Turns of the model at the beginning count as one: the last of them is at the beginning, too.
@@ -100,7 +100,7 @@ def _is_exchange(part: object) -> bool:
     return isinstance(part, ToolCallIR | ToolResultIR)
 
 
-def _system(case: Case, place: str) -> Iterator[Finding]:
+def _system(case: RuleContext, place: str) -> Iterator[Finding]:
     messages = case.decoded.messages(REQUEST)
     when = "no-system-role" if place == "top-level" else "position"
     for n, _ in case.suspects(_is_system):
@@ -111,7 +111,7 @@ def _system(case: Case, place: str) -> Iterator[Finding]:
             yield by_term(case, SYSTEM_POSITION, "content.system-position", pointer, what, when=when, values=said)
 
 
-def _misplaced(case: Case, place: str, number: int, messages: tuple[Message, ...]) -> str:
+def _misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
     """Why a system message may not stand where it does, "" where it may."""
     if place == "top-level":
         return "a system message among the messages: system text stands at the top of the request here"

@@ -14,10 +14,10 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact
 from workbench.rules._body import values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules.wording import by_term, enforced_exactly, quote, unproved
 from workbench.toolcalls.schemas import lint
@@ -62,7 +62,7 @@ _JSON_SCHEMA = ("/parametersJsonSchema", "/parameters_json_schema")
 _NAMES = ("/name", "/function/name", "/toolSpec/name")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the tools of the request, as far as its contract knows what is refused."""
     request = case.request
     if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
@@ -94,7 +94,7 @@ def _dialects(contract: Contract) -> Mapping[str, Dialect]:
 _FIELD = re.compile(r"without (?:its|a) '?(\w+)")
 
 
-def _malformed(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _malformed(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Declarations of another shape, and tools of a type that this provider does not take."""
     for noticed in request.anomalies:
         if noticed.slug == MALFORMED.slug:
@@ -112,7 +112,7 @@ def _malformed(case: Case, request: ModelRequest) -> Iterator[Finding]:
                 yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
 
-def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     if request.tools or not case.contract.term("schema.tools-with-history") or request.previous_id:
         return
     for message in request.messages:
@@ -122,7 +122,7 @@ def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
             return
 
 
-def _declared(case: Case, pointer: str) -> dict[str, str]:
+def _declared(case: RuleContext, pointer: str) -> dict[str, str]:
     """A declaration, and all of them, as they stand in the request."""
     spans = {
         "definition": case.decoded.place(REQUEST, pointer).span,
@@ -136,7 +136,7 @@ REPLAYED = "replayed"
 """Checks of providers that read the calls of a history as they read the tools."""
 
 
-def _replayed(case: Case) -> Iterator[Finding]:
+def _replayed(case: RuleContext) -> Iterator[Finding]:
     """Names and numbers of calls, where the provider holds them to what it asks of tools."""
     pattern, most = case.contract.term("schema.name-pattern"), case.contract.term("schema.max-tools")
     if isinstance(pattern, str) and enforced_exactly(case, NAME, REPLAYED):
@@ -162,7 +162,7 @@ def _has_many(message: Message, most: int) -> bool:
     return sum(1 for _ in message.tool_calls()) > most
 
 
-def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
+def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     most = case.contract.term("schema.max-tools")
     if isinstance(most, int) and len(request.tools) > most:
         said = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
@@ -181,7 +181,7 @@ def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
         seen.setdefault(tool.name, tool)
 
 
-def _strict_tools(case: Case, strict: Sequence[ToolDef], tools: Sequence[ToolDef]) -> Iterator[Finding]:
+def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[ToolDef]) -> Iterator[Finding]:
     """What strict tools have to keep together."""
     most = case.contract.term("schema.strict.max-tools")
     if isinstance(most, int) and len(strict) > most:
@@ -206,7 +206,7 @@ def _optional(schema: bytes) -> int:
     return lint.measure(loads(schema))["optional"]
 
 
-def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:
+def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:
     yield from _name(case, tool)
     if not tool.description and case.contract.term("schema.description-required"):
         message, term = f"the tool {quote(tool.name)} has no description", "schema.description-required"
@@ -231,7 +231,7 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
         yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", said)
 
 
-def _is_defined_there(case: Case, tool: ToolDef) -> bool:
+def _is_defined_there(case: RuleContext, tool: ToolDef) -> bool:
     """The provider knows the schema by the type: ``computer_20251124``."""
     return any(kind not in ("custom", "function") for _, kind in values(case.decoded, f"{tool.pointer}/type"))
 
@@ -243,7 +243,7 @@ def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
     return tuple(i for i in found if i.effect == lint.REFUSED and i.when != "optional")
 
 
-def _finding(case: Case, tool: ToolDef, issue: lint.Issue, pointer: str, said: Mapping[str, str]) -> Finding:
+def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, said: Mapping[str, str]) -> Finding:
     rule = _RULE_OF[issue.kind]
     message = f"tool {quote(tool.name)}: {issue.message}"
     finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when, values=said)
@@ -278,7 +278,7 @@ def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
     return said
 
 
-def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
+def _name(case: RuleContext, tool: ToolDef) -> Iterator[Finding]:
     pattern = case.contract.term("schema.name-pattern")
     if not isinstance(pattern, str) or tool.name is None or _is_built_in(tool) or re.fullmatch(pattern, tool.name):
         return
@@ -308,7 +308,7 @@ def _longest(pattern: str) -> int:
     return max((n for n in range(1, 513) if re.fullmatch(pattern, "a" * n)), default=0)
 
 
-def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, **more: Any) -> Finding:
+def _from(case: RuleContext, term: str, rule: Rule, pointer: str, message: str, **more: Any) -> Finding:
     """A finding that stands on a term; that the provider's refusal was never captured does not weaken it."""
     fact = case.contract.terms.get(term)
     source = f"{fact.source} ({fact.date})" if fact else ""
@@ -316,7 +316,7 @@ def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, **more:
     return replace(finding, severity=ERROR) if fact and fact.value else finding
 
 
-def standing(decoded: Decoded, tool: ToolDef) -> JsonValue:
+def standing(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
     """The schema of a declared tool as it stands in the request: a provider judges that, and not what it is read as.
 
     Names of types and counts are those of JSON Schema; ``nullable`` and every other word are the request's own.
@@ -337,24 +337,24 @@ def _as_written(read: JsonValue, written: JsonValue) -> JsonValue:
     return read[0] if is_nullable and read else read
 
 
-def schema_at(decoded: Decoded, tool: ToolDef) -> str | None:
+def schema_at(decoded: DecodedExchange, tool: ToolDef) -> str | None:
     """The pointer of a declared tool's schema in the request."""
     return _found(decoded, tool, (*_JSON_SCHEMA, *_SCHEMAS))
 
 
-def _first(case: Case, tool: ToolDef, below: tuple[str, ...]) -> str | None:
+def _first(case: RuleContext, tool: ToolDef, below: tuple[str, ...]) -> str | None:
     return _found(case.decoded, tool, below)
 
 
-def _found(decoded: Decoded, tool: ToolDef, below: tuple[str, ...]) -> str | None:
+def _found(decoded: DecodedExchange, tool: ToolDef, below: tuple[str, ...]) -> str | None:
     """The pointer of the first of these fields that the declaration has."""
     found = (tool.pointer + path for path in below)
     return next((pointer for pointer in found if decoded.place(REQUEST, pointer).span), None)
 
 
-def _name_of(case: Case, tool: ToolDef) -> str:
+def _name_of(case: RuleContext, tool: ToolDef) -> str:
     return _first(case, tool, _NAMES) or tool.pointer
 
 
-def _holder(case: Case, tool: ToolDef) -> str:
+def _holder(case: RuleContext, tool: ToolDef) -> str:
     return _first(case, tool, ("/function", "/toolSpec")) or tool.pointer

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from workbench.contracts.finding import Finding, Severity
 from workbench.ir import JsonValue, Media, Message
 from workbench.leaves import Leaf, leaves, scalars
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules._case import Case, Rule
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules._case import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A credential travels in a body.", is_advice=True)
@@ -56,7 +56,7 @@ class _Place(NamedTuple):
         return self.text[self.secret.start : self.secret.end]
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on both bodies; each credential where the conversation shows it first."""
     last = next((case.peek(index) for index in case.earlier.exchanges[-1:]), None)
     known = [last.request_text, last.response_text] if last else []
@@ -70,7 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
         known.append(case.decoded.request_text)
 
 
-def _places(case: Case, side: str, last: Decoded | None) -> Iterator[_Place]:
+def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_Place]:
     before = last.request if last else None
     if side == REQUEST and case.request:
         system = Message("system", case.request.system)
@@ -123,7 +123,7 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
     return tuple(secrets)
 
 
-def _told(case: Case, side: str, place: _Place) -> Finding:
+def _told(case: RuleContext, side: str, place: _Place) -> Finding:
     text = f"{_WORDS[place.secret.kind]} travels in the {side} body: {_described(place.value)}"
     finding = case.finding(IN_BODY, side, place.pointer, text)
     if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
@@ -139,7 +139,9 @@ def _described(value: str) -> str:
     return f"{len(value)} characters" + (f", beginning with {prefix}" if prefix else "")
 
 
-def _marked(decoded: Decoded, case: Case, side: str, known: list[bytes], told: dict[str, _Place]) -> Iterator[Finding]:
+def _marked(
+    decoded: DecodedExchange, case: RuleContext, side: str, known: list[bytes], told: dict[str, _Place]
+) -> Iterator[Finding]:
     """What a recorder has replaced: no shape tells it any more."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     text = decoded.request_text if side == REQUEST else decoded.response_text

@@ -11,7 +11,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
 from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 
@@ -38,7 +38,7 @@ _FORMS = (
 _FIELDS = {"no-role": "role", "no-content": "content"}
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on requests that lack what every conversation has."""
     was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
     yield from _noticed(case, was_sent)
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _types(case)
 
 
-def _noticed(case: Case, was_sent: bool) -> Iterator[Finding]:
+def _noticed(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     asked = case.request.anomalies if case.request else ()
     named = {(a.pointer, a.message): _named(a) for a in asked if a.slug == SHAPE.slug}
@@ -71,7 +71,7 @@ def _named(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
     return "", {}
 
 
-def _nobody(case: Case) -> Iterator[Finding]:
+def _nobody(case: RuleContext) -> Iterator[Finding]:
     """A list without any message."""
     if case.decoded.messages(REQUEST):
         return
@@ -83,7 +83,7 @@ def _nobody(case: Case) -> Iterator[Finding]:
             yield finding if enforced_exactly(case, SHAPE, "no-messages") else unproved(finding)
 
 
-def _roles(case: Case) -> Iterator[Finding]:
+def _roles(case: RuleContext) -> Iterator[Finding]:
     """Roles that nobody has here. Those of results in another protocol's form are told of elsewhere."""
     known = case.contract.term("content.roles")
     if not isinstance(known, list):
@@ -100,7 +100,7 @@ def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
     return bool(message.role) and message.role not in known
 
 
-def _types(case: Case) -> Iterator[Finding]:
+def _types(case: RuleContext) -> Iterator[Finding]:
     """Parts of a type that the provider does not know. Calls and results in a form of others are told of elsewhere."""
     known = case.contract.term("content.block-types")
     if not isinstance(known, list):

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
-from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._case import Case, Rule
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._refused import refusal_of
 from workbench.rules.wording import as_warning, quote, weaker
 from workbench.wire import urls
@@ -50,7 +50,7 @@ _START = 600
 """Characters of an answer that are searched for the question what it is about."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on a request that leaves out what the server should know."""
     request = case.request
     if request is None or not request.previous_id or _has_history(request):
@@ -69,7 +69,7 @@ def _has_history(request: ModelRequest) -> bool:
     return any(m.role in ("assistant", "model") for m in request.messages)
 
 
-def _finding(case: Case, why: str, evidence: str = "", rule: Rule = LOST) -> Finding:
+def _finding(case: RuleContext, why: str, evidence: str = "", rule: Rule = LOST) -> Finding:
     request = case.request
     name = request.previous_id if request else ""
     message = f"the request leaves the conversation so far to the server, and {why}"
@@ -79,21 +79,21 @@ def _finding(case: Case, why: str, evidence: str = "", rule: Rule = LOST) -> Fin
     return replace(found, severity=rule.severity, check=None, refusal="") if is_answered else found
 
 
-def _pointer(case: Case) -> str:
+def _pointer(case: RuleContext) -> str:
     params = case.request.params if case.request else {}
     if params.get("conversation"):
         return "/conversation"
     return _POINTERS.get(case.decoded.protocol or "", "")
 
 
-def _unheld(case: Case) -> Finding | None:
+def _unheld(case: RuleContext) -> Finding | None:
     """The provider holds nothing, whatever the request says."""
     if case.contract.term("state.held") is not False:
         return None
     return _finding(case, f"{case.contract.title} holds none: it sees this request alone", _evidence(case))
 
 
-def _known(case: Case, name: str) -> tuple[int, ModelResponse] | None:
+def _known(case: RuleContext, name: str) -> tuple[int, ModelResponse] | None:
     """(exchange, answer) that has this id: of this conversation, else of the last exchanges of the session."""
     for exchange, answer in reversed(case.earlier.answers):
         if answer.id == name:
@@ -105,7 +105,7 @@ def _known(case: Case, name: str) -> tuple[int, ModelResponse] | None:
     return None
 
 
-def _unkept(case: Case, exchange: int, answer: ModelResponse) -> Finding | None:
+def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding | None:
     """The answer that is named was not kept, or is not this server's."""
     where, before = f"exchange {exchange + 1}", case.peek(exchange)
     asked = before.request if before else None
@@ -119,12 +119,12 @@ def _unkept(case: Case, exchange: int, answer: ModelResponse) -> Finding | None:
     return None
 
 
-def _host(decoded: Decoded) -> str:
+def _host(decoded: DecodedExchange) -> str:
     http = decoded.exchange.request
     return urls.split(http.url).netloc.lower() if http else ""
 
 
-def _shown(case: Case) -> Finding | None:
+def _shown(case: RuleContext) -> Finding | None:
     """The answer shows that the model did not see the conversation: it was given fewer tokens, or asks."""
     answer = case.response
     if answer is None or answer.error or not case.earlier.answers:
@@ -139,7 +139,7 @@ def _shown(case: Case) -> Finding | None:
     return None
 
 
-def _may_shrink(case: Case, exchange: int) -> bool:
+def _may_shrink(case: RuleContext, exchange: int) -> bool:
     """The prompt is shorter for another reason: the server trims it, or instructions and tools were not repeated."""
     now, before = case.request, case.peek(exchange)
     then = before.request if before else None
@@ -149,7 +149,7 @@ def _may_shrink(case: Case, exchange: int) -> bool:
     return not is_inherited and (len(now.tools) < len(then.tools) or len(now.system) < len(then.system))
 
 
-def _evidence(case: Case) -> str:
+def _evidence(case: RuleContext) -> str:
     """What the answer shows of the loss."""
     answer = case.response
     if answer is None or not answer.messages:
@@ -175,14 +175,14 @@ def _input(usage: Usage | None) -> int | None:
     return usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
 
 
-def _unseen(case: Case, name: str) -> Iterator[Finding]:
+def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """No answer of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = "no answer of this session has the id it names: whether it is kept cannot be told"
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
 
-def _gone(case: Case, name: str) -> Finding | None:
+def _gone(case: RuleContext, name: str) -> Finding | None:
     """The server says that it does not know what is named, whether it ever did or not."""
     error = case.response.error if case.response else None
     refusal = refusal_of(error, case.decoded) if error else None

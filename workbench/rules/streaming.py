@@ -10,7 +10,7 @@ from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Anomaly
 from workbench.leaves import leaves
 from workbench.protocols.decode import RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import in_stream, refusal_of
 from workbench.rules.wording import weaker
@@ -59,7 +59,7 @@ RULES = (
 _BY_SLUG = {rule.slug: rule for rule in RULES}
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the answer as a stream, and on its final reason."""
     answer = case.response
     if answer is None:
@@ -82,7 +82,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield replace(found, kind=kind)
 
 
-def _is_explained(case: Case, noticed: Anomaly) -> bool:
+def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:
     """Asked for by the client, or made by whoever wrote the recording."""
     if noticed.slug == EMPTY_CHOICES.slug and case.request:
         options = case.request.params.get("stream_options")
@@ -92,18 +92,18 @@ def _is_explained(case: Case, noticed: Anomaly) -> bool:
     return _is_synthesised(case) and (noticed.slug == FRAMING.slug or _is_unterminated_answer(case, noticed))
 
 
-def _is_synthesised(case: Case) -> bool:
+def _is_synthesised(case: RuleContext) -> bool:
     """The framing is the importer's: what it lacks is no fault of the provider."""
     exchange = case.decoded.exchange
     return exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised"
 
 
-def _is_unterminated_answer(case: Case, noticed: Anomaly) -> bool:
+def _is_unterminated_answer(case: RuleContext, noticed: Anomaly) -> bool:
     """The terminal event alone is missing: the answer came to its end."""
     return noticed.slug == NO_TERMINATOR.slug and case.response is not None and case.response.finish_reason is not None
 
 
-def _is_mild(case: Case, noticed: Anomaly) -> bool:
+def _is_mild(case: RuleContext, noticed: Anomaly) -> bool:
     """The fault is there and does no harm: the answer is whole, or repeats what it was sent."""
     if noticed.slug == ENCODING.slug:
         return _was_sent(case) or not _is_cut(case, noticed)
@@ -120,7 +120,7 @@ _CUT = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
 """Halves of a character, decoded alone: two replacement characters or more. A single one a model may have written."""
 
 
-def _is_cut(case: Case, noticed: Anomaly) -> bool:
+def _is_cut(case: RuleContext, noticed: Anomaly) -> bool:
     texts = (
         leaf.value
         for message in case.decoded.messages(RESPONSE)
@@ -130,13 +130,13 @@ def _is_cut(case: Case, noticed: Anomaly) -> bool:
     return any(isinstance(text, str) and _CUT.search(text) for text in texts)
 
 
-def _is_said_of_the_call(case: Case, noticed: Anomaly) -> bool:
+def _is_said_of_the_call(case: RuleContext, noticed: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
     twins = (line.call for line in case.closure.lines if line.call and line.call.side == RESPONSE and line.twin)
     return any(case.pointer(call, "id") == noticed.pointer for call in twins)
 
 
-def _was_sent(case: Case) -> bool:
+def _was_sent(case: RuleContext) -> bool:
     """The request holds a replacement character itself: the answer may repeat it."""
     text = case.decoded.request_text
     return b"\xef\xbf\xbd" in text or rb"\ufffd" in text.lower()

@@ -10,7 +10,7 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.protocols.decode import RESPONSE
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.formats import TextCall, debris, find
 
@@ -51,7 +51,7 @@ _IN_NAME = re.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARGS|C
 _OPENED = re.compile(r"\s*<(think|thinking|mm:think)>")
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the texts and the names in an answer."""
     answer = case.decoded.answer
     if answer is None or answer.error:
@@ -68,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield from _in_name(case, ref, part)
 
 
-def _in_text(case: Case, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
+def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
     for call in calls[:MOST]:
         yield _copied(case, ref, call) if _is_parsed(call, answer) else _left(case, ref, call, answer)
@@ -89,12 +89,12 @@ def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
     return any((made.name, made.input) == (call.name, call.input) for made in parsed)
 
 
-def _copied(case: Case, ref: NodeRef, call: TextCall) -> Finding:
+def _copied(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
     message = f"the call of {_named(call)} was parsed, and its {call.format} markup was left in the text as well"
     return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
-def _left(case: Case, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
+def _left(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
     broken = [problem for problem in call.problems if problem not in AROUND]
     is_cut = answer.stop == "length" and "unclosed" in broken
     if broken and not is_cut:
@@ -107,7 +107,9 @@ def _left(case: Case, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Fi
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
-def _in_reasoning(case: Case, ref: NodeRef, text: str, message: Message, answer: ModelResponse) -> Iterator[Finding]:
+def _in_reasoning(
+    case: RuleContext, ref: NodeRef, text: str, message: Message, answer: ModelResponse
+) -> Iterator[Finding]:
     """Models think about calls; one that ends the reasoning of an answer without calls was meant."""
     calls = [call for call in find(text, tuple(case.tools.values())) if not text[call.end :].strip()]
     if not calls or any(True for _ in message.tool_calls()) or not answer.is_complete:
@@ -119,7 +121,7 @@ def _in_reasoning(case: Case, ref: NodeRef, text: str, message: Message, answer:
         yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
 
 
-def _open_section(case: Case, ref: NodeRef, part: Reasoning, message: Message) -> Iterator[Finding]:
+def _open_section(case: RuleContext, ref: NodeRef, part: Reasoning, message: Message) -> Iterator[Finding]:
     """Reasoning that a model wrote into its text, and that goes on to the very end of it."""
     length = len(part.text or "")
     if part.carrier is not Carrier.THINK_TEXT or any(isinstance(p, Text) for p in message.parts[ref.part :]):
@@ -129,7 +131,7 @@ def _open_section(case: Case, ref: NodeRef, part: Reasoning, message: Message) -
         yield case.within(UNCLOSED, ref, "text", (0, length), what, evidence=quote(part.text))
 
 
-def _in_name(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+def _in_name(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     found = _IN_NAME.search(call.name or "")
     if found and call.name:
         message = f"the name of a tool holds {quote(found[0], 40)}, which belongs to the model's own format"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.protocols.decode import REQUEST, RESPONSE, TEXT
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.wire.exchange import Headers, Origin, State
 from workbench.wire.stream import Framing
@@ -45,7 +45,7 @@ _NO_BODY = (202, 204, 205, 304)
 """Statuses of answers that have no body, or need none (RFC 9110, 15.3 and 15.4.5)."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on sides that were not decoded, and on how the exchange ended."""
     is_broken_off = case.decoded.exchange.state is State.ABORTED
     for problem in case.decoded.problems:
@@ -65,7 +65,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _ending(case)
 
 
-def _is_placeholder(case: Case) -> bool:
+def _is_placeholder(case: RuleContext) -> bool:
     """An empty object without one header of a server: archives have it where the answer was not kept."""
     http = case.decoded.exchange.response
     names = {name.lower() for name, _ in http.headers} if http else set()
@@ -73,18 +73,18 @@ def _is_placeholder(case: Case) -> bool:
     return is_imported and names <= {"content-type"} and case.decoded.response_text.strip() == b"{}"
 
 
-def review(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
+def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     """What an answer lacks that its client did not wait for is no fault of it."""
     is_left, last = case.decoded.exchange.is_left, len(case.decoded.events) - 1
     return (f for f in found if not (is_left and f.side == RESPONSE and (f.rule in _OF_THE_END or last in f.events)))
 
 
-def _noticed(case: Case) -> set[str]:
+def _noticed(case: RuleContext) -> set[str]:
     """What the stream decoder said of the same bytes."""
     return {noticed.message for noticed in case.response.anomalies} if case.response else set()
 
 
-def _ending(case: Case) -> Iterator[Finding]:
+def _ending(case: RuleContext) -> Iterator[Finding]:
     """How the exchange ended: broken off by whom, or with an empty body."""
     exchange = case.decoded.exchange
     seen = quote(exchange.note) if exchange.note else ""
@@ -100,7 +100,7 @@ def _ending(case: Case) -> Iterator[Finding]:
         yield from _empty(case)
 
 
-def _cut(case: Case, seen: str) -> Iterator[Finding]:
+def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
     """The body was not ended. Clients that stop at the terminal event of a stream do not see that."""
     answer = case.response
     if answer and any(noticed.slug in ("stream.truncated", "stream.no-terminator") for noticed in answer.anomalies):
@@ -113,7 +113,7 @@ def _cut(case: Case, seen: str) -> Iterator[Finding]:
     yield case.finding(rule, RESPONSE, "", text, evidence=seen)
 
 
-def _empty(case: Case) -> Iterator[Finding]:
+def _empty(case: RuleContext) -> Iterator[Finding]:
     """A body without a byte, where a status promises an answer."""
     http = case.decoded.exchange.response
     asked = case.decoded.exchange.request
@@ -140,7 +140,7 @@ def _was_longer(headers: Headers, origin: Origin) -> bool:
     return length.isdecimal() and int(length) > 0
 
 
-def _mislabelled(case: Case) -> Iterator[Finding]:
+def _mislabelled(case: RuleContext) -> Iterator[Finding]:
     """Clients that go by the content type read the body as another thing."""
     http, answer, framing = case.decoded.exchange.response, case.response, case.decoded.framing
     kind = (http.headers.get("content-type") or "") if http else ""

@@ -9,9 +9,9 @@ from typing import Any
 from workbench import limits
 from workbench.contracts.contract import Enforced
 from workbench.contracts.finding import Finding, Severity
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules._case import Case, Rule
+from workbench.rules._case import Rule, RuleContext
 
 MOST_RELATED = 16
 
@@ -36,18 +36,20 @@ def as_warning(finding: Finding) -> Finding:
     return replace(finding, severity=Severity.WARNING, check=None)
 
 
-def enforced_exactly(case: Case, rule: Rule, *whens: str) -> Enforced | None:
+def enforced_exactly(case: RuleContext, rule: Rule, *whens: str) -> Enforced | None:
     """The provider's check of exactly this fault, whichever of its names is known; None for one of another fault."""
     checks = [check for check in case.contract.enforces if check.rule == rule.slug]
     return next((check for when in whens for check in checks if check.when == when), None)
 
 
-def by_term(case: Case, rule: Rule, term: str, pointer: str, message: str, *, when: str = "", **more: Any) -> Finding:
+def by_term(
+    case: RuleContext, rule: Rule, term: str, pointer: str, message: str, *, when: str = "", **more: Any
+) -> Finding:
     """A finding on what a term of the contract refuses: an error, also where the text of the refusal is not known.
 
     Args:
         when: which fault of the rule; the text that is known of another one is not quoted.
-        more: as for ``Case.finding``.
+        more: as for ``RuleContext.finding``.
     """
     fact = case.contract.terms.get(term)
     source = f"{fact.source} ({fact.date})" if fact else ""
@@ -67,18 +69,18 @@ def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
     return replace(rule, severity=severity)
 
 
-def from_anomalies(case: Case, rule: Rule, when: str = "") -> Iterator[Finding]:
-    """What decoders noticed, under a rule; ``when`` as for ``Case.at``."""
+def from_anomalies(case: RuleContext, rule: Rule, when: str = "") -> Iterator[Finding]:
+    """What decoders noticed, under a rule; ``when`` as for ``RuleContext.at``."""
     for side, message in (("request", case.request), ("response", case.response)):
         for noticed in message.anomalies if message else ():
             if noticed.slug == rule.slug:
                 yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)
 
 
-def went_astray(case: Case) -> bool:
+def went_astray(case: RuleContext) -> bool:
     """Deltas of the stream name no call that began: what a call of it lacks may have gone elsewhere."""
     return case.response is not None and fact(case.decoded, _astray)
 
 
-def _astray(decoded: Decoded) -> bool:
+def _astray(decoded: DecodedExchange) -> bool:
     return decoded.response is not None and any(a.slug == "stream.index" for a in decoded.response.anomalies)

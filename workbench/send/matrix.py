@@ -14,7 +14,7 @@ from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import judge
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -55,7 +55,7 @@ class Row:
 class _Said:
     """The history in one protocol, read once for every contract that speaks it."""
 
-    decoded: Decoded
+    decoded: DecodedExchange
     losses: tuple[Loss, ...] = ()
     is_converted: bool = False
 
@@ -156,10 +156,10 @@ class History:
         except (LocalProtocolError, WireError, UsageError) as error:
             return f"it cannot be said in {protocol}: {error}"
 
-    def _read(self, request: HttpRequest | None, protocol: str) -> Decoded:
+    def _read(self, request: HttpRequest | None, protocol: str) -> DecodedExchange:
         """The request alone: no answer of one provider tells what another one would say."""
         index, exchange = self._original.index, Exchange(self._original.exchange.id, request)
-        return Decoded(index, exchange, protocol, known=self._inspector.known)
+        return DecodedExchange(index, exchange, protocol, known=self._inspector.known)
 
 
 def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[Row]:

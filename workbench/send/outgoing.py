@@ -19,7 +19,7 @@ from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols import Adapter, Capabilities
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send import urls
 from workbench.send.headers import carried, with_headers
 from workbench.send.target import Target
@@ -70,7 +70,7 @@ class Outgoing:
 
 
 def prepare(
-    decoded: Decoded, target: Target, *, protocol: str = "", stream: bool | None = None, model: str = ""
+    decoded: DecodedExchange, target: Target, *, protocol: str = "", stream: bool | None = None, model: str = ""
 ) -> Outgoing:
     """The request of a decoded exchange as it would go to a target.
 
@@ -111,7 +111,7 @@ def prepare(
     )
 
 
-def streamed(decoded: Decoded, stream: bool) -> HttpRequest:
+def streamed(decoded: DecodedExchange, stream: bool) -> HttpRequest:
     """A request that asks for a stream, or for none; nothing else of it changes.
 
     Raises:
@@ -145,7 +145,7 @@ class _Made:
     is_read: bool = True
 
 
-def _wanted(decoded: Decoded, target: Target, protocol: str) -> str:
+def _wanted(decoded: DecodedExchange, target: Target, protocol: str) -> str:
     """The protocol it is sent in. Raises UsageError."""
     spoken = target.protocols
     if protocol:
@@ -157,7 +157,7 @@ def _wanted(decoded: Decoded, target: Target, protocol: str) -> str:
     return own if own in spoken or not spoken else spoken[0]
 
 
-def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, stream: bool | None) -> _Made:
+def _as_it_is(decoded: DecodedExchange, asked: HttpRequest, wanted: str, model: str, stream: bool | None) -> _Made:
     """A body that cannot be read: not one byte of it changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "no model can be asked this")
     notes = [f"the body goes as it is: {why}"]
@@ -178,7 +178,9 @@ def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, str
     return _Made(decoded.request_text, path, named, is_stream and in_path, tuple(notes), is_read=False)
 
 
-def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: str, stream: bool | None) -> _Made:
+def _same(
+    decoded: DecodedExchange, request: ModelRequest, asked: HttpRequest, model: str, stream: bool | None
+) -> _Made:
     """The request in its own protocol: the bytes that were recorded, but for what is asked for otherwise."""
     adapter = protocols.get(request.protocol)
     body, meant, notes = _otherwise(decoded.request_text, adapter, request, model, stream)
@@ -188,7 +190,7 @@ def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: st
     return _Made(body, path, meant.model or "", meant.stream, notes)
 
 
-def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream: bool | None) -> _Made:
+def _converted(decoded: DecodedExchange, target: Target, wanted: str, model: str, stream: bool | None) -> _Made:
     """The request in another protocol, in the fields that this provider knows."""
     adapter = protocols.get(wanted)
     asked = model or (decoded.request.model if decoded.request else None) or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import accepted_by
 from workbench.rules.inspection import Inspector, Trial
 from workbench.send.outgoing import Outgoing
@@ -37,7 +37,11 @@ class Preflight:
 
 
 def preflight(
-    inspector: Inspector, index: int, outgoing: Outgoing, own: Decoded | None = None, before: Decoded | None = None
+    inspector: Inspector,
+    index: int,
+    outgoing: Outgoing,
+    own: DecodedExchange | None = None,
+    before: DecodedExchange | None = None,
 ) -> Preflight:
     """Judge a request that is about to be sent.
 
@@ -70,5 +74,5 @@ def judged(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Excha
         exchange: as ``Sender.send`` returned it.
     """
     inspector.detail(index)  # so that everything before it is known
-    decoded = Decoded(index, exchange, outgoing.protocol or None, known=inspector.known)
+    decoded = DecodedExchange(index, exchange, outgoing.protocol or None, known=inspector.known)
     return inspector.judged(decoded, outgoing.contract.label, is_alone=outgoing.is_converted)

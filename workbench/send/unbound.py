@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from workbench import contracts
 from workbench.edits import signed
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
 from workbench.send.target import Target
 from workbench.wire.exchange import HttpRequest
@@ -29,7 +29,9 @@ class Unbound(NamedTuple):
     without: HttpRequest | None = None
 
 
-def unbound(inspector: Inspector, decoded: Decoded, target: Target, before: Decoded | None = None) -> Unbound | None:
+def unbound(
+    inspector: Inspector, decoded: DecodedExchange, target: Target, before: DecodedExchange | None = None
+) -> Unbound | None:
     """The blocks of a request that are unbound where a provider checks that, in this mode or in another; None for none.
 
     Args:
@@ -57,7 +59,7 @@ def unbound(inspector: Inspector, decoded: Decoded, target: Target, before: Deco
     return None
 
 
-def _checking(inspector: Inspector, decoded: Decoded, target: Target) -> Iterator[str]:
+def _checking(inspector: Inspector, decoded: DecodedExchange, target: Target) -> Iterator[str]:
     """The contracts that hold signatures to what stands before them: those of the target, and of the request."""
     own = inspector.judged(decoded).contract.label
     names = dict.fromkeys(label.partition(":")[0] for label in (target.contract, own))

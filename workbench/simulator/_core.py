@@ -13,7 +13,7 @@ from workbench import protocols as adapters
 from workbench.contracts import Contract, Judgement, Refusal, Verdict
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.rules import judge
 from workbench.simulator import _endpoints, _errors, _features
@@ -205,10 +205,12 @@ class _Asked:
             return self.refused(number, refused, judgement)
         return self.answered(number, _features.seen(request, turn.dials), contract, turn, judgement)
 
-    def decoded(self) -> Decoded:
+    def decoded(self) -> DecodedExchange:
         """The request, read as the endpoint's protocol; of one that only counts tokens, as what it would ask."""
         exchange = self.exchange if self.way.kind == MODEL else replace(self.exchange, request=self.as_question())
-        return Decoded(0, replace(exchange, state=State.OPEN), self.way.protocol, known=self.simulator._messages)
+        return DecodedExchange(
+            0, replace(exchange, state=State.OPEN), self.way.protocol, known=self.simulator._messages
+        )
 
     def as_question(self) -> HttpRequest:
         """A request to count tokens, as the request that it counts."""
@@ -271,7 +273,7 @@ class _Asked:
                 body = Body(bytes(sent), chunks=tuple(chunks))
                 self.end(number, replace(response, body=body), State.ABORTED)
 
-    def counted(self, decoded: Decoded) -> Reply:
+    def counted(self, decoded: DecodedExchange) -> Reply:
         simulator, request = self.simulator, decoded.request
         assert request is not None
         row = simulator._memory.judged_apart(decoded.exchange)

@@ -10,7 +10,7 @@ from workbench import limits
 from workbench.contracts import Finding
 from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
@@ -141,7 +141,7 @@ class Memory:
         wanted = name.encode("utf-8", "surrogatepass")
         for exchange in self.newest_first():
             if exchange.response and wanted in exchange.response.body.raw:
-                decoded = Decoded(0, exchange)
+                decoded = DecodedExchange(0, exchange)
                 if decoded.request and decoded.response and decoded.response.id == name:
                     return decoded.request, decoded.response.messages
         return None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.contracts import Finding
 from workbench.ir import Carrier, Message, Reasoning
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.wording import as_warning
 from workbench.simulator._ids import is_ours
 from workbench.wire.exchange import Exchange
@@ -22,7 +22,7 @@ _BY_HISTORY = ("reasoning.altered", "reasoning.order", "reasoning.unbound")
 def answers_of(exchanges: Iterable[Exchange]) -> Iterator[Message]:
     """What the answers of some exchanges say."""
     for index, exchange in enumerate(exchanges):
-        response = Decoded(index, exchange).response
+        response = DecodedExchange(index, exchange).response
         yield from response.messages if response else ()
 
 
@@ -33,7 +33,7 @@ def proofs_of(answers: Iterable[Message]) -> Iterator[str]:
             yield from _proofs(part)
 
 
-def provable(findings: Sequence[Finding], decoded: Decoded, known: frozenset[str]) -> tuple[Finding, ...]:
+def provable(findings: Sequence[Finding], decoded: DecodedExchange, known: frozenset[str]) -> tuple[Finding, ...]:
     """The findings; those that rest on a history which nobody here sent are warnings.
 
     Args:
@@ -42,7 +42,7 @@ def provable(findings: Sequence[Finding], decoded: Decoded, known: frozenset[str
     return tuple(f if _stands(f, decoded, known) else as_warning(f) for f in findings)
 
 
-def _stands(finding: Finding, decoded: Decoded, known: frozenset[str]) -> bool:
+def _stands(finding: Finding, decoded: DecodedExchange, known: frozenset[str]) -> bool:
     if finding.rule not in _BY_HISTORY or finding.check is None:
         return True
     part = _part_at(decoded, finding.pointer)
@@ -55,7 +55,7 @@ def _stands(finding: Finding, decoded: Decoded, known: frozenset[str]) -> bool:
     return has_own_text and finding.pointer.endswith("/signature")  # our text under a proof that is not
 
 
-def _part_at(decoded: Decoded, pointer: str) -> Reasoning | None:
+def _part_at(decoded: DecodedExchange, pointer: str) -> Reasoning | None:
     for message in decoded.messages(REQUEST):
         if pointer.startswith(message.pointer):
             for _, part in message.reasoning():

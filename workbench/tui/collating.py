@@ -13,7 +13,7 @@ from workbench.tui.models.comparing import Pairing, Turn
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Comparison
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.wire.session import Session
 
@@ -33,7 +33,7 @@ class Source(Protocol):
         """Every turn, in order."""
         ...
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
         """Both exchanges of a turn."""
         ...
 
@@ -47,7 +47,7 @@ class _Own:
 
     is_own = True
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
         before, after = (None if n is None else inspector.detail(n).decoded for n in (turn.before, turn.after))
         return before, after
 
@@ -116,11 +116,11 @@ class File:
         assert before and after
         yield _turn(compare_exchanges(before, after))
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
-        from workbench.protocols.decode import Decoded
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
+        from workbench.protocols.decode import DecodedExchange
 
         before = None if turn.before is None else inspector.detail(turn.before).decoded
-        after = None if turn.after is None else Decoded(turn.after, self._other().exchange(turn.after))
+        after = None if turn.after is None else DecodedExchange(turn.after, self._other().exchange(turn.after))
         return before, after
 
     def _other(self) -> Session:

@@ -25,7 +25,7 @@ from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection, Spans
 
 
-class Opened:
+class ExchangeView:
     """One exchange. Making it takes as long as its history is."""
 
     def __init__(self, detail: Detail) -> None:

@@ -12,7 +12,7 @@ from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector, Trial
     from workbench.send.outgoing import Outgoing
     from workbench.send.target import Target
@@ -32,14 +32,14 @@ class Preflight(NamedTuple):
         choice: the profile that holds, and what is corrected because of it.
     """
 
-    own: Decoded
+    own: DecodedExchange
     outgoing: Outgoing
     trial: Trial
     unbound: Unbound | None = None
     choice: Choice = NOTHING_MEASURED
 
 
-def chosen(target: Target, own: Decoded, off: Collection[str] = (), protocol: str = "") -> Choice:
+def chosen(target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = "") -> Choice:
     """The newest measured profile of exactly the target, model and protocol of a request, and what it asks for.
 
     Args:

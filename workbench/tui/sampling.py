@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.tui.models.studied import Studied, study
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.tui.probing import in_memory
 from workbench.wire.exchange import Exchange, HttpRequest
 
@@ -24,7 +24,7 @@ class Sent:
     """A request that was sent, and what came of it. ``is_changed``: it was not the one of the probe."""
 
     ask: Ask
-    opened: Opened
+    opened: ExchangeView
     is_changed: bool
 
     @property
@@ -113,7 +113,9 @@ class Sampling:
         label, protocol = self.subject.contract.label, self.subject.protocol
         inspector = Inspector(in_memory("probe", (*made, *waiting)), label, protocol)
         inspector.run()
-        sent = tuple(Sent(a, Opened(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent))
+        sent = tuple(
+            Sent(a, ExchangeView(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent)
+        )
         if ask is None:
             return Stood(sent, None, sample=self._run.sample)
         is_changed = self._changed is not None
@@ -129,13 +131,13 @@ def _new(studied: Studied, made: list[Exchange]) -> tuple[tuple[str, Range], ...
     if studied.meant.trial is None or not made:
         return ()
     now = studied.decoded
-    before = Decoded(0, made[-1], now.protocol)
+    before = DecodedExchange(0, made[-1], now.protocol)
     known = {_bytes(before, message.pointer) for message in before.request.messages} if before.request else set()
     messages = now.request.messages if now.request else ()
     spans = ((message.pointer, now.place(REQUEST, message.pointer).span) for message in messages)
     return tuple((at, span) for at, span in spans if span and now.request_text[slice(*span)] not in known)
 
 
-def _bytes(decoded: Decoded, pointer: str) -> bytes:
+def _bytes(decoded: DecodedExchange, pointer: str) -> bytes:
     span = decoded.place(REQUEST, pointer).span
     return decoded.request_text[slice(*span)] if span else b""

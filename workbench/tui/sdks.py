@@ -14,14 +14,14 @@ from workbench.tui.service import Answer
 if TYPE_CHECKING:
     from workbench.protocols.clients.differences import Group
     from workbench.rules.inspection import Inspector
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.screens.follow import Follower
     from workbench.tui.service import Job
 
 DIFFER = "SDKs differ: t"
 
 
-def comparing(desk: Follower, opened: Opened) -> Job:
+def comparing(desk: Follower, opened: ExchangeView) -> Job:
     """The question whether clients agree on the open exchange.
 
     One client at a time is asked about, until one does not agree or another exchange is wanted: of a long stream all of
@@ -39,13 +39,13 @@ def comparing(desk: Follower, opened: Opened) -> Job:
     return job
 
 
-def _clients(opened: Opened) -> Iterator[Group]:
+def _clients(opened: ExchangeView) -> Iterator[Group]:
     from workbench.protocols.clients.differences import one_by_one
 
     yield from one_by_one(opened.decoded)
 
 
-def say(desk: Follower, opened: Opened) -> None:
+def say(desk: Follower, opened: ExchangeView) -> None:
     """Put it on the border of the IR pane, unless another exchange is open by now."""
     view = opened.views["ir"]
     if DIFFER not in view.facts:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from workbench.rules.inspection import Inspected, Inspector
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -83,7 +83,7 @@ class RowsCame(Message):
 class ExchangeOpened(Message):
     """An exchange that was asked for is there."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: ExchangeView) -> None:
         super().__init__()
         self.opened = opened
 
@@ -296,11 +296,11 @@ class Inspecting:
             post(RowsCame(tuple(inspector.rows)))
 
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[ExchangeOpened] = ExchangeOpened) -> None:
-        from workbench.tui.opened import Opened
+        from workbench.tui.opened import ExchangeView
 
         self._shown, self._is_outdated = index, False
         try:
-            message: Message = how(Opened(self._shown_of(inspector).detail(index)))
+            message: Message = how(ExchangeView(self._shown_of(inspector).detail(index)))
         except Exception as error:
             message = Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
         with self._changed:

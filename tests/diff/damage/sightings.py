@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbench.diff.damage import Damage, between
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 
 MESSAGES, CHAT = "https://a.example/v1/messages", "https://a.example/v1/chat/completions"
@@ -57,14 +57,14 @@ def seen(
     encoding: str = "",
     chunks: tuple[Chunk, ...] = (),
     **facts: Any,
-) -> Decoded:
+) -> DecodedExchange:
     """One exchange at one place."""
     is_stream = answer is not None and answer.startswith((b"data:", b"event:", b":"))
     kind = "text/event-stream" if is_stream else "application/json"
     headers = Headers((("content-type", kind), *told))
     response = None if answer is None else HttpResponse(status, headers, Body(answer, encoding, chunks))
     http = HttpRequest(method, url, Headers((("accept", "*/*"), *asked)), Body(request or text(ASKED)))
-    return Decoded(0, Exchange("x", http, response, **facts))
+    return DecodedExchange(0, Exchange("x", http, response, **facts))
 
 
 def brief(found: Iterable[Damage]) -> list[str]:
@@ -114,7 +114,7 @@ def stream(events: Iterable[Any], end: str = "\n", *, named: bool = True, **how:
     return "".join(blocks).encode()
 
 
-def timed(body: bytes, gaps: Iterable[float], **facts: Any) -> Decoded:
+def timed(body: bytes, gaps: Iterable[float], **facts: Any) -> DecodedExchange:
     """A stream whose events came one by one, so many seconds after one another."""
     ends = [found.end() for found in re.finditer(rb"\n\n", body)]
     at, chunks = 0.0, []

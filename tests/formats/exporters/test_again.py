@@ -14,7 +14,7 @@ from workbench.formats.exporters._private import redacted
 from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.json_strings import decode, encode
 from workbench.wire.jsontext import runs
@@ -28,7 +28,7 @@ KEY = "sk-ant-REDACTED"
 @pytest.mark.parametrize("path", sorted(folder("sessions").glob("*.jsonl")), ids=lambda path: path.stem)
 def test_the_examples_are_what_they_are_one_by_one(path: Path) -> None:
     exchanges = list(exchanges_of(open_input(str(path))))
-    kept = FIXED.union(*(contract_words(Decoded(n, exchange)) for n, exchange in enumerate(exchanges)))
+    kept = FIXED.union(*(contract_words(DecodedExchange(n, exchange)) for n, exchange in enumerate(exchanges)))
     alone, again = (PrivateJson(StandIns(kept, TEXT, SALT)) for _ in range(2))
     for exchange in exchanges:
         text = exchange.request.body.raw if exchange.request else b""

@@ -18,7 +18,7 @@ from workbench.formats.exporters._private import proof, proven, redacted
 from workbench.formats.exporters._stand_ins import is_stand_in
 from workbench.formats.importers import open_input
 from workbench.ir import Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
@@ -40,7 +40,7 @@ def holds(session: Session) -> None:
 
 def left(session: Session, made: Session) -> set[str]:
     """Words of the private texts of a session that still stand in them, and that nothing of a contract holds."""
-    was, now = (list(map(Decoded, range(len(s)), exchanges_of(s))) for s in (session, made))
+    was, now = (list(map(DecodedExchange, range(len(s)), exchanges_of(s))) for s in (session, made))
     kept = FIXED.union(*map(contract_words, was))
     private = set().union(*map(said, was))
     return {
@@ -50,7 +50,7 @@ def left(session: Session, made: Session) -> set[str]:
     }
 
 
-def said(decoded: Decoded) -> set[str]:
+def said(decoded: DecodedExchange) -> set[str]:
     texts: list[str] = []
     for side in ("request", RESPONSE):
         for message in decoded.messages(side):
@@ -165,7 +165,7 @@ def test_a_word_that_a_stream_cuts_is_the_word_that_is_sent_back() -> None:
         asked({"model": "m", "messages": [*history, {"role": "user", "content": "oh"}]}),
     )
     streamed = "".join(
-        m.parts[0].text or "" for m in Decoded(0, one).messages(RESPONSE) if isinstance(m.parts[0], Text)
+        m.parts[0].text or "" for m in DecodedExchange(0, one).messages(RESPONSE) if isinstance(m.parts[0], Text)
     )
     assert two.request and json.loads(two.request.body.raw)["messages"][1]["content"] == streamed
     assert "grandm" not in streamed and one.response and len(one.response.body.raw) == len(stream)

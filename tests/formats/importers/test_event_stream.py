@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import event_stream, open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.stream import aws_message
 
 
@@ -44,4 +44,4 @@ def test_messages_of_an_aws_event_stream_are_one_too(tmp_path: Path) -> None:
     session = open_input(str(path))
     exchange = session.exchange(0)
     assert exchange.response and exchange.response.body.raw == raw
-    assert Decoded(0, exchange).protocol == "bedrock-converse"
+    assert DecodedExchange(0, exchange).protocol == "bedrock-converse"

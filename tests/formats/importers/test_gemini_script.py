@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import gemini_script, open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Origin
 from workbench.wire.session import exchanges_of
 
@@ -15,7 +15,7 @@ def test_each_line_is_an_answer(data: Path) -> None:
     whole, stream = exchanges_of(open_input(str(data / "script.responses.jsonl")))
     assert (whole.request, whole.origin, whole.meta["method"]) == (None, Origin.RECONSTRUCTED, "generateContent")
     assert (stream.meta["framing"], "synthesised" in stream.note) == ("synthesised", True)
-    decoded = Decoded(1, stream)
+    decoded = DecodedExchange(1, stream)
     assert decoded.protocol == "gemini"
     assert [c.name for m in decoded.messages("response") for _, c in m.tool_calls()] == ["write_file"]
 

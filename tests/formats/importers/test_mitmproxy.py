@@ -13,7 +13,7 @@ from tests.formats.importers.test_hostile import STRANGE, consume
 from tests.formats.importers.test_tnetstring import written
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import mitmproxy, open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Kind, Origin, State
 from workbench.wire.session import exchanges_of
 
@@ -68,7 +68,7 @@ def test_a_flow_is_an_exchange(tmp_path: Path) -> None:
     assert (exchange.request.body.raw, exchange.request.headers.all("x-a")) == (ASKED, ("1", "2"))
     assert (exchange.response.status, exchange.response.body.encoding) == (200, "gzip")
     assert (exchange.started_at, exchange.duration) == (1772359200.5, 1.5)
-    assert Decoded(0, exchange).protocol == "openai-chat"
+    assert DecodedExchange(0, exchange).protocol == "openai-chat"
 
 
 def test_what_has_no_place_is_kept() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 ANSWER = {
@@ -39,7 +39,7 @@ def test_a_body_beside_its_mapping_is_read(tmp_path: Path, place: str, body: byt
     file = mapping(tmp_path, "body.json", place)
     (tmp_path / "__files" / "body.json").write_bytes(body)
     session = open_input(str(file))
-    read = Decoded(0, session.exchange(0))
+    read = DecodedExchange(0, session.exchange(0))
     assert session.damage == ()
     assert read.response and read.response.messages[0].parts[0].text == "ho"
 
@@ -50,5 +50,5 @@ def test_what_does_not_lie_there_is_left_out_and_said(tmp_path: Path, name: str)
     (tmp_path / "secret.json").write_bytes(BODY)
     (tmp_path / "__files" / "link.json").symlink_to(tmp_path / "secret.json")
     session = open_input(str(file))
-    assert Decoded(0, session.exchange(0)).response is None
+    assert DecodedExchange(0, session.exchange(0)).response is None
     assert name == "" or any("the response body is in another file" in line for line in session.damage)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
@@ -41,7 +41,7 @@ def test_transcripts_hold_the_calls_and_results_of_the_index(recordings: Path, i
         calls, results, known = set(), set(), KnownMessages()
         for number, exchange in enumerate(exchanges_of(open_input(str(recordings / row["file"])))):
             assert exchange.origin is Origin.RECONSTRUCTED
-            decoded = Decoded(number, exchange, known=known)
+            decoded = DecodedExchange(number, exchange, known=known)
             assert not decoded.problems
             calls |= {(c.id or number, c.name) for m in decoded.messages("response") for _, c in m.tool_calls()}
             results |= {r.tool_call_id for m in decoded.messages("request") for _, r in m.tool_results()}
@@ -82,7 +82,7 @@ def protocol(number: int, exchange) -> str | None:
         return "realtime-websocket"
     if "grpc" in exchange.meta:
         return "xai-grpc-sdk"
-    return Decoded(number, exchange).protocol
+    return DecodedExchange(number, exchange).protocol
 
 
 def test_bodies_that_were_kept_raw_are_in_the_file_as_they_are(recordings: Path, index: list[dict[str, str]]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import open_input, records
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, Origin
 
 QUESTION = {"role": "user", "content": "where is it?"}
@@ -258,7 +258,7 @@ PAIRS: dict[str, Any] = {
 
 def is_whole(exchange: Exchange) -> bool:
     """The call was understood on its way in, and so was the question."""
-    read = Decoded(0, exchange)
+    read = DecodedExchange(0, exchange)
     assert read.request, read.problems
     assert read.response, read.problems
     assert not read.problems
@@ -340,7 +340,7 @@ REFUSED = {
 def test_what_the_client_raised_is_the_answer(response: dict[str, Any], status: int | None) -> None:
     value = {"request": {"method": "POST", "url": URL, "body": ASKED}, "response": response}
     exchange = records.read(text(value).encode(), "x").exchange(0)
-    read = Decoded(0, exchange)
+    read = DecodedExchange(0, exchange)
     assert read.response and read.response.error
     assert "no such field" in read.response.error.message
     assert exchange.response and (exchange.response.status or None) == status
@@ -417,7 +417,7 @@ def test_lines_of_a_batch_are_read_by_themselves(asked: Any, answered: Any, tmp_
         session = open_input(str(path))
         assert session.damage == ()
         assert len(session) >= 2
-        assert getattr(Decoded(0, session.exchange(0)), side)
+        assert getattr(DecodedExchange(0, session.exchange(0)), side)
 
 
 MESSAGES = {
@@ -444,7 +444,7 @@ MESSAGES = {
 def test_a_list_of_messages_is_the_request_of_its_protocol(protocol: str, messages: list[Any]) -> None:
     exchange = records.read(text(messages).encode(), "x").exchange(0)
     assert (exchange.origin, exchange.response) == (Origin.RECONSTRUCTED, None)
-    read = Decoded(0, exchange)
+    read = DecodedExchange(0, exchange)
     assert (read.protocol, bool(read.request), read.problems) == (protocol, True, [])
 
 
@@ -454,7 +454,7 @@ def test_a_list_of_messages_is_the_request_of_its_protocol(protocol: str, messag
 )
 def test_a_list_of_chunks_is_the_stream_they_came_in(value: list[Any]) -> None:
     exchange = records.read(text(value).encode(), "x").exchange(0)
-    read = Decoded(0, exchange)
+    read = DecodedExchange(0, exchange)
     assert read.response and [call.name for m in read.response.messages for _, call in m.tool_calls()] == ["look"]
     assert exchange.request is None
 
@@ -470,7 +470,7 @@ def test_a_list_of_chunks_is_the_stream_they_came_in(value: list[Any]) -> None:
 def test_a_body_of_the_interactions_api_is_known_by_itself(value: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "a.json"
     path.write_text(text(value))
-    assert Decoded(0, open_input(str(path)).exchange(0)).protocol == "gemini-interactions"
+    assert DecodedExchange(0, open_input(str(path)).exchange(0)).protocol == "gemini-interactions"
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_a_body_of_the_interactions_api_is_known_by_itself(value: dict[str, Any]
 def test_an_answer_in_an_envelope_keeps_it(value: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "a.json"
     path.write_text(text(value))
-    read = Decoded(0, open_input(str(path)).exchange(0))
+    read = DecodedExchange(0, open_input(str(path)).exchange(0))
     assert read.response
     assert [anomaly.slug for anomaly in read.response.anomalies] == ["answer.reshaped"]
 
@@ -492,7 +492,7 @@ def test_what_a_logger_calls_an_error_is_the_answer() -> None:
     told = {"error_code": "400", "error_class": "BadRequestError", "error_message": "no such parameter"}
     value = {"status": "failure", "model": "gpt-4o", "messages": [QUESTION], "response": {}, "error_information": told}
     exchange = records.read(text(value).encode(), "x").exchange(0)
-    read = Decoded(0, exchange)
+    read = DecodedExchange(0, exchange)
     assert exchange.response and exchange.response.status == 400
     assert read.response and read.response.error and read.response.error.message == "no such parameter"
 
@@ -529,7 +529,7 @@ TALKS = {
 
 @pytest.mark.parametrize("messages", TALKS.values(), ids=TALKS)
 def test_messages_of_libraries_are_said_as_chat_completions(messages: list[Any]) -> None:
-    read = Decoded(0, records.read(text(messages).encode(), "x").exchange(0))
+    read = DecodedExchange(0, records.read(text(messages).encode(), "x").exchange(0))
     assert read.request
     calls = [(c.id, c.name, c.input) for m in read.request.messages for _, c in m.tool_calls()]
     results = [r.tool_call_id for m in read.request.messages for _, r in m.tool_results()]
@@ -580,6 +580,6 @@ def test_pieces_of_a_stream_are_a_stream_also_where_it_is_one(count: int) -> Non
         "request": {"method": "POST", "url": "/v1beta/models/m:streamGenerateContent", "bodySegments": [{}]},
         "response": {**answer, "bodySegments": [{"candidates": parts}] * count},
     }
-    read = Decoded(0, records.read(text(pair).encode(), "x").exchange(0))
+    read = DecodedExchange(0, records.read(text(pair).encode(), "x").exchange(0))
     assert read.response and read.response.is_stream
     assert len(read.events) == count

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.formats.unwrapping.wrapped import ANSWERS, BODIES, PATHS, REQUESTS, answer, plain, request
 from workbench.formats.importers import open_input
 from workbench.ir import Message
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Origin
 from workbench.wire.session import Session
 
@@ -37,10 +37,10 @@ def _without_source(part: object) -> tuple[object, ...]:
 
 
 def _assert_same_request(text: str, body: dict[str, object], protocol: str, form: str) -> None:
-    bare = Decoded(0, opened(plain(body)).exchange(0), protocol).request
+    bare = DecodedExchange(0, opened(plain(body)).exchange(0), protocol).request
     session = opened(text)
     exchange = session.exchange(0)
-    found = Decoded(0, exchange, protocol).request
+    found = DecodedExchange(0, exchange, protocol).request
     assert bare
     assert found, (form, text)
     assert said(found.messages) == said(bare.messages), (form, text)
@@ -50,8 +50,8 @@ def _assert_same_request(text: str, body: dict[str, object], protocol: str, form
 
 
 def _assert_same_answer(text: str, body: dict[str, object], protocol: str, form: str) -> None:
-    bare = Decoded(0, opened(plain(body)).exchange(0), protocol).response
-    found = [Decoded(0, opened(text).exchange(n), protocol).response for n in range(len(opened(text)))]
+    bare = DecodedExchange(0, opened(plain(body)).exchange(0), protocol).response
+    found = [DecodedExchange(0, opened(text).exchange(n), protocol).response for n in range(len(opened(text)))]
     assert bare
     assert [said(f.messages) for f in found if f] == [said(bare.messages)], (form, text)
 

@@ -9,8 +9,8 @@ from workbench import probes
 from workbench.ir import JsonValue, ModelRequest
 from workbench.probes import Measurement, Subject
 from workbench.probes.profiles import CapabilityProfile, key_of, of_measurement
-from workbench.probes.profiles.motion import Measure, Motion, begin
-from workbench.protocols.decode import Decoded
+from workbench.probes.profiles.motion import Measure, ToolLoop, begin
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop import Answer, Ended, Limits, Loop, Result, refused
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import resolve
@@ -38,7 +38,7 @@ def measured(answer: Server, label: str, protocol: str, names: Iterable[str]) ->
     for number, probe in enumerate(probes.chosen(names)):
         run = probes.Run(probe, replace(made.subject, nonce=f"n{number}k", parser=str(made.facts.get("parser") or "")))
         while run.pending:
-            asked = Decoded(0, Exchange("probe", run.pending.request), run.pending.protocol)
+            asked = DecodedExchange(0, Exchange("probe", run.pending.request), run.pending.protocol)
             run.after(answer(prepare(asked, made.subject.target, protocol=run.pending.protocol)))
         assert run.sample
         made.results.append(probes.verdict(probe.name, [run.sample], at=SEEN))
@@ -69,7 +69,7 @@ def usual(step: Answer) -> Result:
     return refused(step.refusal) if step.refusal else Result("42")
 
 
-def played(motion: Motion, answer: Server, tool: Tool = usual) -> Motion:
+def played(motion: ToolLoop, answer: Server, tool: Tool = usual) -> ToolLoop:
     """A motion, driven to its end."""
     while not isinstance(todo := motion.pending, Ended):
         if isinstance(todo, Outgoing):
@@ -82,21 +82,23 @@ def played(motion: Motion, answer: Server, tool: Tool = usual) -> Motion:
     return motion
 
 
-def ended(motion: Motion) -> str:
+def ended(motion: ToolLoop) -> str:
     """Why it ended."""
     step = motion.loop.step
     assert isinstance(step, Ended)
     return step.reason.value
 
 
-def begun(loop: Loop, label: str, profile: CapabilityProfile | None, off: Iterable[str] = (), **more: object) -> Motion:
+def begun(
+    loop: Loop, label: str, profile: CapabilityProfile | None, off: Iterable[str] = (), **more: object
+) -> ToolLoop:
     """The motion of a loop against a simulator, at the time when its profile was made."""
     loop = Loop(loop.exchange, loop.protocol, loop.contract, limits=Limits(turns=8))
     now = profile.verified_at if profile else 0.0
     return begin(loop, resolve(f"sim:{label}"), profile=profile, now=now, off=tuple(off), **more)  # type: ignore[arg-type]
 
 
-def requests(motion: Motion) -> ModelRequest:
+def requests(motion: ToolLoop) -> ModelRequest:
     """The last request that was sent."""
     request = motion.loop.decoded.request
     assert request is not None

@@ -9,7 +9,7 @@ import pytest
 from tests.probes.profiles.motions import measured, server
 from workbench.errors import UsageError
 from workbench.probes.profiles.choosing import Choice, choose, earlier, of_request
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.target import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
@@ -39,7 +39,7 @@ def asked(number: int = 1, **changes: object) -> Exchange:
 def test_it_is_the_one_of_exactly_this_target_model_and_protocol(
     target: str, model: str, protocol: str, holds: bool
 ) -> None:
-    decoded = Decoded(0, asked(), "openai-chat")
+    decoded = DecodedExchange(0, asked(), "openai-chat")
     assert (of_request([PROFILE], resolve(target), decoded, model, protocol) is PROFILE) is holds
 
 

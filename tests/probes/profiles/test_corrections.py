@@ -15,8 +15,8 @@ from workbench.probes.profiles.conservative import Level, fall
 from workbench.probes.profiles.corrected import corrected, leaving, protocol_of
 from workbench.probes.profiles.corrections import KINDS, corrections, switched
 from workbench.probes.profiles.matching import of_target
-from workbench.probes.profiles.motion import Motion, State
-from workbench.protocols.decode import Decoded
+from workbench.probes.profiles.motion import State, ToolLoop
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.counts import Counts
 from workbench.send.loop import Answer as Step
 from workbench.send.loop import Loop, Result, refused
@@ -176,7 +176,7 @@ CASES: dict[str, tuple[str, Case]] = {
 }
 
 
-def motion(case: Case, profile: CapabilityProfile, off: tuple[str, ...] = ()) -> Motion:
+def motion(case: Case, profile: CapabilityProfile, off: tuple[str, ...] = ()) -> ToolLoop:
     body = {**case.body, "model": profile.key.model}
     spoken = "openai-chat" if case.protocol == "anthropic-messages" else case.protocol
     loop = Loop(asked(spoken, body).exchange, spoken, case.contract)
@@ -346,7 +346,7 @@ def test_a_word_to_the_model_joins_its_system_prompt() -> None:
 
 
 def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
-    broken = Decoded(
+    broken = DecodedExchange(
         0, Exchange("e", HttpRequest("POST", "/v1/chat/completions", Headers(), Body(b"{"))), "openai-chat"
     )
     sent = prepare(broken, resolve("sim:openai"), protocol="openai-chat")

@@ -24,19 +24,19 @@ from tests.tui.samples import MESSAGES, exchange
 from workbench import protocols
 from workbench.protocols.clients import differences
 from workbench.protocols.clients.differences import Group, where_they_differ
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import State
 
 ROLE = {"role": "assistant", "content": None}
 
 
 def chat(*deltas: dict[str, Any]) -> tuple[Group, ...]:
-    return where_they_differ(Decoded(0, exchange({"model": "m", "messages": []}, chat_stream(deltas))))
+    return where_they_differ(DecodedExchange(0, exchange({"model": "m", "messages": []}, chat_stream(deltas))))
 
 
 def blocks(*events: dict[str, Any]) -> tuple[Group, ...]:
     body = block_stream([START, *events, *END])
-    return where_they_differ(Decoded(0, exchange({"model": "m", "messages": []}, body, url=MESSAGES)))
+    return where_they_differ(DecodedExchange(0, exchange({"model": "m", "messages": []}, body, url=MESSAGES)))
 
 
 def of(groups: tuple[Group, ...], name: str) -> Group:
@@ -115,13 +115,13 @@ def test_arguments_that_are_cut_are_closed_without_a_word() -> None:
 
 @pytest.mark.parametrize("body", [{"choices": []}, b"data: {}\n\n"])
 def test_nothing_is_compared_without_a_stream_of_a_known_protocol(body: object) -> None:
-    assert where_they_differ(Decoded(0, exchange(b"", body, url="https://example.com/"))) == ()
+    assert where_they_differ(DecodedExchange(0, exchange(b"", body, url="https://example.com/"))) == ()
 
 
 def test_nothing_is_compared_while_the_stream_still_arrives() -> None:
     whole = exchange({"model": "m", "messages": []}, chat_stream([ROLE, call(0, None, "f", "{}")], done=False))
-    assert where_they_differ(Decoded(0, whole))
-    assert where_they_differ(Decoded(0, replace(whole, state=State.OPEN))) == ()
+    assert where_they_differ(DecodedExchange(0, whole))
+    assert where_they_differ(DecodedExchange(0, replace(whole, state=State.OPEN))) == ()
 
 
 def test_an_answer_of_very_many_calls_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_whatever_comes_every_client_is_in_one_group(events: list[Any], deltas: 
 def test_bytes_of_any_kind_never_raise(data: bytes, is_chat: bool) -> None:
     body = b"data: {}\n\nevent: message_start\ndata: [1]\n\n" + data + b"\n\n"
     url = "https://x/v1/chat/completions" if is_chat else MESSAGES
-    where_they_differ(Decoded(0, exchange({}, body, url=url)))
+    where_they_differ(DecodedExchange(0, exchange({}, body, url=url)))
 
 
 @pytest.mark.parametrize("protocol", ["anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"])
@@ -157,4 +157,4 @@ def test_a_value_of_another_type_never_raises(protocol: str, data: st.DataObject
     path = data.draw(st.sampled_from(list(leaves_of(value))))
     odd = data.draw(st.sampled_from([[], {}, [[]], None, 7]))
     lines[at] = before + json.dumps(with_at(value, path, odd)).encode()
-    where_they_differ(Decoded(0, exchange({}, b"\n".join(lines) + b"\n"), protocol=protocol))
+    where_they_differ(DecodedExchange(0, exchange({}, b"\n".join(lines) + b"\n"), protocol=protocol))

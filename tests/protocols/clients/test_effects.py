@@ -15,7 +15,7 @@ from workbench import testing
 from workbench.protocols.clients import effects as effects_module
 from workbench.protocols.clients.deeds import Deed, What, inserted
 from workbench.protocols.clients.effects import Effects
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 DATA = Path(__file__).parents[2] / "data"
 PROTOCOLS = (
@@ -32,7 +32,7 @@ PROTOCOLS = (
 
 
 def told(body: bytes, url: str) -> list[list[str]]:
-    decoded = Decoded(0, exchange({"model": "m", "messages": []}, body, url=url))
+    decoded = DecodedExchange(0, exchange({"model": "m", "messages": []}, body, url=url))
     effects = Effects(decoded.response, decoded.events)
     return [[deed.words for deed in effects.of(n)] for n in range(len(decoded.events))]
 
@@ -159,7 +159,7 @@ FILES = [
 
 @pytest.mark.parametrize(("name", "protocol", "expected"), FILES, ids=[row[1] for row in FILES])
 def test_events_of_every_protocol(name: str, protocol: str, expected: list[tuple[int, str, str]]) -> None:
-    decoded = Decoded(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
+    decoded = DecodedExchange(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
     effects = Effects(decoded.response, decoded.events)
     said = [
         (n, effects.type_of(decoded.events[n]), "; ".join(d.words for d in effects.of(n)))
@@ -199,7 +199,7 @@ def test_free_text_of_a_call_that_looks_like_an_empty_object_is_added() -> None:
     call = {"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "A", "input": ""}}
     pieces = [call, {"index": 0, "custom": {"input": "{}"}}]
     body = chat_stream([{"tool_calls": [piece]} for piece in pieces])
-    decoded = Decoded(0, exchange({}, body, url="https://x/"), "openai-chat")
+    decoded = DecodedExchange(0, exchange({}, body, url="https://x/"), "openai-chat")
     effects = Effects(decoded.response, decoded.events)
     assert [effects.of(n)[0].words for n in range(2)] == ["begins call A", "adds 2 characters to arguments of call A"]
 
@@ -213,7 +213,7 @@ def test_words_of_a_long_stream_are_those_of_the_answers_compared(
     @settings(max_examples=12)
     @given(testing.streams(protocol))
     def agree(body: bytes) -> None:
-        decoded = Decoded(0, exchange({}, body, url="https://x/"), protocol)
+        decoded = DecodedExchange(0, exchange({}, body, url="https://x/"), protocol)
         fast, slow = (Effects(decoded.response, decoded.events) for _ in range(2))
         monkeypatch.setattr(slow, "_added", lambda number, value: [])
         for n in range(len(decoded.events)):

@@ -14,7 +14,7 @@ from workbench.protocols.clients.chat_by_merging import OpenAIPython
 from workbench.protocols.clients.deeds import What
 from workbench.protocols.clients.differences import policies, where_they_differ
 from workbench.protocols.clients.effects import Effects
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 PROTOCOLS = ("anthropic-messages", "openai-chat")
 """Those whose clients are compared in all that they build."""
@@ -29,7 +29,7 @@ OTHERS = (
 )
 
 
-def streams(recordings: Path, protocols: Sequence[str] = PROTOCOLS) -> Iterator[tuple[str, Decoded]]:
+def streams(recordings: Path, protocols: Sequence[str] = PROTOCOLS) -> Iterator[tuple[str, DecodedExchange]]:
     with (recordings / "index.tsv").open(encoding="utf-8", newline="") as index:
         rows = [row for row in csv.DictReader(index, delimiter="\t") if row["streaming"] in ("yes", "mixed")]
     for row in rows:
@@ -37,7 +37,7 @@ def streams(recordings: Path, protocols: Sequence[str] = PROTOCOLS) -> Iterator[
             continue
         session = open_input(str(recordings / row["file"]))
         for n in range(len(session)):
-            decoded = Decoded(n, session.exchange(n))
+            decoded = DecodedExchange(n, session.exchange(n))
             if decoded.protocol in protocols and decoded.events and decoded.response:
                 yield f"{row['file']} {n}", decoded
 

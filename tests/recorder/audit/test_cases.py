@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from workbench.contracts import pages
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.audit.case import Case, End, Theme, mark
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.recorder.audit.sighting import Bytes, Sighting
@@ -38,7 +38,7 @@ def test_every_answer_is_one_of_the_protocol(protocol: str) -> None:
             continue
         if case.asked.method != "POST" or case.asked.path.endswith("/count_tokens"):
             continue
-        decoded = Decoded(0, _sighting(case).exchange("one", 0.0))
+        decoded = DecodedExchange(0, _sighting(case).exchange("one", 0.0))
         assert decoded.protocol == protocol, case.name
         assert decoded.response, case.name
         assert not [p for p in decoded.problems if p.message.startswith("response")], case.name

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop import Answer, Loop, Recording, Send
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
@@ -35,9 +35,9 @@ def _texts(result: ToolResultIR) -> list[str]:
     return [part.text for part in result.content if isinstance(part, Text)]
 
 
-def continued(session: Session) -> Iterator[tuple[Decoded, Decoded]]:
+def continued(session: Session) -> Iterator[tuple[DecodedExchange, DecodedExchange]]:
     """(what the loop would send, what was sent) for each answer with calls whose results are recorded behind it."""
-    decoded = [Decoded(n, session.exchange(n)) for n in range(len(session))]
+    decoded = [DecodedExchange(n, session.exchange(n)) for n in range(len(session))]
     recording = Recording(session)
     for before in decoded:
         if before.request is None or before.response is None or before.request.previous_id is not None:
@@ -54,7 +54,7 @@ def continued(session: Session) -> Iterator[tuple[Decoded, Decoded]]:
                 break
             loop = loop.after(found.result)
         if isinstance(step, Send):
-            yield Decoded(before.index, Exchange("next", step.request), before.protocol), after
+            yield DecodedExchange(before.index, Exchange("next", step.request), before.protocol), after
 
 
 def test_what_follows_is_what_the_client_said(recordings: Path) -> None:

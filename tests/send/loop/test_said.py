@@ -7,7 +7,7 @@ import pytest
 from tests.send.loop.samples import Replay, answered, call, chat, exchanged, replays
 from workbench import protocols
 from workbench.ir import JsonValue
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.said import answer_values
 from workbench.wire.jsontext import dumps, loads
 
@@ -44,7 +44,7 @@ def bare(value: JsonValue) -> JsonValue:
 @pytest.mark.parametrize("name", REPLAYS)
 def test_it_is_what_the_official_sdk_sends(name: str) -> None:
     replay = REPLAYS[name]
-    decoded = Decoded(0, replay.exchange, replay.protocol)
+    decoded = DecodedExchange(0, replay.exchange, replay.protocol)
     assert decoded.request is not None
     said = answer_values(decoded)
     assert bare(said) == bare(_sent(replay, len(said)))
@@ -68,7 +68,7 @@ def _sent(replay: Replay, count: int) -> list[JsonValue]:
 
 def test_reasoning_that_is_refused_is_left_out_and_nothing_else() -> None:
     body = answered(call(), reasoning_content="Hm.", content="<think>\nHm.\n</think>\n\nI look.", vendor={"x": 1})
-    decoded = Decoded(0, exchanged(chat({"role": "user", "content": "?"}), body), "openai-chat")
+    decoded = DecodedExchange(0, exchanged(chat({"role": "user", "content": "?"}), body), "openai-chat")
     (all_of_it,), (rest,) = answer_values(decoded), answer_values(decoded, ["reasoning_content"])
     assert all_of_it == loads(body)["choices"][0]["message"]
     assert rest == {k: v for k, v in all_of_it.items() if k != "reasoning_content"}
@@ -80,7 +80,7 @@ def test_a_block_that_is_refused_leaves_its_list() -> None:
     asked = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}'
     blocks = b'[{"type":"redacted_thinking","data":"AA=="},{"type":"text","text":"a"}]'
     head = b'{"id":"msg_1","type":"message","role":"assistant","model":"m","stop_reason":"end_turn","content":'
-    decoded = Decoded(0, exchanged(asked, head + blocks + b"}"), "anthropic-messages")
+    decoded = DecodedExchange(0, exchanged(asked, head + blocks + b"}"), "anthropic-messages")
     assert answer_values(decoded, ["redacted_thinking"]) == [
         {"role": "assistant", "content": [{"type": "text", "text": "a"}]}
     ]

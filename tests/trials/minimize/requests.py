@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from workbench.rules.inspection import Inspector
-from workbench.trials.minimize import Asked, Bench
+from workbench.trials.minimize import Asked, MinimizeRun
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -111,9 +111,9 @@ def inspector_of(protocol: str, label: str, *bodies: Any) -> Inspector:
     return Inspector(MemorySession("long", tuple(made)), provider=label, protocol=protocol)
 
 
-def bench_of(protocol: str, label: str, *bodies: Any) -> Bench:
+def bench_of(protocol: str, label: str, *bodies: Any) -> MinimizeRun:
     """A bench for the last of some bodies."""
-    return Bench(inspector_of(protocol, label, *bodies), len(bodies) - 1)
+    return MinimizeRun(inspector_of(protocol, label, *bodies), len(bodies) - 1)
 
 
 def finish(steps: Generator[bytes | None, Asked | None, T], ask: Callable[[bytes], Asked] | None = None) -> T:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, inspector_of
 from workbench.ir import ApiError, ModelResponse
-from workbench.trials.minimize import Asked, Bench, Bisection
+from workbench.trials.minimize import Asked, Bisection, MinimizeRun
 
 ROUNDS = 12
 
@@ -43,7 +43,7 @@ def test_the_exchange_that_first_sent_the_break_is_named() -> None:
         del body["messages"][10]["content"][0]
     inspector = inspector_of("anthropic-messages", "anthropic", *bodies)
     inspector.run()
-    found = finish(Bisection(Bench(inspector, 4)).run())
+    found = finish(Bisection(MinimizeRun(inspector, 4)).run())
     assert found.exchange == 2 and found.good == 9
 
 

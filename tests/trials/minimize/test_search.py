@@ -10,7 +10,7 @@ import pytest
 from tests.trials.minimize.requests import anthropic, bench_of, chat, finish, responses
 from workbench.contracts import refusal
 from workbench.ir import ApiError, ModelResponse
-from workbench.trials.minimize import Asked, Bench, Search, units
+from workbench.trials.minimize import Asked, MinimizeRun, Search, units
 from workbench.wire import patch
 
 ROUNDS = 22
@@ -79,7 +79,7 @@ FAULTS = [
 ]
 
 
-def broken(protocol: str, label: str, spoil: Any, rounds: int = ROUNDS) -> Bench:
+def broken(protocol: str, label: str, spoil: Any, rounds: int = ROUNDS) -> MinimizeRun:
     body = MADE[protocol](rounds)
     spoil(body)
     return bench_of(protocol, label, body)
@@ -97,7 +97,7 @@ def test_a_fault_in_a_long_request_is_left_alone(protocol: str, label: str, spoi
     _nothing_can_go(bench, result.text)
 
 
-def _nothing_can_go(bench: Bench, text: bytes) -> None:
+def _nothing_can_go(bench: MinimizeRun, text: bytes) -> None:
     """None of the elements, one by one."""
     judged = bench.judge(text)
     listers = (units.rounds, units.pairs, units.tools, units.properties, units.emptied, units.cut_to_one)
@@ -135,7 +135,7 @@ def test_a_body_that_is_no_json_loses_stretches_of_bytes() -> None:
 class Provider:
     """A target that refuses as its contract does, as a simulator would, and remembers what it was asked."""
 
-    def __init__(self, bench: Bench, least: int = 0) -> None:
+    def __init__(self, bench: MinimizeRun, least: int = 0) -> None:
         self.bench, self.least = bench, least
         self.asked: list[bytes] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.diff.damage import Damage, Kind, between
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.tui.lines import plain
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn
@@ -16,9 +16,9 @@ DROPPED = Damage(Kind.FIELD_DROPPED, REQUEST, "/a", "/a", "it was 1", 3, 12, Fal
 ORDER = Damage(Kind.KEY_ORDER, REQUEST, "", "", "", 1, 4, True, 4)
 
 
-def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[str, str]) -> Decoded:
+def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[str, str]) -> DecodedExchange:
     request = HttpRequest("POST", f"https://{index}.example{path}", Headers(headers), Body(body))
-    return Decoded(index, Exchange(str(index), request, HttpResponse(200, Headers(headers), Body(answer))))
+    return DecodedExchange(index, Exchange(str(index), request, HttpResponse(200, Headers(headers), Body(answer))))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.ir import IrView
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 
 FILES = {
     "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": ("openai-realtime", 50, "< session.created"),
@@ -20,7 +20,7 @@ FILES = {
 @pytest.mark.parametrize(("name", "expected"), FILES.items(), ids=lambda value: str(value)[-40:])
 def test_frames_are_rows(recordings, name, expected):
     protocol, count, first = expected
-    opened = Opened(Inspector(open_input(str(recordings / name))).detail(0))
+    opened = ExchangeView(Inspector(open_input(str(recordings / name))).detail(0))
     view = IrView(opened)
     rows = [n for n, node in enumerate(view.nodes) if node.kind == "frame"]
     assert (opened.row.protocol, len(rows)) == (protocol, count)

@@ -9,7 +9,7 @@ from tests.tui import samples
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.http import HttpView, Row, limit_words
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.wire.digests import Passed, to_meta
 from workbench.wire.exchange import (
     Body,
@@ -63,7 +63,7 @@ def whole() -> Exchange:
 
 
 def view(exchange: Exchange) -> HttpView:
-    return HttpView(Opened(Inspector(samples.session(exchange)).detail(0)))
+    return HttpView(ExchangeView(Inspector(samples.session(exchange)).detail(0)))
 
 
 def group(of: HttpView, title: str) -> list[Row]:

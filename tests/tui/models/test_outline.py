@@ -9,7 +9,7 @@ from workbench.chain.closure import NodeRef
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.outline import WHOLE, Outline
-from workbench.tui.opened import Opened
+from workbench.tui.opened import ExchangeView
 from workbench.wire.exchange import Body, State
 from workbench.wire.jsontext import loads
 
@@ -86,7 +86,7 @@ def test_a_stream_that_still_arrives_is_not_cut_off(state: State, end: str, argu
     body = whole.response.body.raw
     cut = body[: body.rindex(b"input_json_delta")].rpartition(b"event:")[0]
     response = replace(whole.response, body=Body(cut))
-    opened = Opened(Inspector(samples.session(replace(whole, response=response, state=state))).detail(0))
+    opened = ExchangeView(Inspector(samples.session(replace(whole, response=response, state=state))).detail(0))
     nodes = opened.outline.nodes
     side, call = next(n for n in nodes if (n.side, n.kind) == ("response", "side")), len(nodes) - 1
     assert side.text.endswith(end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.safetext import cells
 from workbench.send.sending import Retrying
 from workbench.tui.lines import plain
@@ -27,8 +27,8 @@ def call(arguments: str) -> object:
     return [{"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": arguments}}]
 
 
-def decoded(response: object, status: int = 200) -> Decoded:
-    return Decoded(0, samples.exchange(ASKED, response, status=status), "openai-chat")
+def decoded(response: object, status: int = 200) -> DecodedExchange:
+    return DecodedExchange(0, samples.exchange(ASKED, response, status=status), "openai-chat")
 
 
 ERROR = {"error": {"message": "no such thing", "type": "invalid_request_error"}}

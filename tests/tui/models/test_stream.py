@@ -14,7 +14,7 @@ from workbench import protocols
 from workbench.ir import Text, ToolCallIR
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.clients.steps import Lit
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.tui.lines import Line, plain
 from workbench.tui.models.stream import Stream, part_lines
 
@@ -23,7 +23,7 @@ ROLE = {"role": "assistant", "content": None}
 
 
 def stream(*deltas: dict[str, Any], done: bool = True) -> Stream:
-    decoded = Decoded(0, exchange({"model": "m", "messages": []}, chat_stream(deltas, done=done)))
+    decoded = DecodedExchange(0, exchange({"model": "m", "messages": []}, chat_stream(deltas, done=done)))
     return Stream(decoded, protocols.get("openai-chat"), where_they_differ(decoded))
 
 
@@ -119,7 +119,7 @@ def test_search_looks_at_bytes_and_words() -> None:
 
 
 def of(protocol: str, name: str) -> Stream:
-    decoded = Decoded(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
+    decoded = DecodedExchange(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
     return Stream(decoded, protocols.get(protocol), where_they_differ(decoded))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import samples
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.tui.lines import plain
 from workbench.tui.models import wire
 from workbench.tui.models.laidout import LaidOut
@@ -58,7 +58,7 @@ def test_no_byte_of_a_row_is_lost_in_painting() -> None:
 
 
 def test_headers_are_counted_or_shown() -> None:
-    decoded = Decoded(0, samples.exchange({"a": 1}, {"b": 2}, status=429))
+    decoded = DecodedExchange(0, samples.exchange({"a": 1}, {"b": 2}, status=429))
     request = [plain(x) for x in wire.head_lines(decoded, "request", with_headers=False)]
     assert request == [f"POST {samples.CHAT}", "1 header (H shows them)"]
     response = [plain(x) for x in wire.head_lines(decoded, "response", with_headers=True)]
@@ -67,7 +67,7 @@ def test_headers_are_counted_or_shown() -> None:
 
 def test_what_was_done_to_a_body_is_said() -> None:
     body = Body(b"\x1f\x8b", "gzip", is_raw=False, note="it held a secret")
-    decoded = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), body)))
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", "/x", Headers(), body)))
     text = " ".join(plain(x) for x in wire.head_lines(decoded, "request", with_headers=False))
     assert "gzip, shown decoded" in text
     assert "not kept: it held a secret" in text
@@ -81,18 +81,18 @@ def test_what_was_done_to_a_body_is_said() -> None:
     ],
 )
 def test_why_there_are_no_bytes(exchange: Exchange, words: str) -> None:
-    assert wire.nothing(Decoded(0, exchange), "response") == words
+    assert wire.nothing(DecodedExchange(0, exchange), "response") == words
 
 
 def test_bytes_that_do_not_decode_are_shown_as_they_came() -> None:
     raw = b"\x1f\x8b not gzip"
-    decoded = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
+    decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
     assert wire.body_of(decoded, "request") == raw or decoded.request_text
 
 
 def test_websocket_frames_stand_one_to_a_line() -> None:
     frames = (Frame("sent", "text", b'{"a": 1}'), Frame("received", "text", b"x"), Frame("sent", "text", b"b"))
-    decoded = Decoded(0, Exchange("1", kind=Kind.WEBSOCKET, frames=frames))
+    decoded = DecodedExchange(0, Exchange("1", kind=Kind.WEBSOCKET, frames=frames))
     assert wire.body_of(decoded, "request") == b'{"a": 1}\nb'
     assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
         "1 WebSocket frame received, one to a line"
@@ -106,21 +106,21 @@ def test_a_column_leads_to_its_byte(column: int, byte: int) -> None:
 
 def test_the_ways_to_look_at_a_body() -> None:
     raw = gzip.compress(b'{"a": 1}')
-    plainly = Decoded(0, samples.exchange({"a": 1}, {"b": 2}))
+    plainly = DecodedExchange(0, samples.exchange({"a": 1}, {"b": 2}))
     assert [way.name for way in wire.ways(plainly, "request")] == ["laid out", "escaped", "hex"]
-    packed = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
+    packed = DecodedExchange(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
     last = wire.ways(packed, "request")[-1]
     assert (last.name, last.received) == ("hex as received, gzip", raw)
 
 
 def test_when_a_byte_arrived() -> None:
     body = Body(b"abcdef", chunks=(Chunk(2, 0.5), Chunk(5, 1.5)))
-    decoded = Decoded(0, Exchange("1", None, HttpResponse(200, Headers(), body)))
+    decoded = DecodedExchange(0, Exchange("1", None, HttpResponse(200, Headers(), body)))
     assert wire.arrival(decoded, "response", 1, is_decoded=True) == "chunk 1 of 2, 0.5 s"
     assert wire.arrival(decoded, "response", 2, is_decoded=True) == "chunk 2 of 2, 1.5 s"
     assert wire.arrival(decoded, "response", 5, is_decoded=True) == ""
     assert wire.arrival(decoded, "request", 1, is_decoded=True) == ""
     packed = replace(body, encoding="gzip")
-    decoded = Decoded(0, Exchange("1", None, HttpResponse(200, Headers(), packed)))
+    decoded = DecodedExchange(0, Exchange("1", None, HttpResponse(200, Headers(), packed)))
     assert wire.arrival(decoded, "response", 1, is_decoded=True) == ""
     assert wire.arrival(decoded, "response", 1, is_decoded=False) == "chunk 1 of 2, 0.5 s"

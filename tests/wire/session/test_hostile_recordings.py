@@ -18,7 +18,7 @@ import zstandard
 from tests.wire.session.test_store import EVERY
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_NUMBERS
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
 
@@ -52,7 +52,7 @@ def use(path: Path) -> Sequence[str]:
     with closing(store.open_session(path)) as session:
         session.summaries()
         for index, exchange in enumerate(exchanges_of(session)):
-            Decoded(index, exchange)
+            DecodedExchange(index, exchange)
         damage = [*session.damage, *(line for exchange in exchanges_of(session) for line in exchange.damage)]
         session.refresh()
     return [*damage, *store.fsck(path).problems]

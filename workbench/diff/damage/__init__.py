@@ -15,13 +15,13 @@ from workbench.diff.damage._said import of_said
 from workbench.diff.damage.bodies import of_bodies
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.damage.streams import held_back, of_streams
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.wire.exchange import State
 
 __all__ = ["Damage", "Kind", "across", "between"]
 
 
-def between(before: Decoded, after: Decoded, *, is_passed_on: bool = True) -> tuple[Damage, ...]:
+def between(before: DecodedExchange, after: DecodedExchange, *, is_passed_on: bool = True) -> tuple[Damage, ...]:
     """What happened between two sightings of one exchange, the first divergence first; () where nothing did.
 
     Of each side what stands in the head comes first, then the body in the order of its bytes, then headers and times.
@@ -36,7 +36,7 @@ def between(before: Decoded, after: Decoded, *, is_passed_on: bool = True) -> tu
     return (*_requests(before, after), *_answers(*answers, is_passed_on=is_passed_on))
 
 
-def across(before: Decoded | None, after: Sequence[Decoded]) -> tuple[Damage, ...]:
+def across(before: DecodedExchange | None, after: Sequence[DecodedExchange]) -> tuple[Damage, ...]:
     """The same of everything that a gateway made of one exchange.
 
     Args:
@@ -55,7 +55,7 @@ def across(before: Decoded | None, after: Sequence[Decoded]) -> tuple[Damage, ..
     return (Damage(Kind.REPEATED, REQUEST, "", "", words, len(after), is_same_meaning=True), *found)
 
 
-def _requests(before: Decoded, after: Decoded) -> Iterator[Damage]:
+def _requests(before: DecodedExchange, after: DecodedExchange) -> Iterator[Damage]:
     old, new = before.exchange.request, after.exchange.request
     if old is None or new is None:
         return
@@ -71,7 +71,7 @@ def _requests(before: Decoded, after: Decoded) -> Iterator[Damage]:
     yield from _around.coding(REQUEST, old, new)
 
 
-def _answers(upstream: Decoded, client: Decoded, *, is_passed_on: bool) -> Iterator[Damage]:
+def _answers(upstream: DecodedExchange, client: DecodedExchange, *, is_passed_on: bool) -> Iterator[Damage]:
     old, new = upstream.exchange.response, client.exchange.response
     if client.is_arriving or upstream.is_arriving:
         return
@@ -91,7 +91,7 @@ def _answers(upstream: Decoded, client: Decoded, *, is_passed_on: bool) -> Itera
     yield from _around.coding(RESPONSE, old, new)
 
 
-def _missing(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
+def _missing(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Damage]:
     """An answer on one side alone: the gateway's own, or one that it kept."""
     old, new = upstream.exchange.response, client.exchange.response
     if new and upstream.exchange.state is State.ABORTED:
@@ -101,16 +101,18 @@ def _missing(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
         yield Damage(Kind.TRUNCATED, RESPONSE, "/status", "/status", f"{old.status} came, and the client got nothing")
 
 
-def _is_broken_off(client: Decoded) -> bool:
+def _is_broken_off(client: DecodedExchange) -> bool:
     return client.exchange.state is State.ABORTED and not _is_left(client)
 
 
-def _is_left(decoded: Decoded) -> bool:
+def _is_left(decoded: DecodedExchange) -> bool:
     """Who had asked went away before the answer was whole."""
     return decoded.exchange.is_left
 
 
-def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on: bool) -> Iterator[Damage]:
+def _bodies(
+    upstream: DecodedExchange, client: DecodedExchange, *, is_other: bool, is_passed_on: bool
+) -> Iterator[Damage]:
     if _is_error(upstream) or _is_error(client):
         yield from _errors(upstream, client)
     elif not upstream.response_text or not client.response_text:
@@ -130,7 +132,7 @@ def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on:
         yield from _cut(upstream, client, found)
 
 
-def _cut(upstream: Decoded, client: Decoded, found: Sequence[Damage]) -> Iterator[Damage]:
+def _cut(upstream: DecodedExchange, client: DecodedExchange, found: Sequence[Damage]) -> Iterator[Damage]:
     """With a body that is the beginning of the other one named as cut off, where its bytes alone do not tell."""
     yield from found
     is_known = any(damage.kind is Kind.TRUNCATED for damage in found)
@@ -138,7 +140,7 @@ def _cut(upstream: Decoded, client: Decoded, found: Sequence[Damage]) -> Iterato
         yield Damage(Kind.TRUNCATED, RESPONSE, "", "", "the connection ended before the answer did")
 
 
-def _errors(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
+def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Damage]:
     """An error body that became another one; one that is spelled otherwise is told as every body is."""
     found = of_bodies(RESPONSE, upstream.response_text, client.response_text)
     if all(damage.is_same_meaning for damage in found):
@@ -150,15 +152,15 @@ def _errors(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
     yield replace(found[0], kind=Kind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
 
 
-def _is_error(decoded: Decoded) -> bool:
+def _is_error(decoded: DecodedExchange) -> bool:
     http = decoded.exchange.response
     return bool(http and http.status >= 400)
 
 
-def _speak_otherwise(a: Decoded, b: Decoded) -> bool:
+def _speak_otherwise(a: DecodedExchange, b: DecodedExchange) -> bool:
     return bool(a.protocol and b.protocol and a.protocol != b.protocol)
 
 
-def _of_protocols(side: str, before: Decoded, after: Decoded) -> Damage:
+def _of_protocols(side: str, before: DecodedExchange, after: DecodedExchange) -> Damage:
     words = f"{before.protocol} became {after.protocol}"
     return Damage(Kind.PROTOCOL_CHANGED, side, "", "", words, 1, 0, True, 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl
 
 from workbench.diff.damage.kinds import Damage, Kind
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.headers import Topic, meaning
 from workbench.wire.secrets import is_header, is_parameter
@@ -81,7 +81,7 @@ def coding(side: str, before: HttpRequest | HttpResponse, after: HttpRequest | H
         yield Damage(Kind.CODING_CHANGED, side, "", "", words, 1, 0, True, 0)
 
 
-def is_cut(decoded: Decoded, other: Decoded) -> bool:
+def is_cut(decoded: DecodedExchange, other: DecodedExchange) -> bool:
     """An answer that ends before its end, and came whole."""
     state = decoded.exchange.state
     return state is not other.exchange.state and state.value in ("aborted", "incomplete")

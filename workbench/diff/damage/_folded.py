@@ -9,7 +9,7 @@ from functools import cached_property
 from workbench.diff.damage._values import Fingerprints
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -63,7 +63,7 @@ class Folded:
         at: text → pointer into the accumulated message.
     """
 
-    def __init__(self, decoded: Decoded) -> None:
+    def __init__(self, decoded: DecodedExchange) -> None:
         self.decoded = decoded
         self.at: dict[Key, str] = {}
         pieces = self._pieces()

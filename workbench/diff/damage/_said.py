@@ -10,12 +10,12 @@ from workbench.diff.damage._values import Change
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.said import Lost, lost
 from workbench.ir import ModelRequest, Text
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 
 _LINKS = ("id", "tool_call_id")
 
 
-def of_said(side: str, before: Decoded, after: Decoded) -> list[Damage]:
+def of_said(side: str, before: DecodedExchange, after: DecodedExchange) -> list[Damage]:
     """What is not said any more, said otherwise, or was not said before."""
     olds, news = before.messages(side), after.messages(side)
     losses = list(lost(side, olds, news))
@@ -35,7 +35,7 @@ def of_said(side: str, before: Decoded, after: Decoded) -> list[Damage]:
 class _Places:
     """Where pointers of two readings stand."""
 
-    def __init__(self, before: Decoded, after: Decoded, side: str) -> None:
+    def __init__(self, before: DecodedExchange, after: DecodedExchange, side: str) -> None:
         self._sides, self._side = (before, after), side
 
     def offsets(self, change: Change) -> Offsets:
@@ -48,7 +48,7 @@ class _Places:
         return was, at
 
 
-def _change(before: Decoded, after: Decoded, side: str, loss: Lost, *, is_mapped: bool) -> Change:
+def _change(before: DecodedExchange, after: DecodedExchange, side: str, loss: Lost, *, is_mapped: bool) -> Change:
     was = _pointer(before, side, loss.before.message, loss.before.part, loss.field)
     what = f"the {loss.field} of a {loss.what}" if loss.field and loss.field != loss.what else f"a {loss.what}"
     if loss.after is None:
@@ -65,7 +65,7 @@ def _change(before: Decoded, after: Decoded, side: str, loss: Lost, *, is_mapped
     return Change(Kind.VALUE_CHANGED, was, at, loss.old, loss.new, what)
 
 
-def _pointer(decoded: Decoded, side: str, message: int, part: int, name: str = "") -> str:
+def _pointer(decoded: DecodedExchange, side: str, message: int, part: int, name: str = "") -> str:
     found = decoded.messages(side)[message]
     return found.absolute(found.parts[part], name or None)
 
@@ -98,7 +98,7 @@ def _systems(old: ModelRequest, new: ModelRequest) -> Iterator[tuple[object, ...
         yield (*request.system, *said)
 
 
-def _of_ends(before: Decoded, after: Decoded) -> Iterator[Change]:
+def _of_ends(before: DecodedExchange, after: DecodedExchange) -> Iterator[Change]:
     """How the answer ended and what it cost."""
     old, new = before.response, after.response
     assert old and new

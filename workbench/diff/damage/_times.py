@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.diff.damage._folded import Folded
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 LEAST_SPREAD = 0.1
 """Seconds over which a stream has to come for anybody to tell that it was held."""
@@ -73,7 +73,7 @@ def held(upstream: Folded, client: Folded) -> Held | None:
     return Held(spread, 1.0, (came, went), True) if is_late else None
 
 
-def _by_chunks(upstream: Decoded, client: Decoded) -> Held | None:
+def _by_chunks(upstream: DecodedExchange, client: DecodedExchange) -> Held | None:
     """Where a content coding hides which bytes are which: everything came at once that had come over time."""
     bodies = (d.exchange.response.body if d.exchange.response else None for d in (upstream, client))
     sent, got = ([chunk.at for chunk in body.chunks] if body else [] for body in bodies)
@@ -88,7 +88,7 @@ def _count(times: list[float]) -> int:
     return 1 + sum(b - a > _TOGETHER for a, b in pairwise(times))
 
 
-def _is_late(upstream: Decoded, client: Decoded, first: float, last: float) -> bool:
+def _is_late(upstream: DecodedExchange, client: DecodedExchange, first: float, last: float) -> bool:
     """The client got its first piece when the last one had come, by clocks that agree."""
     outer, inner = client.exchange, upstream.exchange
     if outer.started_at is None or inner.started_at is None or outer.duration is None or inner.duration is None:

@@ -16,7 +16,7 @@ from workbench.diff.damage._values import Change, changes
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.wire import common
 from workbench.ir import JsonValue
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.exchange import State
 from workbench.wire.stream import Framing
 
@@ -26,7 +26,7 @@ _MOST_ENTERED = 10_000
 _CRLF, _TIGHT = re.compile(rb"\r\n"), re.compile(rb"(?m)^data:(?! )")
 
 
-def of_streams(upstream: Decoded, client: Decoded, *, timed: bool = True) -> list[Damage]:
+def of_streams(upstream: DecodedExchange, client: DecodedExchange, *, timed: bool = True) -> list[Damage]:
     """What happened to a stream on its way to the client, the first divergence first.
 
     Args:
@@ -40,7 +40,7 @@ def of_streams(upstream: Decoded, client: Decoded, *, timed: bool = True) -> lis
     return [*grouped(RESPONSE, found, _Offsets(old, new)), *(_late(old, new) if timed else ())]
 
 
-def held_back(upstream: Decoded, client: Decoded) -> list[Damage]:
+def held_back(upstream: DecodedExchange, client: DecodedExchange) -> list[Damage]:
     """That a stream was held back, whatever else became of it, in any two protocols."""
     return _late(Folded(upstream), Folded(client))
 

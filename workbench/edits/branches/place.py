@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from workbench.ir import NOTHING
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.exchange import Exchange, Origin, Summary, summarize
 from workbench.wire.session import Session
 from workbench.wire.session.identity import session_id
@@ -77,4 +77,4 @@ def _led_to(way: Sequence[Exchange]) -> list[Exchange]:
 
 def _length(exchange: Exchange) -> int:
     """Messages of a request."""
-    return len(Decoded(0, replace(exchange, response=None)).messages(REQUEST))
+    return len(DecodedExchange(0, replace(exchange, response=None)).messages(REQUEST))

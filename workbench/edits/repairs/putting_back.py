@@ -11,12 +11,12 @@ from workbench.contracts import Contract, Finding, Severity
 from workbench.edits.fault import Fault
 from workbench.edits.repairs import _recorded
 from workbench.ir import Part
-from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import Case
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.rules import RuleContext
 from workbench.wire.patch import Change
 
 
-def put_back(decoded: Decoded, contract: Contract, came: Mapping[int, Sequence[Part]]) -> tuple[Change, ...]:
+def put_back(decoded: DecodedExchange, contract: Contract, came: Mapping[int, Sequence[Part]]) -> tuple[Change, ...]:
     """The changes that make the reasoning of turns of a request what it was when it came in.
 
     Args:
@@ -24,6 +24,6 @@ def put_back(decoded: Decoded, contract: Contract, came: Mapping[int, Sequence[P
         contract: that it is judged by.
         came: number of a message of the turn → the parts of the answer that it repeats, in order.
     """
-    case = Case(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
     fault = Fault(Finding("reasoning.missing", Severity.ERROR, decoded.index, REQUEST, "", ""), case)
     return tuple(change for number, parts in came.items() for change in _recorded.put_back(fault, number, parts))

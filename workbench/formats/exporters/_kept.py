@@ -13,7 +13,7 @@ from typing import Final
 
 from workbench.config.resources import folder
 from workbench.ir import JsonValue, Message, ToolDef
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import fact
 from workbench.rules.retry import PENDING, UNSURE
 from workbench.wire.secrets import KEY_TEXT
@@ -69,7 +69,7 @@ class ContractWords:
         self.found: set[str] = set()
         self._tools: list[tuple[ToolDef, ...]] = []
 
-    def add(self, decoded: Decoded) -> None:
+    def add(self, decoded: DecodedExchange) -> None:
         """Those of one more exchange."""
         request = decoded.request
         if request and request.tools and request.tools not in self._tools:
@@ -80,7 +80,7 @@ class ContractWords:
                 self.found |= fact(message, _used)
 
 
-def contract_words(decoded: Decoded) -> set[str]:
+def contract_words(decoded: DecodedExchange) -> set[str]:
     """Those of one exchange."""
     words = ContractWords()
     words.add(decoded)

@@ -24,7 +24,7 @@ from workbench.formats.exporters._kept import FIXED, TEXT, ContractWords, provid
 from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.rules.inspection import PENDING, Inspector
 from workbench.wire.digests import DIGESTS
@@ -95,7 +95,7 @@ class Redacted:
 
     def _make(self, index: int) -> Exchange:
         exchange = self._redactor.exchange(self._source.exchange(index))
-        made = self._maker.exchange(Decoded(index, exchange, known=self._known))
+        made = self._maker.exchange(DecodedExchange(index, exchange, known=self._known))
         if index == len(self._made):
             self._made.append(summarize(index, made))
         return made
@@ -136,7 +136,7 @@ def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool
     redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
     names, known = ContractWords(), KnownMessages()
     for index, exchange in enumerate(exchanges_of(session)):
-        names.add(Decoded(index, redactor.exchange(exchange), known=known))
+        names.add(DecodedExchange(index, redactor.exchange(exchange), known=known))
     maker = _Maker(StandIns(FIXED | names.found, TEXT, redactor.salt, keeps_numbers), redactor.runs)
     for exchange in exchanges_of(session):  # what is private is known when the errors are read, which quote it
         request = redactor.exchange(exchange).request
@@ -272,7 +272,7 @@ class _Maker:
         held = self.runs(text)
         return self._json.request(text, held) if held else self._text(text)
 
-    def exchange(self, decoded: Decoded) -> Exchange:
+    def exchange(self, decoded: DecodedExchange) -> Exchange:
         exchange = decoded.exchange
         return replace(
             exchange,
@@ -285,7 +285,7 @@ class _Maker:
             meta=self._meta(exchange.meta) if exchange.meta else exchange.meta,
         )
 
-    def _request(self, decoded: Decoded, request: HttpRequest) -> HttpRequest:
+    def _request(self, decoded: DecodedExchange, request: HttpRequest) -> HttpRequest:
         return replace(
             request,
             url=self._url(request.url),
@@ -293,7 +293,7 @@ class _Maker:
             body=_with(request.body, self.request_body(decoded.request_text), decoded.request_text),
         )
 
-    def _response(self, decoded: Decoded, response: HttpResponse) -> HttpResponse:
+    def _response(self, decoded: DecodedExchange, response: HttpResponse) -> HttpResponse:
         text = decoded.response_text
         is_error = response.status >= 400 or (not decoded.events and bool(_ERROR.match(text)))
         if decoded.events:
@@ -321,7 +321,7 @@ class _Maker:
             made = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
         return made
 
-    def _stream(self, decoded: Decoded) -> bytes:
+    def _stream(self, decoded: DecodedExchange) -> bytes:
         body, events = decoded.response_text, decoded.events
         fixed = self._joined(decoded)
         made = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
@@ -351,7 +351,7 @@ class _Maker:
             return self._error((exchange, event.number), event.data, starts)
         return encode(self._json.body(text, starts))
 
-    def _joined(self, decoded: Decoded) -> dict[int, dict[str, str]]:
+    def _joined(self, decoded: DecodedExchange) -> dict[int, dict[str, str]]:
         """Event → pointer → new text, for what a stream brings in pieces: words are cut between two of them."""
         found: dict[int, dict[str, str]] = {}
         for message in decoded.messages(RESPONSE):

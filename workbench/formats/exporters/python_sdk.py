@@ -19,7 +19,7 @@ from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters._sent import Sent, sent
 from workbench.formats.exporters._words import Variable
 from workbench.formats.exporters.python import PATIENCE, head
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 
 TITLE = "Python program (SDK of the provider)"
 SUFFIX = ".py"
@@ -126,7 +126,7 @@ def write(selection: Selection) -> Exported:
         raise LocalProtocolError("a program with an SDK sends one request", hint="choose it: --exchange N")
     index, exchange = next(selection.exchanges())
     request = sent(exchange, knowing(selection, salt=b"python"))
-    protocol = Decoded(index, exchange, selection.inspector.protocol).protocol or ""
+    protocol = DecodedExchange(index, exchange, selection.inspector.protocol).protocol or ""
     if protocol in _RAW:
         made = _raw(request, _RAW[protocol])
     elif protocol in _OWN:

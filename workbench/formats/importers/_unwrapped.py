@@ -20,7 +20,7 @@ from workbench.formats.importers._pairing import paired
 from workbench.formats.importers._sides import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, NotLiteral, Reader
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
-from workbench.protocols.decode import TEXT, Decoded
+from workbench.protocols.decode import TEXT, DecodedExchange
 from workbench.toolcalls import formats
 from workbench.wire.exchange import Body, Exchange, Origin
 from workbench.wire.jsontext import loads
@@ -209,7 +209,7 @@ def _rebuilt(body: Body) -> Body:
 
 def _is_of_a_model(exchange: Exchange) -> bool:
     """A protocol claims it, and it is more than the words of an error."""
-    decoded = Decoded(0, exchange)
+    decoded = DecodedExchange(0, exchange)
     if decoded.protocol in (None, TEXT):
         return exchange.kind.value != "http" or exchange.origin is Origin.RECONSTRUCTED
     return not (exchange.request is None and decoded.response is not None and decoded.response.error is not None)

@@ -11,7 +11,7 @@ from workbench.probes.profiles.corrections import REASONING, Correction, correct
 from workbench.probes.profiles.matching import of_target
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.refresh import Due, stale
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.policy import VERBATIM
 from workbench.send.target import Target
 
@@ -68,7 +68,7 @@ def choose(profile: CapabilityProfile | None, now: float, on: Iterable[str] = ()
 
 
 def of_request(
-    profiles: Iterable[CapabilityProfile], target: Target, decoded: Decoded, model: str = "", protocol: str = ""
+    profiles: Iterable[CapabilityProfile], target: Target, decoded: DecodedExchange, model: str = "", protocol: str = ""
 ) -> CapabilityProfile | None:
     """The profile of exactly the target, model and protocol that a request is for; None where none was measured.
 

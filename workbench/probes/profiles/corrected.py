@@ -29,7 +29,7 @@ from workbench.probes.profiles.corrections import (
     value_of,
 )
 from workbench.probes.profiles.risk import Risk, of_request
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.loop import Loop, Send
 from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT
@@ -103,7 +103,7 @@ def leaving(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Ex
     made = corrected(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
     if not made.notes:
         return asked
-    read = Decoded(0, Exchange("corrected", made.request), asked.protocol).request
+    read = DecodedExchange(0, Exchange("corrected", made.request), asked.protocol).request
     is_stream = read.stream if read else asked.is_stream
     return replace(asked, request=made.request, notes=(*asked.notes, *made.notes), is_stream=is_stream)
 
@@ -175,8 +175,8 @@ class _Request:
         return Subject.alone(self.http, self.protocol)
 
     @property
-    def decoded(self) -> Decoded:
-        return Decoded(0, Exchange("corrected", self.http), self.protocol)
+    def decoded(self) -> DecodedExchange:
+        return DecodedExchange(0, Exchange("corrected", self.http), self.protocol)
 
 
 Made = tuple[HttpRequest, str]

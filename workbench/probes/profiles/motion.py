@@ -67,7 +67,7 @@ NO_COUNTS = Counts()
 
 
 @dataclass(frozen=True)
-class Motion:
+class ToolLoop:
     """The motion, as a value.
 
     Attributes:
@@ -117,7 +117,7 @@ class Motion:
         made = sent(step, self.target, self.decided, self.earlier, self.model)
         return made if self.request is None else replace(made, request=self.request)
 
-    def changed(self, request: HttpRequest) -> Motion:
+    def changed(self, request: HttpRequest) -> ToolLoop:
         """With another request to be sent in the place of the one that is next."""
         return replace(self, request=request)
 
@@ -126,7 +126,7 @@ class Motion:
         """What there is to see in this state, one line each."""
         return tuple(_LINES[self.state](self)) if self.state in _LINES else ()
 
-    def after(self, outcome: Outcome = None) -> Motion:
+    def after(self, outcome: Outcome = None) -> ToolLoop:
         """The motion after its state, given what came of what was pending.
 
         Raises:
@@ -146,10 +146,10 @@ class Motion:
             raise TypeError(f"{self.state.value}: nothing that {type(outcome).__name__} could be the outcome of")
         return self._on()
 
-    def _at(self, loop: Loop, state: State) -> Motion:
+    def _at(self, loop: Loop, state: State) -> ToolLoop:
         return replace(self, loop=loop, request=None, state=state)
 
-    def _on(self) -> Motion:
+    def _on(self) -> ToolLoop:
         """The state that follows on one that only wanted to be seen."""
         if self.state is State.SELECTED:
             return replace(self, state=State.PROFILE)
@@ -172,10 +172,10 @@ class Motion:
         again = self._decided()
         return again._chosen() if again.decided != self.decided else self._stepped(State.ENDED)
 
-    def _recorded(self) -> Motion:
+    def _recorded(self) -> ToolLoop:
         return replace(self, state=State.RECORDED)
 
-    def _stepped(self, otherwise: State) -> Motion:
+    def _stepped(self, otherwise: State) -> ToolLoop:
         """By what the loop wants next; an answer that is there already is read first."""
         step = self.loop.step
         if self.state is State.CHOSEN and self.loop.exchange.response and not self.loop.results and self.loop.calls:
@@ -188,16 +188,16 @@ class Motion:
 
     # -- corrections
 
-    def _decided(self) -> Motion:
+    def _decided(self) -> ToolLoop:
         """With the corrections that profile and session ask for now, and people want."""
         made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
         return replace(self, decided=switched(made, self.on, self.off))
 
-    def _chosen(self) -> Motion:
+    def _chosen(self) -> ToolLoop:
         made = self._decided()
         return replace(made, loop=looped(made.loop, made.decided), state=State.CHOSEN)
 
-    def _counted(self) -> Motion:
+    def _counted(self) -> ToolLoop:
         """With the calls of the answer counted: how many can be read, and how many fit."""
         loop, counts = self.loop, self.counts
         while isinstance(step := loop.step, Answer):
@@ -220,7 +220,7 @@ def begin(
     on: Sequence[str] = (),
     off: Sequence[str] = (),
     counts: Counts = NO_COUNTS,
-) -> Motion:
+) -> ToolLoop:
     """The motion of a conversation, from its first state.
 
     Args:
@@ -235,19 +235,19 @@ def begin(
     """
     switched(corrections(profile), on, off)
     due = light(profile, now, key) if profile else ()
-    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
+    return ToolLoop(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
 
 
 # -- what there is to see
 
 
-def _selected(motion: Motion) -> list[str]:
+def _selected(motion: ToolLoop) -> list[str]:
     request = motion.loop.decoded.request
     model = motion.model or motion.target.model or (request.model if request else "")
     return [f"{model or 'no model'} at {motion.target.name}"]
 
 
-def _profile(motion: Motion) -> list[str]:
+def _profile(motion: ToolLoop) -> list[str]:
     if motion.profile is None:
         return ["none was measured: nothing is corrected unasked"]
     known = sum(value is not None for value in motion.profile.facts.values())
@@ -256,11 +256,11 @@ def _profile(motion: Motion) -> list[str]:
     ]
 
 
-def _probe(motion: Motion) -> list[str]:
+def _probe(motion: ToolLoop) -> list[str]:
     return [f"{due.probe.name}: {due.why}" for due in motion.due]
 
 
-def _chosen(motion: Motion) -> list[str]:
+def _chosen(motion: ToolLoop) -> list[str]:
     protocol = (
         protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol or "protocol unknown"
     )
@@ -269,23 +269,23 @@ def _chosen(motion: Motion) -> list[str]:
     return [f"{protocol}, {read}", *told]
 
 
-def _encoded(motion: Motion) -> list[str]:
+def _encoded(motion: ToolLoop) -> list[str]:
     leaving = motion.leaving
     return [f"{leaving.protocol}, {len(leaving.request.body.raw):,} bytes", *leaving.notes]
 
 
-def _received(motion: Motion) -> list[str]:
+def _received(motion: ToolLoop) -> list[str]:
     exchange = motion.loop.exchange
     status = exchange.response.status if exchange.response else None
     return [f"status {status}" if status else f"no answer: {exchange.note}"]
 
 
-def _parsed(motion: Motion) -> list[str]:
+def _parsed(motion: ToolLoop) -> list[str]:
     calls = motion.loop.calls
     return [f"{call.name} {call.id or '(no id)'}" for call in calls] or ["no call"]
 
 
-def _validated(motion: Motion) -> list[str]:
+def _validated(motion: ToolLoop) -> list[str]:
     loop, lines = motion.loop, list[str]()
     while isinstance(step := loop.step, Answer):
         rungs = ", ".join(step.ladder.rungs) if step.ladder else "free text"
@@ -294,12 +294,12 @@ def _validated(motion: Motion) -> list[str]:
     return lines
 
 
-def _results(motion: Motion) -> list[str]:
+def _results(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     return [f"{len(step.added)} new elements at {step.pointer}"] if isinstance(step, Send) else []
 
 
-def _kept(motion: Motion) -> list[str]:
+def _kept(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     came = motion.loop.carriers
     gone = list(step.notes) if isinstance(step, Send) else []
@@ -307,11 +307,11 @@ def _kept(motion: Motion) -> list[str]:
     return [*kept, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
 
 
-def _recorded(motion: Motion) -> list[str]:
+def _recorded(motion: ToolLoop) -> list[str]:
     return [f"exchange {motion.loop.exchange.id}"]
 
 
-def _ended(motion: Motion) -> list[str]:
+def _ended(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     return [step.text] if isinstance(step, Ended) else []
 

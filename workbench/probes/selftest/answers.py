@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from workbench.ir import ToolCallIR
 from workbench.probes.selftest.body import get, put, remove
-from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.stream import Framing
@@ -42,7 +42,7 @@ class AnswerFault(NamedTuple):
 class Answered:
     """A healthy answer, decoded."""
 
-    decoded: Decoded
+    decoded: DecodedExchange
 
     def fresh(self) -> Any:
         """The body as values of one's own; None for a stream."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
@@ -43,7 +43,7 @@ class Asked:
     ``owed`` are the messages whose reasoning has to come back.
     """
 
-    decoded: Decoded
+    decoded: DecodedExchange
     owed: frozenset[int] = frozenset()
 
     @cached_property
@@ -88,7 +88,7 @@ class Asked:
         request = exchange.request
         assert request is not None
         changed = HttpRequest(request.method, request.url, request.headers, Body(dumps(body)), request.http_version)
-        return Asked(Decoded(self.decoded.index, Exchange(exchange.id, changed), self.decoded.protocol))
+        return Asked(DecodedExchange(self.decoded.index, Exchange(exchange.id, changed), self.decoded.protocol))
 
 
 def split(pointer: str) -> list[str]:

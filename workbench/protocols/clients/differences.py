@@ -14,7 +14,7 @@ from workbench.protocols.clients.ours import calls_of, ours
 from workbench.protocols.clients.policy import Policy, run
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
 MOST = 4
 """Differences of one client that are named."""
@@ -109,7 +109,7 @@ def policies(protocol: str) -> tuple[type[Policy], ...]:
     return typed.POLICIES.get(protocol, ())
 
 
-def where_they_differ(decoded: Decoded) -> tuple[Group, ...]:
+def where_they_differ(decoded: DecodedExchange) -> tuple[Group, ...]:
     """Groups of clients that build the same from a stream, those that agree with us first.
 
     Empty where the answer is no stream, still arrives, was not decoded, or is of a protocol without known clients.
@@ -133,7 +133,7 @@ def typed_pieces(protocol: str | None) -> tuple[bytes, ...]:
     return (b'"partialArgs"', b'"willContinue"') if protocol == "gemini" else ()
 
 
-def one_by_one(decoded: Decoded) -> Iterator[Group]:
+def one_by_one(decoded: DecodedExchange) -> Iterator[Group]:
     """Every client alone, for who wants to stop in between: of a long stream each takes a while."""
     known = policies(decoded.protocol or "")
     if not decoded.events or decoded.answer is None or not known:

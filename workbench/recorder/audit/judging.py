@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from workbench.contracts import Severity
 from workbench.diff.damage import Damage, Kind, between
 from workbench.limits import SNIPPET
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.audit.case import Case, End, Theme
 from workbench.recorder.audit.sighting import Sighting
 
@@ -102,7 +102,7 @@ class Verdict:
 
 
 def judged(
-    protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], others: Mapping[bytes, str]
+    protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[DecodedExchange], others: Mapping[bytes, str]
 ) -> Verdict:
     """Judge one case by its sightings.
 
@@ -119,7 +119,9 @@ def judged(
     return Verdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
 
 
-def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Found]:
+def _found(
+    case: Case, seen: Seen, place: Place, decoded: Sequence[DecodedExchange], *, is_converted: bool
+) -> Iterator[Found]:
     if not seen.there:
         yield _fault(
             Kind.ANSWERED,
@@ -143,7 +145,7 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
         yield from _unnamed(case, seen, decoded, damages)
 
 
-def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
+def _between(case: Case, seen: Seen, decoded: Sequence[DecodedExchange], *, is_converted: bool) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
     before, after = decoded[0], decoded[-1]
     is_other = seen.there[-1].method != case.asked.method  # the answer to a GET has a body, that to a HEAD none
@@ -157,8 +159,8 @@ def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted
         yield damage
 
 
-def _unheard(decoded: Decoded) -> Decoded:
-    return Decoded(decoded.index, replace(decoded.exchange, response=None))
+def _unheard(decoded: DecodedExchange) -> DecodedExchange:
+    return DecodedExchange(decoded.index, replace(decoded.exchange, response=None))
 
 
 _JUDGED_HERE = frozenset({Kind.METHOD_CHANGED, Kind.PATH_CHANGED, Kind.QUERY_CHANGED, Kind.ANSWERED, Kind.REPEATED})
@@ -268,7 +270,7 @@ _FEWEST = 3
 """Pieces of a stream that tell whether it is held back."""
 
 
-def _illegal(case: Case, decoded: Sequence[Decoded]) -> Iterator[Found]:
+def _illegal(case: Case, decoded: Sequence[DecodedExchange]) -> Iterator[Found]:
     """Bodies that strict readers refuse, and that were legal before: many JSON libraries write what none may read."""
     before, after = decoded[0], decoded[-1]
     for side, was, now in (
@@ -294,7 +296,7 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
 
 
-def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequence[Damage]) -> Iterator[Found]:
+def _unnamed(case: Case, seen: Seen, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]) -> Iterator[Found]:
     """Bodies that differ although nothing was named: nothing goes unsaid."""
     sides = {damage.side for damage in damages}
     there = seen.there[-1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.errors import WorkbenchError
 from workbench.limits import SNIPPET
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.audit.case import Case, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.recorder.audit.client import NO_TIME, Base, Client
@@ -130,7 +130,7 @@ class _Run:
 
     def _spoken(self, protocol: str, seen: Seen) -> str:
         """The protocol that the gateway speaks upstream."""
-        there = Decoded(0, seen.there[-1].exchange("hello", 0.0)).protocol
+        there = DecodedExchange(0, seen.there[-1].exchange("hello", 0.0)).protocol
         spoken = self._plan.to or there or protocol
         if spoken not in PROTOCOLS:
             spoken = protocol
@@ -185,7 +185,7 @@ class _Run:
         sightings = (seen.here, *seen.there)
         made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
         audit.exchanges += made
-        decoded = [Decoded(first + n, exchange) for n, exchange in enumerate(made)]
+        decoded = [DecodedExchange(first + n, exchange) for n, exchange in enumerate(made)]
         verdict = judged(protocol, case, seen, place, decoded, self._answered)
         self._remember(case, seen)
         found = tuple(replace(f, words=self._plan.masked(f.words)) for f in verdict.found)

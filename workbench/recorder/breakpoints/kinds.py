@@ -16,7 +16,7 @@ from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.wording import quote
 
 
@@ -50,7 +50,7 @@ class Seen:
     side: str
     findings: tuple[Finding, ...]
     facts: Facts
-    decoded: Decoded | None = None
+    decoded: DecodedExchange | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.contracts import Contract
 from workbench.ir import JsonValue
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.params import refusals
 from workbench.send.outgoing import Outgoing
 from workbench.wire import patch
@@ -30,7 +30,7 @@ def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:
     said = {"role": "system", "content": WORDS + dumps(schema).decode()}
     changes: list[patch.Change] = [patch.Replace(AT, {"type": "json_object"}), patch.Insert("/messages/0", said)]
     changed = patch.apply(sent.request.body.raw, changes)
-    tried = Decoded(0, Exchange("tried", replace(sent.request, body=Body(changed))), sent.protocol)
+    tried = DecodedExchange(0, Exchange("tried", replace(sent.request, body=Body(changed))), sent.protocol)
     is_refused = any(finding.pointer.startswith(AT) for finding in refusals(tried, contract))
     return [] if is_refused else changes
 

@@ -13,7 +13,7 @@ from workbench.convert.normal import normal_response, rebased
 from workbench.convert.streaming import StreamConversion
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation import elsewhere
 from workbench.recorder.translation.asking import Turn
 from workbench.recorder.translation.changes import CONVERSION, ID, LOSS, NOTE, Change
@@ -119,11 +119,11 @@ class Answer:
             return self._failed(decoded, response)
         return self._whole(response)
 
-    def _decoded(self, is_whole: bool) -> Decoded:
+    def _decoded(self, is_whole: bool) -> DecodedExchange:
         body = Body(bytes(self._came), self._headers.get("content-encoding") or "")
         http = HttpResponse(self._status, self._headers, body)
         state = State.COMPLETE if is_whole else State.ABORTED
-        return Decoded(0, Exchange("upstream", None, http, state), self._turn.spoken)
+        return DecodedExchange(0, Exchange("upstream", None, http, state), self._turn.spoken)
 
     def _heard(self, is_whole: bool) -> None:
         """Remember what passed as it came."""
@@ -177,7 +177,7 @@ class Answer:
         """A part as the client has it."""
         return self._declared.given(part) if isinstance(part, ToolCallIR) else part
 
-    def _failed(self, decoded: Decoded, response: ModelResponse | None) -> bytes:
+    def _failed(self, decoded: DecodedExchange, response: ModelResponse | None) -> bytes:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""
         turn = self._turn
         status = self._status if self._status >= 400 else 502

@@ -18,7 +18,7 @@ from workbench.probes.profiles.choosing import choose, of_request
 from workbench.probes.profiles.corrected import leaving
 from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation import answer_format, elsewhere
 from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.recorder.translation.keys import KEY_HEADERS, keyed
@@ -137,7 +137,7 @@ def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -
     """
     if elsewhere.is_alive(http.method, http.url):
         return Reply(200, b"")
-    decoded = Decoded(0, Exchange("client", http))
+    decoded = DecodedExchange(0, Exchange("client", http))
     client = decoded.protocol or ""
     is_known = client in protocols.protocols() and protocols.get(client).claims_url(http.url)
     if http.method != "POST" or not is_known:
@@ -172,7 +172,7 @@ def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, wh
 
 
 def _translated(
-    decoded: Decoded, http: HttpRequest, client: str, upstream: Upstream, rules: Rules, memory: Memory
+    decoded: DecodedExchange, http: HttpRequest, client: str, upstream: Upstream, rules: Rules, memory: Memory
 ) -> Turn | Reply:
     request, spoken = decoded.request, rules.spoken
     assert request is not None
@@ -193,7 +193,7 @@ def _translated(
             turn = _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
-        decoded = Decoded(0, Exchange("client", http), client)
+        decoded = DecodedExchange(0, Exchange("client", http), client)
     else:
         back = restored(request, memory, wanted)
         context, changes = back.context, [Change(CONVERSION, f"from {client} to {spoken}"), *back.changes]
@@ -235,7 +235,7 @@ def _is_said(note: str) -> bool:
     return is_key or note.startswith(("converted from", "model "))
 
 
-def _decided(decoded: Decoded, upstream: Upstream, rules: Rules) -> Sequence[Correction]:
+def _decided(decoded: DecodedExchange, upstream: Upstream, rules: Rules) -> Sequence[Correction]:
     profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
     return choose(profile, rules.now, rules.on, rules.off).decided
 
@@ -266,7 +266,7 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
 def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoing:
     """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
     made, more = dict[str, patch.Change](), list[patch.Change]()
-    for finding in refusals(Decoded(0, Exchange("sent", sent.request), sent.protocol), contract):
+    for finding in refusals(DecodedExchange(0, Exchange("sent", sent.request), sent.protocol), contract):
         at = "/" + finding.pointer.split("/", 2)[1]
         if at[1:] in _SAID or at in made:
             continue

@@ -8,7 +8,7 @@ from workbench.contracts import Contract
 from workbench.edits.repairs.putting_back import put_back
 from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation.changes import NOTE, REASONING, Change
 from workbench.recorder.translation.memory import Kept, Memory
 from workbench.recorder.translation.restoring import Answered, Wanted, answered, told_back
@@ -29,7 +29,7 @@ class Spliced:
     context: str = ""
 
 
-def spliced(decoded: Decoded, memory: Memory, contract: Contract, wanted: Wanted) -> Spliced:
+def spliced(decoded: DecodedExchange, memory: Memory, contract: Contract, wanted: Wanted) -> Spliced:
     """The body with the reasoning that ``memory`` has of its answers, as it came.
 
     Args:

@@ -11,7 +11,7 @@ from workbench.edits import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import Adapter
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.said import normal_calls, value_at, written
 from workbench.send.loop.steps import Result
 from workbench.toolcalls import formats
@@ -31,7 +31,7 @@ class Following(NamedTuple):
     added: tuple[JsonValue, ...]
 
 
-def following(decoded: Decoded, said: Sequence[JsonValue], told: Sequence[JsonValue]) -> Following:
+def following(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequence[JsonValue]) -> Following:
     """The next request.
 
     Args:
@@ -69,7 +69,7 @@ def _list_of(adapter: Adapter) -> str:
     return "/" + request.messages[0].pointer.split("/")[1]
 
 
-def _after_answer(adapter: Adapter, decoded: Decoded) -> bytes:
+def _after_answer(adapter: Adapter, decoded: DecodedExchange) -> bytes:
     """The body with the id of the answer in place of the one before; a conversation keeps its name."""
     request, response = decoded.request, decoded.response
     assert request is not None

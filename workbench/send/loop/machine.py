@@ -14,7 +14,7 @@ from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.limits import BYTES_PER_TOKEN
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.following import Following, following, result_values, text_result_values, user_values
 from workbench.send.loop.policy import AS_IT_COMES, Policy
 from workbench.send.loop.recorded import call_key
@@ -83,9 +83,9 @@ class Loop:
         return made
 
     @cached_property
-    def decoded(self) -> Decoded:
+    def decoded(self) -> DecodedExchange:
         """The last exchange, read."""
-        return Decoded(0, self.exchange, self.protocol or None)
+        return DecodedExchange(0, self.exchange, self.protocol or None)
 
     @cached_property
     def terms(self) -> Contract:

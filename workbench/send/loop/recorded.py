@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.leaves import scalars
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.send.loop.said import value_at
 from workbench.send.loop.steps import BUILT_IN, Result
@@ -80,7 +80,7 @@ class Recording:
         found: dict[Any, tuple[str, str | None, Recorded]] = {}
         known, answered = KnownMessages(), dict[str, ToolCallIR]()
         for index, exchange in enumerate(exchanges_of(self._session)):
-            decoded = Decoded(index, exchange, self._protocol, known=known)
+            decoded = DecodedExchange(index, exchange, self._protocol, known=known)
             for call, result, message in _pairs(decoded, answered):
                 made, key = _result(result), call_key(call)
                 if call.format == BUILT_IN:
@@ -90,7 +90,9 @@ class Recording:
         return list(found.values())
 
 
-def _pairs(decoded: Decoded, answered: Mapping[str, ToolCallIR]) -> Iterator[tuple[ToolCallIR, ToolResultIR, Message]]:
+def _pairs(
+    decoded: DecodedExchange, answered: Mapping[str, ToolCallIR]
+) -> Iterator[tuple[ToolCallIR, ToolResultIR, Message]]:
     """Results of a request, each with its call (by id, also of an answer before it; else by name) and its message."""
     by_id, waiting = dict(answered), list[ToolCallIR]()
     for message in decoded.messages(REQUEST):

@@ -18,7 +18,7 @@ from workbench.convert.normal import normal_response
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.sse import meant
 
@@ -30,7 +30,7 @@ _STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 def answer_values(
-    decoded: Decoded, unwanted: Collection[str] = (), *, only_first_call: bool = False
+    decoded: DecodedExchange, unwanted: Collection[str] = (), *, only_first_call: bool = False
 ) -> list[JsonValue]:
     """The elements that an answer becomes in the list of messages of the next request; its first choice alone.
 
@@ -64,7 +64,7 @@ def value_at(value: JsonValue, pointer: str) -> JsonValue:
     return value
 
 
-def _whole(decoded: Decoded) -> JsonValue:
+def _whole(decoded: DecodedExchange) -> JsonValue:
     """The body of the answer; of a stream, what an event at its end holds; None for nothing of the kind."""
     if not decoded.events:
         return loads(decoded.response_text)
@@ -136,7 +136,7 @@ def _remove(value: dict[str, Any], part: Part) -> None:
 # -- streams
 
 
-def _written(decoded: Decoded, unwanted: Collection[str], *, only_first_call: bool = False) -> list[JsonValue]:
+def _written(decoded: DecodedExchange, unwanted: Collection[str], *, only_first_call: bool = False) -> list[JsonValue]:
     """The message that a stream adds up to, as the protocol writes it."""
     assert decoded.response is not None
     adapter = protocols.get(decoded.response.protocol)
@@ -175,7 +175,7 @@ def _is_call(part: Part) -> bool:
     return isinstance(part, ToolCallIR) and not part.is_server
 
 
-def _streamed(decoded: Decoded, part: Part) -> JsonValue:
+def _streamed(decoded: DecodedExchange, part: Part) -> JsonValue:
     """A block as its first event brought it, with the arguments that came after; what is opaque, as it is."""
     for name, segments in part.source.segments.items():
         suffix = part.source.fields.get(name, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.steps import Send
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target
@@ -13,7 +13,7 @@ from workbench.wire.exchange import Exchange
 
 def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:
     """The request of a step on its way to a target, in what that speaks. Arguments and errors as ``prepare``."""
-    asked = Decoded(0, Exchange("", step.request), step.protocol or None)
+    asked = DecodedExchange(0, Exchange("", step.request), step.protocol or None)
     return prepare(asked, target, protocol=protocol, model=model)
 
 

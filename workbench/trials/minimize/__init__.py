@@ -7,7 +7,7 @@ judgement. Whoever runs it may stop at any step. It may import what ``trials`` m
 
 from __future__ import annotations
 
-from workbench.trials.minimize.bench import Bench, Judged
+from workbench.trials.minimize.bench import Judged, MinimizeRun
 from workbench.trials.minimize.bisecting import Bisected, Bisection
 from workbench.trials.minimize.course import BUDGET, Course, bench_for
 from workbench.trials.minimize.driving import Asked, Unanswered, drive, outcome
@@ -18,7 +18,6 @@ from workbench.trials.minimize.search import Result, Search, Steps
 __all__ = [
     "BUDGET",
     "Asked",
-    "Bench",
     "Bisected",
     "Bisection",
     "Course",
@@ -26,6 +25,7 @@ __all__ = [
     "Judged",
     "Mended",
     "Mending",
+    "MinimizeRun",
     "Result",
     "Search",
     "Steps",

@@ -11,7 +11,7 @@ from workbench.contracts import Finding
 from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
 from workbench.trials.minimize.failure import Failure, predicted
 from workbench.wire.exchange import HttpRequest, State
@@ -32,7 +32,7 @@ class Judged:
     trial: Trial
 
     @property
-    def decoded(self) -> Decoded:
+    def decoded(self) -> DecodedExchange:
         """The request as it reads."""
         return self.trial.decoded
 
@@ -55,7 +55,7 @@ class Judged:
             return None
 
 
-class Bench:
+class MinimizeRun:
     """Judges bodies in the place of a request. ``contract``: label of the one that judges; ``checks``: how often.
 
     Args:
@@ -91,7 +91,7 @@ class Bench:
         self.checks += 1
         exchange = replace(self._exchange, request=self.made(text))
         index = self.index if at is None else at
-        decoded = Decoded(index, exchange, self.protocol, known=self.inspector.known)
+        decoded = DecodedExchange(index, exchange, self.protocol, known=self.inspector.known)
         trial = self.inspector.judged(decoded, self.contract)
         judged = Judged(text, predicted(trial), trial)
         if index == self.index:

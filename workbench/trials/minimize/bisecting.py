@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from workbench.contracts import Finding
 from workbench.ir import Message
 from workbench.protocols.decode import REQUEST
-from workbench.trials.minimize.bench import Bench, Judged, digest
+from workbench.trials.minimize.bench import Judged, MinimizeRun, digest
 from workbench.trials.minimize.failure import Failure, answered
 from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
@@ -58,7 +58,7 @@ class Bisection:
         budget: how often a target may be asked; 0 to go by the contract.
     """
 
-    def __init__(self, bench: Bench, budget: int = 0) -> None:
+    def __init__(self, bench: MinimizeRun, budget: int = 0) -> None:
         self.bench, self.budget, self.calls = bench, budget, 0
         self._told: dict[bytes, tuple[Failure | None, str]] = {}
         self._judged: dict[int, Judged] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target
-from workbench.trials.minimize.bench import Bench
+from workbench.trials.minimize.bench import MinimizeRun
 from workbench.trials.minimize.mending import MOST_ASKED, Mended, Mending
 from workbench.trials.minimize.search import Result, Search, Steps
 from workbench.wire.exchange import Exchange, HttpRequest
@@ -31,7 +31,7 @@ class Course:
         request: in the place of the recorded one, None for that one.
 
     Raises:
-        IndexError, SessionFormatError: as ``Bench``.
+        IndexError, SessionFormatError: as ``MinimizeRun``.
         LocalProtocolError, UsageError: as ``prepare``.
     """
 
@@ -80,10 +80,10 @@ class Course:
             self.edits = yield from self._mending.run()
 
 
-def bench_for(inspector: Inspector, index: int, outgoing: Outgoing) -> Bench:
+def bench_for(inspector: Inspector, index: int, outgoing: Outgoing) -> MinimizeRun:
     """Where a request is judged as its target would; a converted one by itself: what came before was said otherwise."""
     label = outgoing.contract.label
     if not outgoing.is_converted:
-        return Bench(inspector, index, outgoing.request, label)
+        return MinimizeRun(inspector, index, outgoing.request, label)
     alone = MemorySession(inspector.session.name, (Exchange("1", outgoing.request),))
-    return Bench(Inspector(alone, provider=label, protocol=outgoing.protocol), 0)
+    return MinimizeRun(Inspector(alone, provider=label, protocol=outgoing.protocol), 0)

@@ -10,7 +10,7 @@ from workbench import protocols
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelResponse
 from workbench.protocols import refusals
-from workbench.protocols.decode import Decoded
+from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def outcome(exchange: Exchange, protocol: str) -> Asked:
     if response is None or not response.status:
         raise Unanswered("the target did not judge the request: no answer came", hint=_HINT)
     known = protocol if protocol in protocols.protocols() else None
-    decoded = Decoded(0, exchange, known)
+    decoded = DecodedExchange(0, exchange, known)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if refusal and refusal.is_unjudged:
         what = f"it answered {response.status}: {refusal.says()}"

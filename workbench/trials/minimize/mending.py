@@ -18,9 +18,9 @@ from workbench.edits.repairs import Loss, tried
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import judge
-from workbench.trials.minimize.bench import Bench, digest
+from workbench.trials.minimize.bench import MinimizeRun, digest
 from workbench.trials.minimize.changes import between
 from workbench.trials.minimize.failure import Failure, answered, of_judgement
 from workbench.trials.minimize.search import Steps
@@ -71,7 +71,7 @@ class Mending:
         budget: how often the target may be asked.
     """
 
-    def __init__(self, bench: Bench, failure: Failure | None = None, budget: int = 0) -> None:
+    def __init__(self, bench: MinimizeRun, failure: Failure | None = None, budget: int = 0) -> None:
         self.bench, self.failure, self.budget = bench, failure, budget
         self.calls = 0
         self.found: list[Mended] = []
@@ -184,7 +184,7 @@ class Mending:
         return told is None or (told.verdict == "suspicious" and told != self.failure)
 
 
-def _earlier(bench: Bench) -> list[Decoded]:
+def _earlier(bench: MinimizeRun) -> list[DecodedExchange]:
     """Requests that were accepted and that this one goes on from: the one it was made of, then the nearest."""
     inspector, rows = bench.inspector, bench.inspector.rows
     here, recorded = rows[bench.index], inspector.detail(bench.index).decoded
@@ -194,7 +194,7 @@ def _earlier(bench: Bench) -> list[Decoded]:
     wanted += [bench.index] if recorded.request_text != bench.text and recorded.protocol == bench.protocol else []
     wanted += [row.index for row in reversed(before) if row.conversation == here.conversation]
     wanted += [row.index for row in reversed(before)]
-    found = list[Decoded]()
+    found = list[DecodedExchange]()
     for index in list(dict.fromkeys(wanted))[: 2 * MOST_EARLIER]:
         detail = inspector.detail(index)
         asked = [f for f in detail.row.findings if f.side == REQUEST]
@@ -205,7 +205,7 @@ def _earlier(bench: Bench) -> list[Decoded]:
     return found[:MOST_EARLIER]
 
 
-def _changes(bench: Bench, earlier: Decoded) -> Iterator[patch.Change]:
+def _changes(bench: MinimizeRun, earlier: DecodedExchange) -> Iterator[patch.Change]:
     """What makes this request say what an earlier one said; what it says beyond that stays."""
     try:
         now, then = loads(bench.text), loads(earlier.request_text)
@@ -215,7 +215,7 @@ def _changes(bench: Bench, earlier: Decoded) -> Iterator[patch.Change]:
         yield from between("", now, then, histories=[name.strip("/") for name in HISTORIES])
 
 
-def _goes_on(changes: list[patch.Change], earlier: Decoded) -> bool:
+def _goes_on(changes: list[patch.Change], earlier: DecodedExchange) -> bool:
     """Most of the earlier messages are said again as they were: the history was not rewritten on purpose."""
     places = {tuple(c.pointer.split("/")[1:3]) for c in changes if c.pointer.startswith(HISTORIES)}
     return len(places) <= max(1, len(earlier.messages(REQUEST)) // 2)

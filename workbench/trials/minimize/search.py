@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from workbench.errors import WorkbenchError
 from workbench.trials.minimize import units
-from workbench.trials.minimize.bench import Bench, Judged, digest
+from workbench.trials.minimize.bench import Judged, MinimizeRun, digest
 from workbench.trials.minimize.driving import Asked
 from workbench.trials.minimize.failure import UNREADABLE, Failure, answered
 from workbench.trials.minimize.units import Lister, Unit
@@ -70,7 +70,7 @@ class Search:
         is_exact: the target judges by the same contract: what that says needs no second opinion.
     """
 
-    def __init__(self, bench: Bench, budget: int = 0, *, is_exact: bool = True) -> None:
+    def __init__(self, bench: MinimizeRun, budget: int = 0, *, is_exact: bool = True) -> None:
         self.bench, self.budget, self.is_exact = bench, budget, is_exact
         self.calls = 0
         self.stage = "reading the request"

@@ -13,7 +13,7 @@ from workbench.leaves import escape
 from workbench.tui.models.edit import Entry
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
 MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "result of the call", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}
@@ -51,7 +51,7 @@ def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
     return [*made, Choice(TOOL, "its name"), Choice(PARAMETER, "name = JSON")]
 
 
-def add(decoded: Decoded, rows: Sequence[Entry], at: int, wanted: Addition) -> Added:
+def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Addition) -> Added:
     """Add it, behind what the row is or is in.
 
     Raises:

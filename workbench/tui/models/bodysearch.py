@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
 MOST = 100_000
 """Matches kept: nobody walks through more."""
@@ -24,7 +24,7 @@ class BodySearch:
         self.wanted = wanted
         self.spans: list[tuple[int, int]] = []
 
-    def run(self, body: bytes, streamed: Decoded | None) -> Iterator[tuple[int | None, float]]:
+    def run(self, body: bytes, streamed: DecodedExchange | None) -> Iterator[tuple[int | None, float]]:
         """Each step is the first byte of a match or None, and how much is searched.
 
         Args:

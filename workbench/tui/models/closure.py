@@ -11,7 +11,7 @@ from workbench.tui.models.words import RESPONSE
 from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
 
 LOOK: dict[CallState, tuple[str, str]] = {
     CallState.CLOSED: ("●", "ok"),
@@ -28,7 +28,7 @@ LOOK: dict[CallState, tuple[str, str]] = {
 class ClosureView(View):
     """Calls and their results."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.lines = opened.detail.closure.lines
         self.facts = (summary(opened.detail.closure),)

@@ -21,7 +21,7 @@ from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.wire.exchange import Headers
     from workbench.wire.sse import SseEvent
 
@@ -225,7 +225,7 @@ def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> lis
 # Both sides.
 
 
-def places(before: Decoded, after: Decoded, damages: Sequence[Damage]) -> tuple[Place, ...]:
+def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Damage]) -> tuple[Place, ...]:
     """Everything in which two exchanges differ, the requests first; of streams event by event.
 
     Args:
@@ -235,7 +235,7 @@ def places(before: Decoded, after: Decoded, damages: Sequence[Damage]) -> tuple[
     return (*_requests(before, after, named), *_answers(before, after, named))
 
 
-def _requests(before: Decoded, after: Decoded, named: Set[str]) -> Iterator[Place]:
+def _requests(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[Place]:
     asked, asks = before.exchange.request, after.exchange.request
     if asked is None or asks is None:
         return
@@ -249,7 +249,7 @@ def _is_of_line(where: str) -> bool:
     return where.startswith(("/method", "/path", "/query"))
 
 
-def _answers(before: Decoded, after: Decoded, named: Set[str]) -> Iterator[Place]:
+def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[Place]:
     old, new = before.exchange.response, after.exchange.response
     if old is None or new is None:
         if old or new:
@@ -293,7 +293,7 @@ def _around(body: bytes, span: tuple[int, int]) -> Said:
     return Said(f"{at}{inside}{rest}", (len(at), len(at) + len(inside)))
 
 
-def _events(before: Decoded, after: Decoded) -> Iterator[Place]:
+def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[Place]:
     """Events side by side; runs of the same ones in one row."""
     olds, news = before.events, after.events
     keys = [[(event.name, event.data, event.id) for event in events] for events in (olds, news)]
@@ -365,7 +365,7 @@ def place_line(place: Place) -> Line:
     )
 
 
-def columns(pairing: Pairing, turn: Turn, decoded: Sequence[Decoded | None], width: int) -> Line:
+def columns(pairing: Pairing, turn: Turn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
     """The heads of the two columns; of sides that stand one below the other what their signs mean."""
     left, right = (
         _head(name, index, one)
@@ -378,7 +378,7 @@ def columns(pairing: Pairing, turn: Turn, decoded: Sequence[Decoded | None], wid
     return line("  ", Span(left, "accent strong", room), Span(" │ ", "muted"), Span(right, "accent strong"))
 
 
-def _head(name: str, index: int | None, decoded: Decoded | None) -> str:
+def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
     if index is None:
         return f"{name}: not seen"
     number = f"exchange {index + 1}"

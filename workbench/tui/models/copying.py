@@ -18,7 +18,7 @@ from workbench.wire.jsontext import loads
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.tui.models.http import Row
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Selection
 
 
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
 
 def choices(
-    opened: Opened, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
+    opened: ExchangeView, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
 ) -> tuple[Choice, ...]:
     """Everything that can be copied, in the order of the menu.
 
@@ -52,7 +52,7 @@ def choices(
 
 
 def _choices(
-    opened: Opened, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
+    opened: ExchangeView, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
 ) -> Iterator[Choice]:
     if row and row.label:
         yield _now("value", Copied("the value", row.value))
@@ -68,7 +68,7 @@ def _choices(
         yield _now("finding", Copied("the finding", finding_text(finding)))
 
 
-def _of_selection(opened: Opened, selection: Selection) -> Iterator[Choice]:
+def _of_selection(opened: ExchangeView, selection: Selection) -> Iterator[Choice]:
     value = value_of(opened, selection)
     if value is not None:
         yield _now("value", Copied("the value", value))
@@ -89,7 +89,7 @@ def _now(name: str, copied: Copied) -> Choice:
     return Choice(name, text, lambda: copied)
 
 
-def _curl(opened: Opened) -> Copied:
+def _curl(opened: ExchangeView) -> Copied:
     from workbench.formats.exporters.curl import curl
 
     command = curl(opened.decoded.exchange)
@@ -100,12 +100,12 @@ def _suffix(body: bytes) -> str:
     return "json" if body[:1] in b"{[" else "bin"
 
 
-def body_of(opened: Opened, side: str) -> bytes:
+def body_of(opened: ExchangeView, side: str) -> bytes:
     """The content-decoded bytes of a side."""
     return opened.decoded.request_text if side == REQUEST else opened.decoded.response_text
 
 
-def value_of(opened: Opened, selection: Selection) -> str | None:
+def value_of(opened: ExchangeView, selection: Selection) -> str | None:
     """What stands at a selection, decoded: a string as its text, a part as what it says, anything else as JSON."""
     number = opened.node_at(selection)
     node = opened.outline.nodes[number] if number is not None else None

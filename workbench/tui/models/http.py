@@ -22,7 +22,7 @@ from workbench.wire import headers as known
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 
 LABEL: Final = 29
@@ -64,7 +64,7 @@ class Row(NamedTuple):
 class HttpView(View):
     """Rows in groups."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         exchange = opened.decoded.exchange
         self.rows = tuple(_rows(opened))
@@ -108,7 +108,7 @@ def _label(width: int) -> int:
     return min(LABEL, max(12, width * 2 // 5))
 
 
-def _rows(opened: Opened) -> Iterator[Row]:
+def _rows(opened: ExchangeView) -> Iterator[Row]:
     exchange = opened.decoded.exchange
     for title, rows in (
         ("session", _session(opened)),
@@ -139,7 +139,7 @@ def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse
         yield RESPONSE, exchange.response
 
 
-def _session(opened: Opened) -> Iterator[Row]:
+def _session(opened: ExchangeView) -> Iterator[Row]:
     """What its maker says of the session the exchange is of."""
     for name, value in opened.detail.about.items():
         yield Row(name or "(no name)", value)
@@ -240,7 +240,7 @@ def _clock(exchange: Exchange) -> float | None:
     return (ratelimits.moment(said) if said else None) or exchange.started_at
 
 
-def _ids(opened: Opened) -> Iterator[Row]:
+def _ids(opened: ExchangeView) -> Iterator[Row]:
     yield from _of(opened.decoded.exchange, known.Topic.ID)
     answer = opened.decoded.response
     if answer and answer.id:
@@ -249,7 +249,7 @@ def _ids(opened: Opened) -> Iterator[Row]:
         yield Row("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
 
 
-def _version(opened: Opened) -> Iterator[Row]:
+def _version(opened: ExchangeView) -> Iterator[Row]:
     exchange = opened.decoded.exchange
     lists = known.BETA_HEADERS
     yield from (r for r in _of(exchange, known.Topic.VERSION) if r.label.lower() not in lists)
@@ -280,7 +280,7 @@ def _time(exchange: Exchange) -> Iterator[Row]:
     yield from _of(exchange, known.Topic.TIME)
 
 
-def _bodies(opened: Opened) -> Iterator[Row]:
+def _bodies(opened: ExchangeView) -> Iterator[Row]:
     texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
     passed = digests.passed(opened.decoded.exchange)
     for side, http in _sides(opened.decoded.exchange):

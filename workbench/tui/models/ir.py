@@ -15,7 +15,7 @@ from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
 
 PREVIEW = 600
 """Characters of a text that one line could show."""
@@ -28,7 +28,7 @@ _WORD = 9
 class IrView(View):
     """Nodes of the outline, each with the worst break on it."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.nodes = opened.outline.nodes
         self.open_at_first = frozenset(n for n, node in enumerate(self.nodes) if node.kind == "problem")

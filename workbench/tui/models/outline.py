@@ -20,7 +20,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.safetext import from_bytes
 from workbench.tui.models.words import count
 from workbench.wire.frames import seen_frames
@@ -56,7 +56,7 @@ class Node:
 class Outline:
     """The nodes of both sides, in wire order."""
 
-    def __init__(self, decoded: Decoded, ledger: Ledger) -> None:
+    def __init__(self, decoded: DecodedExchange, ledger: Ledger) -> None:
         self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is Sent.MISSING}
         self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded), *_frames(decoded)])
         self._by_pointer: dict[tuple[str, str], int] = {}
@@ -97,7 +97,7 @@ class Outline:
             at = at[: at.rfind("/")] if "/" in at else ""
         return self._by_pointer[side, at]
 
-    def _request(self, decoded: Decoded) -> Iterator[Node]:
+    def _request(self, decoded: DecodedExchange) -> Iterator[Node]:
         request = decoded.request
         if request is None:
             return
@@ -110,7 +110,7 @@ class Outline:
             yield Node("tools", REQUEST, pointer[: pointer.rfind("/")], 1, text=names)
         yield from self._messages(REQUEST, request.messages)
 
-    def _response(self, decoded: Decoded) -> Iterator[Node]:
+    def _response(self, decoded: DecodedExchange) -> Iterator[Node]:
         response = decoded.response
         if response is None:
             return
@@ -135,7 +135,7 @@ class Outline:
                 yield from _part(side, NodeRef(side, m, p), message, part)
 
 
-def _frames(decoded: Decoded) -> Iterator[Node]:
+def _frames(decoded: DecodedExchange) -> Iterator[Node]:
     """What goes to and fro where nothing is decoded."""
     if decoded.request or decoded.response:
         return
@@ -175,13 +175,13 @@ def _json(value: JsonValue) -> str:
     return "" if value is None else dumps(value).decode("utf-8", "backslashreplace")
 
 
-def _problems(decoded: Decoded) -> Iterator[Node]:
+def _problems(decoded: DecodedExchange) -> Iterator[Node]:
     for problem in decoded.problems:
         side = RESPONSE if problem.message.startswith(RESPONSE) else REQUEST
         yield Node("problem", side, problem.pointer, text=problem.message)
 
 
-def _error_pointer(decoded: Decoded, message: str) -> str:
+def _error_pointer(decoded: DecodedExchange, message: str) -> str:
     """Where an error says its message; "" for a stream, and where it is wrapped beyond finding."""
     text = dumps(message)[1:-1]
     at = decoded.response_text.find(text) if text and not decoded.events else -1

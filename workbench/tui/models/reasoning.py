@@ -11,7 +11,7 @@ from workbench.tui.models.words import count, event_range
 from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
 
 LOOK: dict[Sent, tuple[str, str]] = {
     Sent.SENT: ("✓", "ok"),
@@ -26,7 +26,7 @@ LOOK: dict[Sent, tuple[str, str]] = {
 class ReasoningView(View):
     """What came in, who owes it, and what was sent."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.ledger = opened.detail.ledger
         self.facts = (summary(self.ledger), came_in(self.ledger))

@@ -16,7 +16,7 @@ from workbench.wire.exchange import State
 if TYPE_CHECKING:
     from workbench.diff.comparison import Item
     from workbench.edits.branches import Node
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Trial
     from workbench.send.sending import Retrying
 
@@ -77,14 +77,14 @@ class Beside(NamedTuple):
         trial: what the rules say of the new exchange once it is over; None until then.
     """
 
-    before: Decoded
-    after: Decoded
+    before: DecodedExchange
+    after: DecodedExchange
     rows: tuple[Row, ...]
     body: bytes = b""
     trial: Trial | None = None
 
 
-def beside(before: Decoded, after: Decoded, trial: Trial | None = None) -> Beside:
+def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None) -> Beside:
     """Two answers side by side."""
     from workbench.diff.comparison import compare_answers
 
@@ -94,7 +94,7 @@ def beside(before: Decoded, after: Decoded, trial: Trial | None = None) -> Besid
     return Beside(before, after, (*found, *_bytes(before, after, answers.first)), body, trial)
 
 
-def _bytes(before: Decoded, after: Decoded, first: int | None) -> Iterator[Row]:
+def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -> Iterator[Row]:
     """How long the bodies are, and where they begin to differ."""
     old, new = _length(before), _length(after)
     if old and new:
@@ -104,7 +104,7 @@ def _bytes(before: Decoded, after: Decoded, first: int | None) -> Iterator[Row]:
         yield Row("bytes", old, new)
 
 
-def _length(decoded: Decoded) -> Said | None:
+def _length(decoded: DecodedExchange) -> Said | None:
     return Said(size(len(decoded.response_text))) if decoded.exchange.response else None
 
 
@@ -177,7 +177,7 @@ def columns(shown: Beside, width: int, side: str, where: str) -> Line:
     return line("  ", Span(old, "accent strong", room), Span(" │ ", "muted"), Span(new, "accent strong"))
 
 
-def _facts(decoded: Decoded) -> str:
+def _facts(decoded: DecodedExchange) -> str:
     exchange = decoded.exchange
     if exchange.response is None:
         return exchange.note or ("no answer yet" if exchange.state is State.OPEN else "no answer was recorded")
@@ -243,7 +243,7 @@ def _is_fine(status: int) -> bool:
     return 200 <= status < 300
 
 
-def progress(after: Decoded | None, octets: int, retries: list[Retrying]) -> Line:
+def progress(after: DecodedExchange | None, octets: int, retries: list[Retrying]) -> Line:
     """What has come so far."""
     if retries and not octets:
         last = retries[-1]

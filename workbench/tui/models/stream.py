@@ -20,7 +20,7 @@ from workbench.wire.stream import Framing, is_sealed
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.differences import Group
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
 
 BEFORE, AFTER = 900, 300
 """Characters of a part that are shown before and after what an event added."""
@@ -41,7 +41,7 @@ class Stream:
     While it still arrives, an event is there once it has arrived whole.
     """
 
-    def __init__(self, decoded: Decoded, adapter: Adapter, groups: Sequence[Group]) -> None:
+    def __init__(self, decoded: DecodedExchange, adapter: Adapter, groups: Sequence[Group]) -> None:
         self.decoded = decoded
         is_torn = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
         self.events = decoded.events[:-1] if is_torn else decoded.events

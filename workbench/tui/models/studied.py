@@ -17,7 +17,7 @@ from workbench.edits import problem, text_of
 from workbench.edits.elements import Element, elements
 from workbench.edits.live import Meaning, meaning
 from workbench.errors import LocalProtocolError, WireError
-from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.send.matrix import Row as Told
 from workbench.tui.models.diff import Places
 from workbench.wire.exchange import HttpRequest
@@ -74,7 +74,7 @@ class Studied:
         return min(int(found[1]), max(0, len(self.text) - 1)) if found else None
 
     @property
-    def decoded(self) -> Decoded:
+    def decoded(self) -> DecodedExchange:
         """The request, read. Raises LocalProtocolError where it cannot be."""
         if self.meant.trial is None:
             raise LocalProtocolError("it cannot be read as a request", where=self.meant.problem)

@@ -14,11 +14,11 @@ from workbench.tui.models.tokens import is_json
 from workbench.tui.models.words import REQUEST, RESPONSE, count, duration, size
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.wire.exchange import Body, Frame, HttpRequest, HttpResponse
 
 
-def body_of(decoded: Decoded, side: str) -> bytes:
+def body_of(decoded: DecodedExchange, side: str) -> bytes:
     """The content-decoded bytes of a side; the raw ones where they do not decode; WebSocket frames one to a line."""
     if decoded.exchange.frames:
         return b"\n".join(frame.data for frame in _frames(decoded, side))
@@ -44,7 +44,7 @@ class Way(NamedTuple):
     is_numbered: bool = True
 
 
-def ways(decoded: Decoded, side: str) -> tuple[Way, ...]:
+def ways(decoded: DecodedExchange, side: str) -> tuple[Way, ...]:
     """Every way to look at a side, in the order one goes through them."""
     from workbench.tui.models.escaped import Escaped
     from workbench.tui.models.hexdump import Hex
@@ -62,7 +62,7 @@ def ways(decoded: Decoded, side: str) -> tuple[Way, ...]:
     return (*made, Way(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False))
 
 
-def arrival(decoded: Decoded, side: str, offset: int, *, is_decoded: bool) -> str:
+def arrival(decoded: DecodedExchange, side: str, offset: int, *, is_decoded: bool) -> str:
     """Which piece of the answer brought a byte, and when; "" where that is not known."""
     body = decoded.exchange.response.body if side == RESPONSE and decoded.exchange.response else None
     if body is None or not body.is_raw or (is_decoded and body.encoding):
@@ -74,7 +74,7 @@ def arrival(decoded: Decoded, side: str, offset: int, *, is_decoded: bool) -> st
     return f"chunk {number + 1:,} of {len(chunks):,}, {duration(chunks[number].at)}"
 
 
-def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]:
+def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> list[Line]:
     """What stands above the body: request or status line, headers or their number, and what was done to the body."""
     if decoded.exchange.frames:
         sent = "sent" if side == REQUEST else "received"
@@ -91,7 +91,7 @@ def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]
     return [*made, *([line(Span(note, "muted"))] if note else [])]
 
 
-def _frames(decoded: Decoded, side: str) -> list[Frame]:
+def _frames(decoded: DecodedExchange, side: str) -> list[Frame]:
     direction = "sent" if side == REQUEST else "received"
     return [frame for frame in decoded.exchange.frames if frame.direction == direction]
 
@@ -111,7 +111,7 @@ def _body_note(body: Body) -> str:
     return " · ".join(f for f in facts if f)
 
 
-def nothing(decoded: Decoded, side: str) -> str:
+def nothing(decoded: DecodedExchange, side: str) -> str:
     """Why there are no bytes."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is not None:

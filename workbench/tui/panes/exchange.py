@@ -11,7 +11,7 @@ from workbench.tui.panes.pane import Pane
 
 if TYPE_CHECKING:
     from workbench.tui.models.view import View
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 
@@ -31,7 +31,7 @@ class ExchangePane(Pane):
         super().__init__(id=id, classes="side")
         self.is_accordion = is_accordion
 
-    def open(self, opened: Opened | None, why_not: str = "") -> None:
+    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         self.view = opened.views[self.id or ""] if opened else None
         super().open(opened, why_not)
         if self.view:
@@ -39,7 +39,7 @@ class ExchangePane(Pane):
             self.opened_items |= self.view.open_at_first
             self.reload()
 
-    def grow(self, opened: Opened) -> None:
+    def grow(self, opened: ExchangeView) -> None:
         self.view = opened.views[self.id or ""]
         super().grow(opened)
         self.entitle(*self.view.facts)

@@ -14,7 +14,7 @@ from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 
@@ -45,7 +45,7 @@ class FindingsPane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: Opened | None, why_not: str = "") -> None:
+    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         """The list stays: it is that of the session, whatever exchange is open."""
         self.opened = opened
 

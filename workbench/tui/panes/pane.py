@@ -9,18 +9,18 @@ from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 
 class Pane(LineView):
     """A view of one exchange. Its id is a name of ``tabs.PANES``."""
 
-    opened: Opened | None = None
+    opened: ExchangeView | None = None
     why_not = ""
     """Why no exchange is open."""
 
-    def open(self, opened: Opened | None, why_not: str = "") -> None:
+    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         """Show another exchange, or none and why."""
         self.opened, self.why_not = opened, why_not
         self.cursor = 0
@@ -30,7 +30,7 @@ class Pane(LineView):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self.entitle()
 
-    def grow(self, opened: Opened) -> None:
+    def grow(self, opened: ExchangeView) -> None:
         """There is more of the exchange that is open: the cursor, what is open and what is seen stay."""
         self.opened = opened
         self.reload()

@@ -13,7 +13,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
 
 
 class TimelinePane(Pane):
@@ -29,7 +29,7 @@ class TimelinePane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: Opened | None, why_not: str = "") -> None:
+    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         """Put the cursor on the exchange."""
         self._opened_index = opened.index if opened else None
         item = self.item_of(self._opened_index)

@@ -23,7 +23,7 @@ from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.rowpane import RowPane
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Lights, Selection, Spans
 
 OPEN_DIGITS = 4
@@ -61,7 +61,7 @@ class WirePane(RowPane):
 
     # The body and its rows.
 
-    def open(self, opened: Opened | None, why_not: str = "") -> None:
+    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         self._lit, self._match, self._marks, self._events = (), (), (), ()
         self._found = []
         self.byte = 0
@@ -76,7 +76,7 @@ class WirePane(RowPane):
             self.side = side
             self.open(self.opened)
 
-    def grow(self, opened: Opened) -> None:
+    def grow(self, opened: ExchangeView) -> None:
         self.opened = opened
         self._top = wire.head_lines(opened.decoded, self.side, with_headers=self._with_headers)
         self._catch_up()
@@ -103,7 +103,7 @@ class WirePane(RowPane):
         elif is_at_end or cursor >= self.count():
             self._reveal(len(body) - 1 if is_at_end else self.byte)
 
-    def _lay_out(self, opened: Opened | None) -> None:
+    def _lay_out(self, opened: ExchangeView | None) -> None:
         self._top, self._rows, self._known = [], None, 0
         self._is_laid_out = True
         self._awaited = None
@@ -158,7 +158,7 @@ class WirePane(RowPane):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)  # so that it looks as if it had opened so
         self._reveal(self.byte)
 
-    def _margin(self, opened: Opened | None) -> int:
+    def _margin(self, opened: ExchangeView | None) -> int:
         """Columns for the numbers of stream events."""
         is_stream = opened is not None and self.side == RESPONSE and opened.decoded.events
         return self._digits + 2 if is_stream and self.way.is_numbered else 0

@@ -26,7 +26,7 @@ from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.tui.collating import Source
     from workbench.tui.screens.session import SessionScreen
@@ -133,7 +133,7 @@ class ComparingScreen(Screen["Spot | None"]):
         self.trouble = ""
         self._has_moved = False
         self._shown: Turn | None = None
-        self._both: tuple[Decoded | None, Decoded | None] = (None, None)
+        self._both: tuple[DecodedExchange | None, DecodedExchange | None] = (None, None)
         self._going: Iterator[Turn] | None = None
 
     def compose(self) -> ComposeResult:
@@ -251,7 +251,9 @@ class ComparingScreen(Screen["Spot | None"]):
 
         return job
 
-    def _looked(self, turn: Turn, both: tuple[Decoded | None, Decoded | None], found: tuple[Place, ...]) -> None:
+    def _looked(
+        self, turn: Turn, both: tuple[DecodedExchange | None, DecodedExchange | None], found: tuple[Place, ...]
+    ) -> None:
         if not is_open(self) or turn is not self._shown:
             return
         self._both = both

@@ -23,7 +23,7 @@ from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.panes.wire import WirePane
 
 FEW = 5
@@ -44,7 +44,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
     def __init__(self) -> None:
         super().__init__()
         self.state = SessionState()
-        self.opened: Opened | None = None
+        self.opened: ExchangeView | None = None
         self._focused = self._front = "exchanges"
         self._kept = "ir"
         self.search = ""
@@ -98,7 +98,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
 
     # What the panes show.
 
-    def show_exchange(self, opened: Opened | None, why_not: str = "opening …") -> None:
+    def show_exchange(self, opened: ExchangeView | None, why_not: str = "opening …") -> None:
         """Show an exchange in every pane, or none and why."""
         self.opened, self._why_not = opened, why_not
         for pane in self.query(Pane):

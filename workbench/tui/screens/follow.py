@@ -12,7 +12,7 @@ from workbench.tui.screens.desk import Desk
 from workbench.tui.service import ExchangeGrew, Inspecting, Listed, RowsCame, SessionGrew
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.panes.lineview import LineView
     from workbench.tui.screens.stream import StreamScreen
     from workbench.tui.selection import Selection
@@ -87,7 +87,7 @@ class Follower(Desk):
         self.compare_clients(opened)
         self._show_headline()
 
-    def show_newest(self, opened: Opened) -> bool:
+    def show_newest(self, opened: ExchangeView) -> bool:
         """While following: the last event of an answer that arrives, in every pane; whether there is one."""
         events = opened.decoded.events
         if not (self.is_following and events and opened.decoded.is_arriving):
@@ -97,7 +97,7 @@ class Follower(Desk):
         self.wire.move_to(self.wire.count() - 1)
         return True
 
-    def compare_clients(self, opened: Opened) -> None:
+    def compare_clients(self, opened: ExchangeView) -> None:
         """Have it said beside the IR when usual clients build something else from the stream, once it has ended."""
         if opened.decoded.events and not opened.decoded.is_arriving:
             from workbench.tui.sdks import comparing
@@ -129,7 +129,7 @@ class Follower(Desk):
         self.refresh_lists()
 
 
-def _grown(selection: Selection, before: Opened, opened: Opened) -> Selection:
+def _grown(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
     """What is selected, with what has come to it."""
     number = before.node_of(selection.side, selection.pointer, selection.events)
     if number is None or before.at_node(number) != selection:

@@ -23,7 +23,7 @@ from workbench.tui.selection import Spot
 if TYPE_CHECKING:
     from workbench.chain.closure import NodeRef
     from workbench.ir import ToolDef
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.tui.service import Job
 
 NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"
@@ -108,11 +108,11 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
     # In the inspector's thread.
 
-    def list_subjects(self, decoded: Decoded) -> Sequence[Subject]:
+    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Subject]:
         declared = decoded.request.tools if decoded.request else ()
         return [*_calls(decoded, declared), *_in_text(decoded, declared)]
 
-    def judge(self, decoded: Decoded, subject: Subject) -> tuple[Rung, ...]:
+    def judge(self, decoded: DecodedExchange, subject: Subject) -> tuple[Rung, ...]:
         from workbench.ir import ToolCallIR
         from workbench.toolcalls.arguments import steps
 
@@ -168,7 +168,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             return
         subject, index = self.subjects[self.chosen()], self.index
 
-        def find(decoded: Decoded) -> Spot | None:
+        def find(decoded: DecodedExchange) -> Spot | None:
             message = decoded.messages(subject.side)[subject.ref.message]
             part = message.parts[subject.ref.part]
             piece = (subject.found.start, subject.found.end) if subject.found else None
@@ -185,7 +185,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         (self.rungs if self.calls.has_focus else self.calls).focus()
 
 
-def _calls(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
     """The calls of the protocol, those of the history first."""
     from workbench.chain.closure import NodeRef
     from workbench.ir import ToolCallIR
@@ -198,7 +198,7 @@ def _calls(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]:
                     yield Subject(side, NodeRef(side, m, p), part.name, part.id, part, named.get(part.name))
 
 
-def _in_text(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
     """The calls that a model wrote into its texts and its reasoning."""
     from workbench.chain.closure import NodeRef
     from workbench.ir import Reasoning, Text

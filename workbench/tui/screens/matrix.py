@@ -23,7 +23,7 @@ from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.send.matrix import History
     from workbench.tui.service import Job
@@ -153,7 +153,7 @@ class MatrixScreen(Worklist[str, Told]):
         else:
             index, pointer = self.index, said.pointer
 
-            def find(decoded: Decoded) -> Spot | None:
+            def find(decoded: DecodedExchange) -> Spot | None:
                 spans = decoded.place(REQUEST, pointer).spans
                 return Spot(index, REQUEST, spans[0][0]) if spans else None
 

@@ -165,11 +165,11 @@ class AnswerScreen(Screen[bool]):
         known = self.shown.after if self.shown else self.sent.trial.decoded
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.protocols.decode import Decoded
+            from workbench.protocols.decode import DecodedExchange
 
             began = time.thread_time()
             before = inspector.detail(index).decoded
-            shown = send_answer.beside(before, Decoded(index, heard.exchange(), protocol, known))
+            shown = send_answer.beside(before, DecodedExchange(index, heard.exchange(), protocol, known))
             rest = REST * (time.thread_time() - began)
             return Answer(lambda: self._came(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
 

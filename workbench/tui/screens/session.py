@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.tui.filtering import Filtering
     from workbench.tui.mending import Mending
     from workbench.tui.noting import Noting
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.panes.findings import FindingsPane
     from workbench.tui.selection import Selection, Spot
     from workbench.tui.standing import Standing
@@ -185,7 +185,7 @@ class SessionScreen(Outward, Seeker):
         self.compare_clients(opened)
         self.ahead.release()
 
-    def _judge_shown(self, opened: Opened) -> None:
+    def _judge_shown(self, opened: ExchangeView) -> None:
         """The findings are those of what is shown: the recorded request, or its branch."""
         if self.state.branch(opened.index, opened.row if self.standing.is_branch(opened.index) else None):
             self.mending.forget()

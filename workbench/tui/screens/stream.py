@@ -19,9 +19,9 @@ from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.tui.models.stream import Stream
-    from workbench.tui.opened import Opened
+    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Selection
 
 
@@ -149,7 +149,7 @@ class StreamScreen(Screen["int | None"]):
     built = getters.query_one("#built", BuiltPane)
     clients = getters.query_one("#clients", ClientsPane)
 
-    def __init__(self, decoded: Decoded, event: int | None = None, branch: str = "") -> None:
+    def __init__(self, decoded: DecodedExchange, event: int | None = None, branch: str = "") -> None:
         super().__init__()
         self.decoded = decoded
         self.event, self.branch = event, branch
@@ -187,7 +187,7 @@ class StreamScreen(Screen["int | None"]):
         assert decoded.protocol
         self.post_message(Made(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
 
-    def grow(self, decoded: Decoded) -> None:
+    def grow(self, decoded: DecodedExchange) -> None:
         """There is more of the answer, or it has ended: show it soon."""
         self.decoded = decoded
         if not self._is_reading:
@@ -293,7 +293,7 @@ class StreamScreen(Screen["int | None"]):
         self.dismiss(None)
 
 
-def why_not(opened: Opened) -> str:
+def why_not(opened: ExchangeView) -> str:
     """Why there is no stream to step through; "" where there is one."""
     if opened.decoded.is_arriving and not opened.decoded.response_text:
         return "nothing of the answer has arrived yet"
@@ -304,7 +304,7 @@ def why_not(opened: Opened) -> str:
     return "" if opened.decoded.response else f"the stream is not decoded: {opened.decoded.protocol_from}"
 
 
-def selected_event(opened: Opened, selection: Selection | None) -> int | None:
+def selected_event(opened: ExchangeView, selection: Selection | None) -> int | None:
     """The event a selection stands on; None where it is elsewhere, or on what still grows: its end is looked at."""
     if selection is None or selection.side != "response" or not selection.events:
         return None

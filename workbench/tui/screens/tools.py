@@ -23,7 +23,7 @@ from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024
@@ -115,13 +115,13 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     # In the inspector's thread.
 
-    def list_subjects(self, decoded: Decoded) -> Sequence[Declared]:
+    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Declared]:
         from workbench.rules import lens
 
         declared = decoded.request.tools if decoded.request else ()
         return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
 
-    def judge(self, decoded: Decoded, subject: Declared) -> Lens:
+    def judge(self, decoded: DecodedExchange, subject: Declared) -> Lens:
         from workbench.rules import lens
         from workbench.wire.jsontext import JsonIndex, dumps
 
@@ -226,7 +226,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         inside = row.pointer if row and row.pointer else ""
         index, places = self.index, (subject.pointer + inside, subject.pointer, subject.tool.pointer)
 
-        def find(decoded: Decoded) -> Spot | None:
+        def find(decoded: DecodedExchange) -> Spot | None:
             spans = next((found for pointer in places if (found := decoded.place(REQUEST, pointer).spans)), ())
             return Spot(index, REQUEST, spans[0][0]) if spans else None
 

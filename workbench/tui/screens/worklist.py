@@ -16,7 +16,7 @@ from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import Decoded
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
@@ -87,11 +87,11 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
 
     # What a screen supplies.
 
-    def list_subjects(self, decoded: Decoded) -> Sequence[Subject]:
+    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Subject]:
         """What is to be judged; in the inspector's thread."""
         raise NotImplementedError
 
-    def judge(self, decoded: Decoded, subject: Subject) -> Told:
+    def judge(self, decoded: DecodedExchange, subject: Subject) -> Told:
         """What is to be said of one; in the inspector's thread."""
         raise NotImplementedError
 
@@ -170,7 +170,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
             self.judged(number)
             self._go_on()
 
-    def leave_for(self, find: Callable[[Decoded], Spot | None]) -> None:
+    def leave_for(self, find: Callable[[DecodedExchange], Spot | None]) -> None:
         """Go to a place in the session; its bytes are found in the inspector's thread."""
 
         def job(inspector: Inspector) -> Answer:
