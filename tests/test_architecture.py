@@ -46,6 +46,7 @@ ROOMS = (
     "trials",
     "probes",
     "recorder",
+    "views",
     "formats",
     "library",
     "tui",
@@ -206,6 +207,7 @@ PURE = (
     "filters",
     "edits",
     "send/loop",
+    "views",
 )
 """Rooms, or parts of them, that do no I/O and know no clock."""
 

@@ -10,9 +10,9 @@ from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.diff import compare
 from workbench.formats.importers import open_input
-from workbench.tui.lines import plain
 from workbench.tui.models import diff
 from workbench.tui.screens.diff import DiffScreen
+from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session
 

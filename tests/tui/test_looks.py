@@ -13,7 +13,7 @@ from tests.tui import samples
 from tests.tui.driving import showing
 from workbench.tui import looks, themes
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.lines import STYLES
+from workbench.views.lines import STYLES
 
 BACKS = [name for name in STYLES if looks.LOOKS[name].back]
 FRONTS = ["", *(name for name in STYLES if not looks.LOOKS[name].back and "reverse" not in looks.LOOKS[name].text)]

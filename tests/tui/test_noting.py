@@ -10,8 +10,8 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.edits.notes import Note, Place
-from workbench.tui.lines import plain
 from workbench.tui.noting import MARK, NOTE, not_kept, signs
+from workbench.views.lines import plain
 
 
 def toasts(driver: Driver) -> list[str]:

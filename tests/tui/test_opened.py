@@ -6,9 +6,9 @@ import pytest
 
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
-from workbench.tui.lines import plain
 from workbench.tui.opened import ExchangeView
 from workbench.tui.selection import Selection
+from workbench.views.lines import plain
 
 
 @pytest.fixture(scope="module")

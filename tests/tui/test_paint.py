@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.paint import content, strip
+from workbench.views.lines import Line, Span, line
 
 
 def style_of(names: str) -> Style:

@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from workbench.tui import keys, looks, paint
 from workbench.tui.keymap import Keymap
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import tabs
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key

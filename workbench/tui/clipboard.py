@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.config.resources import state_folder
 from workbench.safetext import HIDDEN, from_bytes
-from workbench.tui.models.words import count
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from textual.app import App

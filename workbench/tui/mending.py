@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import LOOKING, Offered
-from workbench.tui.models.words import REQUEST
 from workbench.tui.service import Answer, guarded
+from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip_start, visible
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.service import Answer
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from pathlib import Path

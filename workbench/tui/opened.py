@@ -21,8 +21,8 @@ from workbench.tui.models.ir import IrView
 from workbench.tui.models.outline import WHOLE, Node, Outline
 from workbench.tui.models.reasoning import ReasoningView
 from workbench.tui.models.view import View
-from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection, Spans
+from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 
 class ExchangeView:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Span, line
 from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Span, line
 
 if TYPE_CHECKING:
     from textual.timer import Timer

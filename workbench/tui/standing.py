@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.send import made
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
-from workbench.tui.lines import Line, Span
 from workbench.tui.service import Answer, Failed, guarded
+from workbench.views.lines import Line, Span
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace

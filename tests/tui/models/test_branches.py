@@ -10,8 +10,8 @@ from workbench.edits import with_body
 from workbench.edits.branches import Node, Workspace
 from workbench.edits.branches.held import Held, Recent
 from workbench.rules.inspection import Inspector
-from workbench.tui.lines import plain
 from workbench.tui.models import branches
+from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.closure import CallLine, CallState, NodeRef
-from workbench.tui.lines import plain
 from workbench.tui.models.closure import LOOK, call_body, call_line, summary
+from workbench.views.lines import plain
 
 CALL, RESULT = NodeRef("request", 1, 0), NodeRef("request", 2, 0)
 

@@ -6,9 +6,9 @@ import pytest
 
 from workbench.diff.damage import Damage, Kind, between
 from workbench.protocols.decode import DecodedExchange
-from workbench.tui.lines import plain
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn
+from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 HOPS = Pairing("client", "upstream", are_places=True)

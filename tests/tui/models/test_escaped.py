@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.tui.lines import plain
 from workbench.tui.models.escaped import Escaped, form
 from workbench.tui.models.rowtable import CONTINUES, Marked
+from workbench.views.lines import plain
 
 
 def made(body: bytes, width: int = 60, *, is_json: bool = False) -> Escaped:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.exporters import Exported, Proof, Tried
-from workbench.tui.lines import Line, plain
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope
+from workbench.views.lines import Line, plain
 
 CURL, TEST = FormRow("curl", "cURL command", ".sh"), FormRow("pytest", "pytest test", "")
 

@@ -5,8 +5,8 @@ import pytest
 from workbench.filters import parse
 from workbench.filters.keys import FORMS, KEYS
 from workbench.safetext import cells
-from workbench.tui.lines import plain
 from workbench.tui.models.filterguide import filter_lines
+from workbench.views.lines import plain
 
 
 @pytest.mark.parametrize("width", [60, 76, 150])

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.contracts import Finding, Origin, Repair, Severity
-from workbench.tui.lines import plain
 from workbench.tui.models import findings
+from workbench.views.lines import plain
 
 E, W, N = Severity.ERROR, Severity.WARNING, Severity.INFO
 

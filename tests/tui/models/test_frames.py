@@ -6,9 +6,9 @@ import pytest
 
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
-from workbench.tui.lines import plain
 from workbench.tui.models.ir import IrView
 from workbench.tui.opened import ExchangeView
+from workbench.views.lines import plain
 
 FILES = {
     "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": ("openai-realtime", 50, "< session.created"),

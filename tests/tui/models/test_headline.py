@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.models.test_timeline import row
-from workbench.tui.lines import plain
 from workbench.tui.models.headline import PROMISE, headline
+from workbench.views.lines import plain
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160, 240])

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.tui.lines import plain
 from workbench.tui.models.hexdump import Hex
 from workbench.tui.models.rowtable import Marked
+from workbench.views.lines import plain
 
 
 def test_a_row() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from workbench.library.shelf import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Item, Section
 from workbench.library.story import Story
-from workbench.tui.lines import plain
 from workbench.tui.models import home
+from workbench.views.lines import plain
 
 ITEM = Item(Path("/x/demo.jsonl"), FOUND, "demo", "Claude Code", 1000.0)
 BROKEN = Story(

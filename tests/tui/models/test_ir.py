@@ -6,9 +6,9 @@ from tests.tui import samples
 from workbench.chain.closure import NodeRef
 from workbench.contracts import Severity
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.tui.lines import plain
 from workbench.tui.models.ir import node_body, node_line, preview
 from workbench.tui.models.outline import Node, text_of
+from workbench.views.lines import plain
 
 
 def node(part: Part) -> Node:

@@ -9,9 +9,9 @@ from workbench.probes import Interval, Outcome, Result, Subject
 from workbench.probes.profiles import CapabilityProfile, Drift, Key
 from workbench.probes.profiles.keeping import Kept
 from workbench.send.target import Target, resolve
-from workbench.tui.lines import Line, plain
 from workbench.tui.models import lab
 from workbench.tui.probing import Column
+from workbench.views.lines import Line, plain
 
 KEY = Key("openai", "m", "sim:openai", "openai-chat")
 CLOSURE = next(probe for probe in probes.every() if probe.name == "closure")

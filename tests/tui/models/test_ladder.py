@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.safetext import cells
-from workbench.tui.lines import plain
 from workbench.tui.models import ladder
 from workbench.tui.models.ladder import Rung
+from workbench.views.lines import plain
 
 
 def marked(rung: Rung, style: str) -> list[str]:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from workbench.contracts import error_texts
-from workbench.tui.lines import plain
 from workbench.tui.models import matches
+from workbench.views.lines import plain
 
 TEXT = "tool_use ids were found without tool_result blocks immediately after: toolu_01"
 

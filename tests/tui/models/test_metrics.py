@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from workbench.rules.counts import Counts
 from workbench.safetext import cells
-from workbench.tui.lines import plain
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import CACHED, PARTS, RATES, Item
+from workbench.views.lines import plain
 
 TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 

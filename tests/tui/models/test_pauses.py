@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.tui.lines import plain
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held, held_of
+from workbench.views.lines import plain
 
 REASON = {"kind": "closure", "rule": "closure.missing-result", "words": "no \x1b[2J result", "pointer": "/messages/1"}
 

@@ -4,8 +4,8 @@ import pytest
 
 from workbench.errors import FilterError
 from workbench.filters.completion import Suggestion
-from workbench.tui.lines import plain
 from workbench.tui.models.prompt import error_lines, said_lines, suggestion_lines
+from workbench.views.lines import plain
 
 
 def suggestions(many: int) -> list[Suggestion]:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.ledger import Entry, Sent
-from workbench.tui.lines import plain
 from workbench.tui.models.reasoning import LOOK, came_in, entry_body, entry_line, summary
+from workbench.views.lines import plain
 
 
 def entry(sent: Sent, *, owed: bool = True) -> Entry:

@@ -9,9 +9,9 @@ from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
 from workbench.send.target import Target
-from workbench.tui.lines import plain
 from workbench.tui.models import send
 from workbench.tui.preflight import Preflight, look
+from workbench.views.lines import plain
 
 LIVE = Target("live", "anthropic-messages", "https://api.example.com", key_variable="EXAMPLE_KEY")
 SIMULATED = Target("sim:anthropic", contract="anthropic")

@@ -8,9 +8,9 @@ from tests.tui import samples
 from workbench.protocols.decode import DecodedExchange
 from workbench.safetext import cells
 from workbench.send.sending import Retrying
-from workbench.tui.lines import plain
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside, beside
+from workbench.views.lines import plain
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 

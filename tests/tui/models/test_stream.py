@@ -15,8 +15,8 @@ from workbench.ir import Text, ToolCallIR
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.clients.steps import Lit
 from workbench.protocols.decode import DecodedExchange
-from workbench.tui.lines import Line, plain
 from workbench.tui.models.stream import Stream, part_lines
+from workbench.views.lines import Line, plain
 
 DATA = Path(__file__).parents[2] / "data"
 ROLE = {"role": "assistant", "content": None}

@@ -12,9 +12,9 @@ from workbench.edits import with_body
 from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
-from workbench.tui.lines import Span, plain
 from workbench.tui.models import edit
 from workbench.tui.models.studied import study
+from workbench.views.lines import Span, plain
 
 INSPECTOR = Inspector(samples.example(samples.LOST_REASONING))
 REQUEST = INSPECTOR.detail(1).decoded.exchange.request

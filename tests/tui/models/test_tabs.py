@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.tui import keys
-from workbench.tui.lines import plain
 from workbench.tui.models.tabs import PANES, TOO_SMALL, key_at, key_line, tab_at, tab_line
+from workbench.views.lines import plain
 
 SESSION = (*keys.SESSION, *keys.GLOBAL)
 SEARCH = (*keys.SEARCH, *keys.GLOBAL)

@@ -4,8 +4,8 @@ import pytest
 
 from workbench.contracts import Finding, Severity
 from workbench.rules.inspection import Inspected
-from workbench.tui.lines import Span, plain
 from workbench.tui.models.timeline import MAX_HOP, MAX_LANES, hop_columns, lanes, row_line
+from workbench.views.lines import Span, plain
 from workbench.wire.exchange import Kind, Origin, State, Summary
 
 

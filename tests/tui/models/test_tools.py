@@ -6,9 +6,9 @@ import pytest
 
 from workbench.ir import ToolDef
 from workbench.rules import lens
-from workbench.tui.lines import plain
 from workbench.tui.models import tools
 from workbench.tui.models.tools import Declared, Lens
+from workbench.views.lines import plain
 from workbench.wire.jsontext import JsonIndex, dumps
 
 ONE_OF = {

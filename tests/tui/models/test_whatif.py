@@ -7,8 +7,8 @@ import pytest
 from workbench.contracts import Verdict
 from workbench.send.target import Target
 from workbench.trials.whatif import Outcome, Variant
-from workbench.tui.lines import plain
 from workbench.tui.models import whatif
+from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 VARIANT = Variant("reasoning=dropped", "no reasoning is sent back", HttpRequest())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
-from workbench.tui.lines import Line, line
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, line
 
 
 class Numbers(LineView):

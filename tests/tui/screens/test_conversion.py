@@ -12,11 +12,11 @@ from tests.tui.driving import Driver, showing, until
 from workbench import protocols
 from workbench.convert import Loss
 from workbench.safetext import cells
-from workbench.tui.lines import plain
 from workbench.tui.models.conversion import choices, loss_body
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
+from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

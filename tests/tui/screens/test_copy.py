@@ -10,8 +10,8 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing
 from tests.tui.test_hostile import assert_clean, hostile_session
-from workbench.tui.lines import plain
 from workbench.tui.screens.copy import CopyPane, CopyScreen
+from workbench.views.lines import plain
 
 CALL = '{"type": "tool_use", "id": "toolu_01Tests", "name": "run_tests", "input": {"target": "tests/test_parser.py"}}'
 

@@ -14,12 +14,12 @@ from tests.tui.screens.test_send import before_sending
 from tests.tui.serving import Endpoint, endpoint
 from tests.tui.test_hostile import EVIL, assert_clean
 from tests.tui.writing import delta, start, stop
-from workbench.tui.lines import plain
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send_answer import AnswerScreen
 from workbench.tui.screens.session import SessionScreen
+from workbench.views.lines import plain
 from workbench.wire.exchange import State
 
 SIMPLE = {"model": "claude-sonnet-4-5", "max_tokens": 64, "messages": [{"role": "user", "content": "count"}]}

@@ -11,13 +11,13 @@ from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.errors import ProfileError, SessionFormatError, UnreadableInput
 from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.lines import plain
 from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.help import HelpPane
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.service import RowsCame
+from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 

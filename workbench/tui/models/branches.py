@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.matrix import SIGNS
-from workbench.tui.models.words import count
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.chain.closure import CallLine, CallState, Closure, NodeRef
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.view import Items, View
-from workbench.tui.models.words import RESPONSE
 from workbench.tui.selection import Lights, Selection
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import RESPONSE
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.diff import compare
 from workbench.diff.wire import align, common
 from workbench.safetext import clip, from_bytes
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import Row, Said
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, size
 from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.send import corrected_words
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.rowtable import Range
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.convert import Converted, Loss

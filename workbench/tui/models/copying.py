@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.errors import WireError
 from workbench.safetext import from_bytes
 from workbench.tui.clipboard import Copied
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.findings import where
 from workbench.tui.models.ir import preview
-from workbench.tui.models.words import REQUEST, RESPONSE, count, size
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import REQUEST, RESPONSE, count, size
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:

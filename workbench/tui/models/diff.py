@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.diff import Change, Difference, Hunk, Kind
 from workbench.diff.wire import common
 from workbench.safetext import from_bytes
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tokens import is_json
-from workbench.tui.models.words import byte_range, count, size
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import byte_range, count, size
 from workbench.wire.jsontext import JsonIndex, dumps
 
 if TYPE_CHECKING:

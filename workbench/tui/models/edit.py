@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits.elements import Action, Element, Kind
 from workbench.safetext import cells, clip, from_bytes
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.matrix import SIGNS, said_of
 from workbench.tui.models.tabs import Panes
 from workbench.tui.models.tools import Row as Said
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node

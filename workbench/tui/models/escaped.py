@@ -12,9 +12,9 @@ from typing import Final
 
 from workbench.characters import bounds, odd_ones
 from workbench.safetext import from_bytes
-from workbench.tui.lines import Line, Span
 from workbench.tui.models.rowtable import CONTINUES, Marks, Range, RowTable, segments
 from workbench.tui.models.tokens import tokens
+from workbench.views.lines import Line, Span
 
 _PLAIN: Final = re.compile(rb"[ -~]+")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -7,9 +7,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.laidout import laid_out
-from workbench.tui.models.words import count, size
+from workbench.views.lines import BLANK, Line, Span, line, wrap
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.formats.exporters import Exported, Proof

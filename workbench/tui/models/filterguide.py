@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.tui.lines import BLANK, Line, Span, line, wrap
+from workbench.views.lines import BLANK, Line, Span, line, wrap
 
 _FORMS = 30
 """Columns for examples of forms."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.repairs import labelled, repair_body
-from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import SEVERITY_GLYPH, byte_range, count, event_range
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair

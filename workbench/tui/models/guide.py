@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.tui.keys import Key
-from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.filterguide import filter_lines
 from workbench.tui.models.signs import SIGNS
+from workbench.views.lines import BLANK, Line, Span, line, wrap
 
 Tables = Sequence[tuple[str, Sequence[Key]]]
 """Headings and their keys, from the focused pane outwards."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip
-from workbench.tui.lines import Line, Span, line
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspected

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.library.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.safetext import cells, clip, clip_start, visible
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
-from workbench.tui.models.words import SEVERITY_GLYPH, count
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
     from workbench.library.story import Story

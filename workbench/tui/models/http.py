@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import changed
 from workbench.tui.models.view import Items, View
-from workbench.tui.models.words import REQUEST, RESPONSE, count, duration
 from workbench.tui.selection import Lights, Selection
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, RESPONSE, count, duration
 from workbench.wire import digests, ratelimits
 from workbench.wire import headers as known
 from workbench.wire.jsontext import loads

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from workbench.characters import unusual
 from workbench.contracts import Finding, Severity
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
-from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

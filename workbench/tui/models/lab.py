@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.repairs import labelled
-from workbench.tui.models.words import count, duration
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, duration
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff.wire import common
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.words import RESPONSE, count
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import RESPONSE, count
 
 if TYPE_CHECKING:
     from workbench.chain.closure import NodeRef

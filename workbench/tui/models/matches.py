@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line, wrap
+from workbench.views.lines import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts.error_texts import Match

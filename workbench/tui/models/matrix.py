@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.tools import Row as Said
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

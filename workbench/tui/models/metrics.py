@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.tabs import Panes
-from workbench.tui.models.words import count
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.library.metrics import Gathered

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.safetext import clip, visible
-from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, size
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from workbench.ir import (
 )
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.safetext import from_bytes
-from workbench.tui.models.words import count
+from workbench.views.words import count
 from workbench.wire.frames import seen_frames
 from workbench.wire.jsontext import dumps
 

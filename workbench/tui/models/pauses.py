@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.words import REQUEST, count
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, count
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells
-from workbench.tui.lines import BLANK, Line, Span, line
+from workbench.views.lines import BLANK, Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError

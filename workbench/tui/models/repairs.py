@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.words import size
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import size
 
 if TYPE_CHECKING:
     from workbench.contracts import Repair

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from workbench.tui.lines import Line
+from workbench.views.lines import Line
 
 CONTINUES: Final = 1
 """Flag of a row that begins inside a token, or a line, of the row before."""

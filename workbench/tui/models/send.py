@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
-from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.matrix import SEVERITIES, SIGNS
-from workbench.tui.models.words import REQUEST, byte_range, count, size
+from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.words import REQUEST, byte_range, count, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff.wire import common
 from workbench.safetext import cells, clip, from_bytes
-from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.laidout import laid_out as laid_out_bytes
 from workbench.tui.models.tools import laid_out
-from workbench.tui.models.words import count, duration, size
+from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.words import count, duration, size
 from workbench.wire.exchange import State
 
 if TYPE_CHECKING:

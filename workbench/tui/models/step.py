@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.ir import Text, ToolCallIR, ToolResultIR
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.ir import node_body, node_line
 from workbench.tui.models.lab import SIGNS, told
-from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
+from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:

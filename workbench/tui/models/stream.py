@@ -13,8 +13,8 @@ from workbench.protocols.clients.deeds import Deed, What, noun_of
 from workbench.protocols.clients.effects import Effects, usage_words
 from workbench.protocols.clients.steps import Lit, Step, Steps, text_of
 from workbench.safetext import cells, from_bytes
-from workbench.tui.lines import BLANK, Line, Span, line, wrap
-from workbench.tui.models.words import count, duration
+from workbench.views.lines import BLANK, Line, Span, line, wrap
+from workbench.views.words import count, duration
 from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing, is_sealed
 

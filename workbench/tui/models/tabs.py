@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.safetext import cells
 from workbench.tui.keys import Key
-from workbench.tui.lines import Line, Span
+from workbench.views.lines import Line, Span
 
 Panes = tuple[tuple[str, str], ...]
 """Id and name of each pane of a screen, in the order of their digits."""

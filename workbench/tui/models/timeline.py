@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip, visible
-from workbench.tui.lines import Line, Span, joined, line
 from workbench.tui.models import changed
-from workbench.tui.models.words import count, duration, size
+from workbench.views.lines import Line, Span, joined, line
+from workbench.views.words import count, duration, size
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspected

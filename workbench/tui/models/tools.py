@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.rowtable import Range
-from workbench.tui.models.words import count, size
+from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.tui.lines import Line
 from workbench.tui.selection import Lights, Selection
+from workbench.views.lines import Line
 
 Items = frozenset[int]
 

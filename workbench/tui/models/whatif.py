@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.repairs import labelled
-from workbench.tui.models.words import count, duration
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, duration
 
 if TYPE_CHECKING:
     from workbench.send.target import Target

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import RowTable
 from workbench.tui.models.tokens import is_json
-from workbench.tui.models.words import REQUEST, RESPONSE, count, duration, size
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import REQUEST, RESPONSE, count, duration, size
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, wrap
 from workbench.tui.models import findings, send_answer
 from workbench.tui.models.send_answer import AFTER, BOTH, Beside
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual import events
 from textual.strip import Strip
 
-from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import Marked, Marks, Range
 from workbench.tui.models.tokens import is_json
 from workbench.tui.panes.rowpane import RowView
+from workbench.views.lines import Line, Span, wrap
 
 
 class BodyPane(RowView):

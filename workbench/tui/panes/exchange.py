@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, behind, wrap
 from workbench.tui.panes.pane import Pane
+from workbench.views.lines import Line, behind, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.models.view import View

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from workbench.tui.lines import Line, wrap
 from workbench.tui.models import findings
 from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
+from workbench.views.lines import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair

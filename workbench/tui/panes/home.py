@@ -12,9 +12,9 @@ from textual.message import Message
 
 from workbench.library.shelf import EXAMPLES, LIVE, Item, Section
 from workbench.tui import keys
-from workbench.tui.lines import Line
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line
 
 if TYPE_CHECKING:
     from workbench.library.story import Story

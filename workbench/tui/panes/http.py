@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from workbench.tui.lines import Line
 from workbench.tui.panes.exchange import ExchangePane
+from workbench.views.lines import Line
 
 if TYPE_CHECKING:
     from workbench.tui.models.http import HttpView, Row

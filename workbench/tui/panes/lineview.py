@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import Painted
-from workbench.tui.lines import Line, Span, marked, plain
+from workbench.views.lines import Line, Span, marked, plain
 
 GUTTER = 2
 WHOLE = 10_000

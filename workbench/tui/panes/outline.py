@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.edits.elements import Kind
-from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import edit
 from workbench.tui.models.closure import call_body, call_line
 from workbench.tui.models.closure import summary as calls_of
@@ -13,6 +12,7 @@ from workbench.tui.models.edit import Entry
 from workbench.tui.models.reasoning import entry_body, entry_line
 from workbench.tui.models.reasoning import summary as owed_of
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, Span, wrap
 
 if TYPE_CHECKING:
     from workbench.chain.closure import CallLine

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Span
 from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Span
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

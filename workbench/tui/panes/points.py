@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, Span, line
 
 
 class Point(NamedTuple):

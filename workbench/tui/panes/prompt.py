@@ -12,8 +12,8 @@ from textual.widgets import Input
 
 from workbench.safetext import SHOWABLE, visible
 from workbench.tui.bars import Bar
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.prompt import LEFT as SIGN_WIDTH
+from workbench.views.lines import Line, Span, line
 
 
 class Prompt(Vertical):

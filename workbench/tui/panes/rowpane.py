@@ -10,10 +10,10 @@ from textual import work
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from workbench.tui.lines import Line
 from workbench.tui.models.rowtable import RowTable
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
+from workbench.views.lines import Line
 
 AT_ONCE = 64 * 1024
 """Bytes that are laid out on the screen's thread: under 10 ms; more is left to a worker."""

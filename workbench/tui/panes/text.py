@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from textual import events
 
-from workbench.tui.lines import Line, line, wrap
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, line, wrap
 
 MOST_ROWS = 50
 """Rows that one line may take."""

@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, wrap
 from workbench.tui.models.timeline import row_line
-from workbench.tui.models.words import count
 from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
+from workbench.views.lines import Line, wrap
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from workbench.tui.lines import Line
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line
 
 
 class ToldPane(LineView):

@@ -14,13 +14,13 @@ from textual import events
 
 from workbench.characters import bounds, odd_at
 from workbench.tui import keys
-from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
 from workbench.tui.models.bodysearch import BodySearch
 from workbench.tui.models.rowtable import CONTINUES, Marked
-from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.rowpane import RowPane
+from workbench.views.lines import Line, Span, wrap
+from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

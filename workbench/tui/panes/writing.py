@@ -10,8 +10,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
 from workbench.safetext import HIDDEN
-from workbench.tui.lines import line
 from workbench.tui.paint import content
+from workbench.views.lines import line
 
 MOST_IN_PLACE = 64 * 1024
 """Bytes that are written in place: with more of them every key takes longer than a person waits."""

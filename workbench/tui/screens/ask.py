@@ -10,8 +10,8 @@ from textual.widgets import Input
 
 from workbench.safetext import SHOWABLE
 from workbench.tui.bars import Ways
-from workbench.tui.lines import Span, line
 from workbench.tui.paint import content
+from workbench.views.lines import Span, line
 
 
 class AskScreen(ModalScreen[str | None]):

@@ -14,7 +14,6 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, line
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Compared, Places
@@ -23,6 +22,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, is_open
+from workbench.views.lines import Line, line
 
 if TYPE_CHECKING:
     from workbench.diff import Difference

@@ -18,18 +18,18 @@ from workbench.recorder.breakpoints.kinds import KINDS, parse
 from workbench.safetext import clip, from_bytes, visible
 from workbench.tui import keys, pausing
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS
 from workbench.tui.models.pauses import Held
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import REQUEST, count
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.points import FILTER, PointsPane, points
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.worklist import ListPane
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, count
 from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from textual.worker import get_current_worker
 from workbench.errors import WorkbenchError
 from workbench.library import paths
 from workbench.library.imported import Imported
-from workbench.tui.models.words import count
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.views.words import count
 
 MOST_DAMAGE = 4
 

@@ -15,14 +15,14 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import Place, Turn
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import REQUEST
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage

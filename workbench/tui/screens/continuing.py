@@ -16,12 +16,10 @@ from workbench.send.loop import Answer, Ended, Limits, Reason, Result, Say, Send
 from workbench.send.target import Target
 from workbench.tui import keys, stepping
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, line
 from workbench.tui.models import continuing, send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.ways import is_plain
-from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
@@ -29,6 +27,8 @@ from workbench.tui.screens.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
+from workbench.views.lines import Line, line
+from workbench.views.words import size
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node

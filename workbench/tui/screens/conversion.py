@@ -14,17 +14,17 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import conversion
 from workbench.tui.models.branches import entitled
 from workbench.tui.models.conversion import Shown
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import REQUEST, RESPONSE, count
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, RESPONSE, count
 
 if TYPE_CHECKING:
     from pathlib import Path

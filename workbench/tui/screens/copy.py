@@ -13,11 +13,11 @@ from workbench.safetext import visible
 from workbench.tui import clipboard, keys
 from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
-from workbench.tui.lines import Line, line
 from workbench.tui.models.copying import Choice, choice_line, choices
 from workbench.tui.panes.http import HttpPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
+from workbench.views.lines import Line, line
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session import SessionScreen

@@ -11,9 +11,9 @@ from textual.screen import ModalScreen
 
 from workbench.probes.profiles.choosing import Choice
 from workbench.tui import keys
-from workbench.tui.lines import Line, line
 from workbench.tui.models import send
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, line
 
 MOST_LINES = 18
 """Of the pane, whatever it holds."""

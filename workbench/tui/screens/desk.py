@@ -14,13 +14,13 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.lines import Line
 from workbench.tui.models.headline import headline
 from workbench.tui.models.tabs import PANES, TOO_SMALL, tab_line
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.state import SessionState
+from workbench.views.lines import Line
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

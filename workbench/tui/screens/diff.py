@@ -13,13 +13,13 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import diff
 from workbench.tui.models.branches import entitled
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, is_open
+from workbench.views.lines import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector

@@ -14,12 +14,12 @@ from workbench.tui.models import additions, ways
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.studied import Studied
 from workbench.tui.models.ways import Way
-from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.edit_flow import Edit, EditFlow
 from workbench.tui.service import Answer, guarded
+from workbench.views.words import size
 
 if TYPE_CHECKING:
     from textual.timer import Timer

@@ -13,7 +13,6 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.lines import Span, line
 from workbench.tui.models import edit
 from workbench.tui.models.diff import Compared
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
@@ -23,6 +22,7 @@ from workbench.tui.panes.outline import ChainPane, OutlinePane
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.tools import DetailPane
 from workbench.tui.service import Answer, guarded
+from workbench.views.lines import Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node

@@ -17,7 +17,6 @@ from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope
 from workbench.tui.models.tabs import TOO_SMALL
@@ -26,6 +25,7 @@ from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import clip, visible
 from workbench.tui.models.findings import first_break
-from workbench.tui.models.words import RESPONSE
 from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.desk import Desk
 from workbench.tui.service import ExchangeGrew, Inspecting, Listed, RowsCame, SessionGrew
+from workbench.views.words import RESPONSE
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView

@@ -15,9 +15,9 @@ from textual.worker import get_current_worker
 
 from workbench.safetext import SHOWABLE, is_showable
 from workbench.tui.bars import Bar, Ways
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.paint import content
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, Span, line, wrap
 
 Result = TypeVar("Result")
 

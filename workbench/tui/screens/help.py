@@ -10,9 +10,9 @@ from textual.screen import ModalScreen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Ways
-from workbench.tui.lines import Line, line, plain, wrap
 from workbench.tui.models.guide import Guide, Tables, help_lines
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, line, plain, wrap
 
 
 class HelpPane(LineView):

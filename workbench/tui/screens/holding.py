@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.lines import Line, Span
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
 from workbench.tui.screens.follow import Follower
 from workbench.tui.service import Listed, SessionGrew
+from workbench.views.lines import Line, Span
 
 if TYPE_CHECKING:
     from textual.timer import Timer

@@ -14,13 +14,13 @@ from workbench.library import memory, shelf
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import home
 from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.telling import Telling, Told
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

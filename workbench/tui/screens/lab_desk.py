@@ -18,12 +18,12 @@ from workbench.send.target import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import is_open
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import lab, send
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.screens.worklist import ListPane
+from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe

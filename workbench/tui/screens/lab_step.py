@@ -13,13 +13,13 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.dispatch import Dispatch, is_open
 from workbench.tui.models import lab, ways
-from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.probing import in_memory
 from workbench.tui.sampling import Sampling
 from workbench.tui.screens.lab_step_desk import StepDesk
 from workbench.tui.service import in_words
+from workbench.views.words import size
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice

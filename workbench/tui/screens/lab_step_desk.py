@@ -13,16 +13,16 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, line
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.screens.worklist import ListPane
+from workbench.views.lines import Line, line
+from workbench.views.words import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.probes import Probe

@@ -11,14 +11,14 @@ from textual.containers import Container
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import ladder
 from workbench.tui.models.ladder import Rung, Subject
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.chain.closure import NodeRef

@@ -21,7 +21,6 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.dispatch import is_open
-from workbench.tui.lines import Line, line
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import Item
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
@@ -31,6 +30,7 @@ from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, RowsCame, guarded, in_words
+from workbench.views.lines import Line, line
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector

@@ -16,15 +16,15 @@ from workbench.safetext import visible
 from workbench.send.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, line, wrap
 from workbench.tui.models import minimizing, send
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import size
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
+from workbench.views.lines import Line, line, wrap
+from workbench.views.words import size
 
 if TYPE_CHECKING:
     from pathlib import Path

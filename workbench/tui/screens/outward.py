@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from workbench.safetext import visible
-from workbench.tui.models.words import REQUEST
 from workbench.tui.screens.holding import Holding
 from workbench.tui.service import Answer, guarded
+from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector

@@ -13,14 +13,14 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import line
 from workbench.tui.models import repairs
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.repairs import Offered
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
+from workbench.views.lines import line
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from pathlib import Path

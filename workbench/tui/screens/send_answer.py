@@ -15,14 +15,14 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import Came, Dispatch, Heard, Over, is_open, known_to
-from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import count
 from workbench.tui.panes.answers import BesidePane, FoundPane, RawPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, in_words
+from workbench.views.lines import Line, Span, line
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from pathlib import Path

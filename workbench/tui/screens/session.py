@@ -11,15 +11,15 @@ from textual import events, work
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.ahead import ON_AN_EXCHANGE, TypedAhead
-from workbench.tui.lines import Line, Span, joined
 from workbench.tui.models import findings as walk
-from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.outward import Outward
 from workbench.tui.screens.seek import Seeker
 from workbench.tui.searching import Searching
 from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
+from workbench.views.lines import Line, Span, joined
+from workbench.views.words import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -13,10 +13,10 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange

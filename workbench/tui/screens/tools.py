@@ -11,16 +11,16 @@ from textual.containers import Container
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import tools
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.tools import Declared, Lens, Row
-from workbench.tui.models.words import REQUEST
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange

@@ -17,12 +17,12 @@ from workbench.safetext import visible
 from workbench.send.target import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
+from workbench.views.lines import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace

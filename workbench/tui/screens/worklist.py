@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from textual.screen import Screen
 
 from workbench.tui.bars import Bar
-from workbench.tui.lines import Line, wrap
 from workbench.tui.models.branches import entitled
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
+from workbench.views.lines import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.library import paths
-from workbench.tui.models.words import size
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
+from workbench.views.words import size
 
 
 class WriteScreen(Form[Path]):

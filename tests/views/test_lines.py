@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.safetext import cells
-from workbench.tui.lines import Line, Span, joined, line, marked, plain, wrap
+from workbench.views.lines import Line, Span, joined, line, marked, plain, wrap
 
 
 @given(st.text(alphabet="ab \n日\x1b", max_size=200), st.integers(12, 40))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.tui.models import words
+from workbench.views import words
 
 
 @pytest.mark.parametrize(
