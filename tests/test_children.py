@@ -63,7 +63,9 @@ def test_the_process_that_repairs_arguments(trapped: Path) -> None:
         _process.stop()
 
 
-@pytest.mark.parametrize("module", ["workbench.recorder", "workbench.recorder.apart", "workbench.recorder.translation"])
+@pytest.mark.parametrize(
+    "module", ["workbench.recorder", "workbench.recorder.capture.keeper_process", "workbench.recorder.translation"]
+)
 def test_processes_of_a_recording(trapped: Path, module: str) -> None:
     with pytest.raises((WorkbenchError, KeyError, OSError)):
         child.Child(module, {"no": "task"})

@@ -12,7 +12,7 @@ from workbench.recorder.audit.client import read_base
 from workbench.recorder.audit.judging import Fault
 from workbench.recorder.audit.running import Plan, run
 from workbench.recorder.audit.upstream import Upstream
-from workbench.recorder.relay import Relay
+from workbench.recorder.relay.server import Relay
 from workbench.wire.session import MemorySession
 
 ONLY_AN_AUDIT_SEES = {"ends-broken-streams", "keeps-upstream-running", "gets-for-head", "mixes-answers"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.recorder.tap import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import RequestHead, ResponseHead, Tap
 from workbench.wire.exchange import Headers, State
 
 URL = "https://api.example.com/v1/messages"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.recorder.relaying import PATIENCE, Notes, Peer, Stage, serving
 from workbench.ir import JsonValue
-from workbench.recorder.gate import Gate
-from workbench.recorder.relay import Relay
+from workbench.recorder.breakpoints.gate import Gate
+from workbench.recorder.relay.server import Relay
 
 TOOL = {"name": "get_weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}
 ASKED = json.dumps(

@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from hashlib import sha256
 
 from workbench.ir import NOTHING
-from workbench.recorder.relay import Relay
-from workbench.recorder.tap import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import RequestHead, ResponseHead, Tap
+from workbench.recorder.relay.server import Relay
 from workbench.wire.digests import Passed
 from workbench.wire.exchange import State
 

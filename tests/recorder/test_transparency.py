@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from tests.recorder.relaying import PATIENCE
 from tests.recorder.traffic import CONNECTIONS, Plan, Traffic
 from workbench.ir import NOTHING
-from workbench.recorder.capture import Capture
-from workbench.recorder.keeper import Keeper, open_private
-from workbench.recorder.relay import Relay
-from workbench.recorder.tap import RequestHead
+from workbench.recorder.capture.keeper import Keeper, open_private
+from workbench.recorder.capture.queue import Capture
+from workbench.recorder.events import RequestHead
+from workbench.recorder.relay.server import Relay
 from workbench.wire import digests
 from workbench.wire.digests import Passed
 from workbench.wire.exchange import Body, Exchange, State

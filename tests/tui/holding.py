@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from workbench.recorder.breakpoints.sockets import path_for
+from workbench.recorder.runtime_files import path_for
 from workbench.wire.jsontext import dumps, loads
 
 

@@ -14,7 +14,7 @@ from tests.planted import BARE, KINDS, PLACES, STREAMS
 from workbench import characters
 from workbench.errors import WorkbenchError
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.recorder.guard import TextGuard
+from workbench.recorder.capture.redaction_guard import TextGuard
 from workbench.wire import digests, encoding, frames, headers, jsontext, patch, ratelimits, urls
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.exchange import (

@@ -86,7 +86,7 @@ def check_urls(upstreams: Iterable[str]) -> None:
 
 def upstreams(args: argparse.Namespace) -> dict[str, str]:
     """Name → target, as people typed it. Raises UsageError."""
-    from workbench.recorder.pointing import ONLY
+    from workbench.recorder.client_settings import ONLY
     from workbench.send.target import resolve
 
     found = dict[str, str]()

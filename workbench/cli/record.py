@@ -60,7 +60,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.known import Client
-    from workbench.recorder.pointing import Pointed
+    from workbench.recorder.client_settings import Pointed
     from workbench.recorder.process import Recording
 
 _CUT = 4
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
     from workbench.library import memory
     from workbench.protocols.clients import known
-    from workbench.recorder import pointing, process
+    from workbench.recorder import client_settings, process
 
     _record_as.check(args)
     _record_breaks.check(args)
@@ -118,7 +118,8 @@ def run(args: argparse.Namespace) -> int:
     if args.spoken:
         upstreams = _record_as.upstreams(args)
     else:
-        upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
+        upstreams = client_settings.parse_upstreams(args.upstream)
+        upstreams = upstreams or client_settings.usual_upstreams(client, os.environ)
         _record_as.check_urls(upstreams.values())
     if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
         recording = _record_as.start(args, upstreams, out, name, _say, told)
@@ -155,7 +156,7 @@ def _out(given: str | None) -> Path:
 
 
 def _with_client(args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: Recording) -> int:
-    from workbench.recorder.pointing import point
+    from workbench.recorder.client_settings import point
 
     words: Sequence[str] = args.words
     pointed = point(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
@@ -200,7 +201,7 @@ def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Re
 def _what_to_set(upstreams: Mapping[str, str], recording: Recording) -> Iterator[str]:
     """A line for each known client."""
     from workbench.protocols.clients.known import CLIENTS, SDKS
-    from workbench.recorder.pointing import point
+    from workbench.recorder.client_settings import point
 
     for client in (SDKS, *CLIENTS):
         pointed = point(client, upstreams, recording.urls, {})

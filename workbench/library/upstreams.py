@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from workbench.errors import UsageError
-from workbench.recorder.pointing import parse_upstreams
+from workbench.recorder.client_settings import parse_upstreams
 
 KNOWN: Mapping[str, str] = MappingProxyType(
     {

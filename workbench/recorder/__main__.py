@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from workbench.ir import JsonValue
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
-from workbench.recorder.relay import Relay
+from workbench.recorder.relay.server import Relay
 
 
 def main(task: Mapping[str, JsonValue]) -> int:

@@ -17,13 +17,13 @@ from typing import NamedTuple, Protocol, TypeVar
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_OPEN_FILES
-from workbench.recorder.apart import KeeperApart, collect_rarely
-from workbench.recorder.capture import Capture
+from workbench.recorder.breakpoints.control import Control
+from workbench.recorder.breakpoints.gate import Gate
+from workbench.recorder.capture.keeper_process import KeeperApart, collect_rarely
+from workbench.recorder.capture.queue import Capture
 from workbench.recorder.child import say
-from workbench.recorder.control import Control
-from workbench.recorder.gate import Gate
-from workbench.recorder.rings import note
-from workbench.recorder.routes import parse_upstream
+from workbench.recorder.relay.loop_guard import note
+from workbench.recorder.relay.routes import parse_upstream
 from workbench.wire.session.opening import is_written
 
 SWITCH = 0.001

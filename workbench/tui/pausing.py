@@ -99,7 +99,7 @@ class Pausing:
 
     def _look(self) -> None:
         from workbench.recorder.breakpoints.remote import Remote
-        from workbench.recorder.breakpoints.sockets import sockets_of
+        from workbench.recorder.runtime_files import sockets_of
 
         while not self._ends.is_set():
             for path in sockets_of(self._session):
@@ -187,7 +187,7 @@ class Pausing:
 def held_in(session: Path) -> list[Held]:
     """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
     from workbench.recorder.breakpoints.remote import Remote
-    from workbench.recorder.breakpoints.sockets import sockets_of
+    from workbench.recorder.runtime_files import sockets_of
 
     found: list[Held] = []
     for path in sockets_of(session):

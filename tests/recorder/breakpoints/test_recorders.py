@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.recorder.breakpoints.test_intercepted_exchange import OK, OTHER
 from tests.recorder.holding import ASKED, Held, held, pausing
-from tests.recorder.test_held import OK, OTHER
 from workbench.errors import UsageError, WorkbenchError
-from workbench.recorder import control
+from workbench.recorder.breakpoints import control
 from workbench.recorder.breakpoints.recorders import Recorders, names
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from workbench.recorder.tap import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import RequestHead, ResponseHead, Tap
 from workbench.recorder.translation.answering import Answer
 from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.recorder.translation.memory import Memory

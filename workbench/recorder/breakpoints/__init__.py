@@ -1,6 +1,6 @@
-"""Breakpoints on meaning: what a recorder may pause an exchange for, before it is passed on.
+"""Breakpoints on meaning: pauses an exchange that fulfils a condition, before it is passed on.
 
-In: exchanges that arrive, and what is armed. Out: whether one is hit, and why. ``kinds`` is data and judgement; the
-recorder holds the bytes (``workbench.recorder.held``) and asks a process of its own (``judge``); other processes use
-``remote``. It may import what ``recorder`` may.
+In: exchanges that arrive, and what is armed. Out: pauses, and what a person decided on each. ``kinds`` are the
+conditions, ``judge`` evaluates them in a process of its own, ``gate`` keeps what is armed and paused,
+``intercepted_exchange`` holds the bytes, ``remote`` is for other processes. It may import what ``recorder`` may.
 """

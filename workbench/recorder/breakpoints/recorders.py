@@ -16,7 +16,7 @@ from types import TracebackType
 from workbench.errors import UsageError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.recorder.breakpoints.remote import Pause, Remote
-from workbench.recorder.breakpoints.sockets import sockets_of
+from workbench.recorder.runtime_files import sockets_of
 
 
 class Recorders:

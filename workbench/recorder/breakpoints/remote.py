@@ -44,7 +44,7 @@ from types import TracebackType
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import CONTROL_SECONDS, MAX_CONTROL_LINE
-from workbench.recorder.breakpoints.sockets import sockets_of
+from workbench.recorder.runtime_files import sockets_of
 from workbench.wire.jsontext import dumps, loads
 
 Pause = Mapping[str, JsonValue]

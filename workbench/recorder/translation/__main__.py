@@ -18,7 +18,7 @@ from workbench.probes.profiles import CapabilityProfile, Store
 from workbench.probes.profiles.corrections import switched
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
-from workbench.recorder.relay import Relay
+from workbench.recorder.relay.server import Relay
 from workbench.recorder.translation.asking import Rules
 from workbench.recorder.translation.path import Path, reached, served
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.recorder.relay import Relay
-from workbench.recorder.tap import Tap
-from workbench.recorder.telling import Teller
+from workbench.recorder.events import Tap
+from workbench.recorder.listener import Teller
+from workbench.recorder.relay.server import Relay
 from workbench.recorder.translation.asking import Rules, Upstream
-from workbench.recorder.translation.filing import Filing
+from workbench.recorder.translation.records import Filing
 from workbench.recorder.translation.server import Bridge
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
 
 if TYPE_CHECKING:
-    from workbench.recorder.gate import Gate
+    from workbench.recorder.breakpoints.gate import Gate
 
 
 def places(hop: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.protocols.clients.known import CLIENTS, SDKS
-from workbench.recorder.pointing import point
+from workbench.recorder.client_settings import point
 
 if TYPE_CHECKING:
     from workbench.tui.running import Plan

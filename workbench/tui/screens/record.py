@@ -176,7 +176,7 @@ def targets(text: str, spoken: str) -> dict[str, str]:
     Raises:
         UsageError: there is no such target, or two upstreams have one name.
     """
-    from workbench.recorder.pointing import ONLY
+    from workbench.recorder.client_settings import ONLY
     from workbench.send.target import resolve
 
     found = dict[str, str]()

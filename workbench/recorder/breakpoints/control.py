@@ -1,0 +1,137 @@
+"""The socket over which other processes control the breakpoints of a recorder (protocol: ``breakpoints.remote``)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.ir import JsonValue
+from workbench.limits import MAX_CONTROL_LINE
+from workbench.recorder import runtime_files
+from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, Gate
+from workbench.wire.jsontext import dumps, loads
+
+MAX_UNREAD = MAX_CONTROL_LINE
+"""Bytes of events that a controller may leave unread before it is let go."""
+
+
+_Tell = Callable[[Mapping[str, JsonValue]], None]
+
+
+def load() -> None:
+    """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
+    from workbench import protocols
+    from workbench.recorder.breakpoints import (
+        intercepted_exchange,  # noqa: F401
+        kinds,  # noqa: F401
+    )
+
+    protocols.every()
+
+
+class Control:
+    """Listens for controllers of one gate. Only this user can reach it."""
+
+    def __init__(self, gate: Gate, session: Path) -> None:
+        self._gate, self._session = gate, session
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.path: Path | None = None
+
+    async def start(self) -> None:
+        """Listen. Raises UsageError, OSError."""
+        runtime_files.clean(self._session)
+        path = runtime_files.path_for(self._session, os.getpid())
+        path.unlink(missing_ok=True)
+        before = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(self._serve, str(path), limit=MAX_CONTROL_LINE)
+        finally:
+            os.umask(before)
+        self.path = path
+
+    async def close(self) -> None:
+        """Let every controller go, and leave nothing behind."""
+        if self._server:
+            self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.path:
+            self.path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+
+        def tell(told: Mapping[str, JsonValue]) -> None:
+            if writer.transport.get_write_buffer_size() > MAX_UNREAD:
+                writer.transport.abort()
+            else:
+                writer.write(dumps(told) + b"\n")
+
+        try:
+            while line := await reader.readline():
+                await self._answer(line, tell)
+        except (OSError, ValueError, asyncio.CancelledError):  # gone, or a line without end
+            pass
+        finally:
+            self._tasks.discard(task)
+            self._gate.listeners.discard(tell)
+            with suppress(OSError):
+                writer.close()
+
+    async def _answer(self, line: bytes, tell: _Tell) -> None:
+        number: JsonValue = None
+        try:
+            asked = loads(line)
+            if not isinstance(asked, dict):
+                raise WireError("a line is one JSON object")
+            number = asked.get("ask")
+            answer = await self._done(asked, tell)
+        except WorkbenchError as error:
+            what = f"{error.where}: {error.what}" if error.where else error.what
+            answer = {"error": what, "hint": error.hint or ""}
+        tell({"ask": number, **answer})
+
+    async def _done(self, asked: Mapping[str, JsonValue], tell: _Tell) -> Mapping[str, JsonValue]:
+        gate, verb, pause = self._gate, asked.get("do"), asked.get("pause")
+        match verb:
+            case "list":
+                pass
+            case "watch":
+                gate.listeners.add(tell)
+            case "arm":
+                await asyncio.to_thread(load)
+                gate.arm(str(asked.get("kind")))
+            case "disarm":
+                gate.disarm(str(asked.get("kind")))
+            case "body":
+                body, sent = gate.found(pause).exchange.held()
+                return {"body": base64.b64encode(body).decode(), "sent": sent}
+            case "answer":
+                await gate.answer(pause, asked.get("target"))
+            case "continue" | "drop":
+                gate.decide(pause, verb)
+            case "edit":
+                gate.decide(pause, EDIT, _body(asked))
+            case _:
+                known = f"list, watch, arm, disarm, body, {CONTINUE}, {EDIT}, {ANSWER}, {DROP}"
+                raise UsageError(f"{verb!a} is nothing that can be done", hint=f"there are {known}")
+        if verb in (CONTINUE, EDIT, ANSWER, DROP):
+            return {"pause": pause}
+        return {"armed": gate.armed, "pauses": gate.pauses, "trouble": gate.trouble}
+
+
+def _body(asked: Mapping[str, JsonValue]) -> bytes:
+    try:
+        return base64.b64decode(asked.get("body") or "", validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise UsageError("the body is not base64") from None

@@ -1,0 +1,247 @@
+"""What is armed and what is paused, in one recorder: the one place that holds and its controllers know."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.protocols.clients.known import client_of
+from workbench.recorder.breakpoints.client_timeouts import patience
+from workbench.recorder.breakpoints.judge_client import Judging
+from workbench.recorder.events import RequestHead
+
+if TYPE_CHECKING:
+    from workbench.recorder.breakpoints.kinds import Breakpoint
+
+_SIMULATOR = re.compile(r"sim:(\S+)")
+
+CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
+
+
+class Paused(Protocol):
+    """An exchange that waits to be decided on."""
+
+    def deeds(self) -> tuple[str, ...]:
+        """What can be done with it."""
+        ...
+
+    def held(self) -> tuple[bytes, int]:
+        """The body that is held, without content coding, and how much of it has left already."""
+        ...
+
+    def go_on(self) -> None:
+        """Pass it on as it came."""
+        ...
+
+    def edit(self, body: bytes) -> None:
+        """Pass this body on instead. Raises UsageError where that cannot be."""
+        ...
+
+    def answer(self, reply: Mapping[str, JsonValue], who: str) -> None:
+        """Answer the client with this. Raises UsageError where that cannot be."""
+        ...
+
+    def drop(self) -> None:
+        """Break the client's connection off."""
+        ...
+
+
+class Judges(Protocol):
+    """Who judges, see ``Judging``."""
+
+    def start(self) -> object:
+        """Make ready."""
+        ...
+
+    async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
+        """The answer, or {"unjudged": WHY}."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """One pause; ``told`` is what controllers are told of it (PAUSE of ``breakpoints.remote``)."""
+
+    id: int
+    told: Mapping[str, JsonValue]
+    exchange: Paused
+
+
+class Gate:
+    """Arms, asks the judge, and keeps the pauses. For one event loop.
+
+    Args:
+        run: what the ids of the recording's exchanges begin with.
+        out: its file.
+        client: who was started, "" where that is not known.
+        judging: who judges; None for a process of its own that follows the file.
+
+    Attributes:
+        listeners: are told every event (see ``breakpoints.remote``).
+        trouble: what is wrong with the breakpoints themselves, "" for nothing.
+    """
+
+    def __init__(self, run: str, out: Path, *, client: str = "", judging: Judges | None = None) -> None:
+        self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
+        self.trouble = ""
+        self._run, self._client = run, client
+        self._armed: dict[str, Breakpoint] = {}
+        self._pauses: dict[int, Pause] = {}
+        self._count = 0
+        self._judging: Judges = judging or Judging(out, self._judge_is_gone)
+
+    # What is armed
+
+    def arm(self, name: str) -> None:
+        """Break on this, too. Raises UsageError."""
+        from workbench.recorder.breakpoints.kinds import parse
+
+        for each in parse(name):
+            self._armed[each.name] = each
+        self.trouble = ""
+        self._judging.start()
+        self._say({"event": "armed", "armed": self.armed})
+
+    def disarm(self, name: str) -> None:
+        """Break on this no more. What is paused stays so. Raises UsageError."""
+        names = [*self._armed] if name == "all" else [name]
+        for each in names:
+            if each not in self._armed:
+                raise UsageError(f"{each!a} is not armed", hint=f"armed: {', '.join(self._armed) or 'nothing'}")
+            del self._armed[each]
+        self._say({"event": "armed", "armed": self.armed})
+
+    @property
+    def armed(self) -> list[str]:
+        """Names of what is armed."""
+        return [*self._armed]
+
+    def sides(self, method: bytes, url: str) -> frozenset[str]:
+        """The sides of an exchange that may be held; none for what is not armed, or asks no model."""
+        if not self._armed or method != b"POST" or self.protocol(url) is None:
+            return frozenset()
+        return frozenset().union(*(each.sides for each in self._armed.values()))
+
+    def protocol(self, url: str) -> str | None:
+        """Whose URL that is, None for no protocol's."""
+        from workbench import protocols
+
+        return next((adapter.name for adapter in protocols.every() if adapter.claims_url(url)), None)
+
+    # What is judged
+
+    def exchange(self, key: int) -> str:
+        """The id of an exchange in the session."""
+        return f"{self._run}-{key}"
+
+    async def judge(self, key: int, side: str, **words: JsonValue) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
+        """Why this side of an exchange is paused, nothing where it is not; and why it could not be judged."""
+        names = [name for name, each in self._armed.items() if side in each.sides]
+        if not names:
+            return (), ""
+        told = await self._judging.ask(side, exchange=self.exchange(key), kinds=names, **words)
+        return tuple(told.get("reasons", ())), told.get("unjudged", "")
+
+    def unjudged(self, key: int, why: str) -> None:
+        """Say that an exchange goes on without having been looked at."""
+        self._say({"event": "unjudged", "exchange": self.exchange(key), "why": why})
+
+    def _judge_is_gone(self, words: str) -> None:
+        self._armed.clear()
+        self.trouble = words
+        self._say({"event": "trouble", "text": words})
+        self._say({"event": "armed", "armed": []})
+
+    # What is paused
+
+    @property
+    def pauses(self) -> list[Mapping[str, JsonValue]]:
+        """What controllers are told of each, the oldest first."""
+        return [self._now(pause) for pause in self._pauses.values()]
+
+    def pause(
+        self, exchange: Paused, key: int, head: RequestHead, side: str,
+        reasons: tuple[Mapping[str, JsonValue], ...], *, quiet: float, has_head: bool,
+    ) -> int:  # fmt: skip
+        """Keep a pause; its id.
+
+        Args:
+            quiet: seconds since the client was last heard, or heard something.
+            has_head: it has the head of its answer.
+        """
+        self._count += 1
+        client = client_of(head.headers.get("user-agent") or "", self._client)
+        waits, now = patience(head.headers, client, has_head=has_head), time.time()
+        told = {
+            "id": self._count, "exchange": self.exchange(key), "side": side, "reasons": list(reasons),
+            "method": head.method, "url": head.url, "client": client, "since": now,
+            "timeout": waits.seconds, "timeout_from": waits.words,
+            "times_out_at": None if waits.seconds is None else now - quiet + waits.seconds,
+        }  # fmt: skip
+        pause = self._pauses[self._count] = Pause(self._count, told, exchange)
+        self._say({"event": "paused", "pause": self._now(pause)})
+        return self._count
+
+    def ended(self, number: int, how: str) -> None:
+        """A pause is over."""
+        if self._pauses.pop(number, None):
+            self._say({"event": "ended", "pause": number, "how": how})
+
+    def found(self, number: JsonValue) -> Pause:
+        """A pause by its id. Raises UsageError."""
+        pause = self._pauses.get(number) if isinstance(number, int) else None
+        if pause is None:
+            there = ", ".join(map(str, self._pauses)) or "none"
+            raise UsageError(f"there is no pause {number!a}", hint=f"paused: {there}")
+        return pause
+
+    def decide(self, number: JsonValue, deed: str, body: bytes = b"") -> None:
+        """Continue, edit or drop. Raises UsageError."""
+        exchange = self._able(number, deed).exchange
+        if deed == CONTINUE:
+            exchange.go_on()
+        elif deed == EDIT:
+            exchange.edit(body)
+        elif deed == DROP:
+            exchange.drop()
+
+    async def answer(self, number: JsonValue, target: JsonValue) -> None:
+        """Have a simulator answer. Raises UsageError."""
+        pause = self._able(number, ANSWER)
+        named = _SIMULATOR.fullmatch(str(target))
+        if named is None:
+            raise UsageError(f"{target!a} is no simulator", hint="answer from sim:CONTRACT, sim:anthropic for one")
+        reply = await self._judging.ask("answer", exchange=pause.told["exchange"], contract=named[1])
+        if "unjudged" in reply:
+            raise UsageError(reply["unjudged"])
+        self.found(number).exchange.answer(reply, str(target))
+
+    def _able(self, number: JsonValue, deed: str) -> Pause:
+        pause = self.found(number)
+        if deed not in pause.exchange.deeds():
+            can = ", ".join(pause.exchange.deeds())
+            raise UsageError(f"pause {number} cannot be ended so: part of the answer has left", hint=f"it can: {can}")
+        return pause
+
+    def _now(self, pause: Pause) -> Mapping[str, JsonValue]:
+        body, sent = pause.exchange.held()
+        return {**pause.told, "bytes": len(body), "sent": sent, "deeds": list(pause.exchange.deeds())}
+
+    def _say(self, event: Mapping[str, JsonValue]) -> None:
+        for listener in tuple(self.listeners):
+            listener(event)
+
+    def close(self) -> None:
+        """Everything that waits ends with its connection; the judge ends."""
+        self._armed.clear()
+        self._judging.close()

@@ -1,0 +1,198 @@
+"""An answer of which nothing leaves from its first tool call on, until somebody has decided on it.
+
+What leaves before is what came, event by event; an answer in chunks leaves in chunks of its own, without trailers. The
+head of an answer that is no stream leaves with its first byte, so that another body can still take its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from workbench.errors import UsageError
+from workbench.limits import MAX_HELD_ANSWER
+from workbench.recorder.breakpoints.edited_heads import OF_THE_BYTES
+from workbench.recorder.breakpoints.first_tool_call import FirstCall
+from workbench.recorder.breakpoints.intercepted_events import Timed
+from workbench.recorder.events import ResponseHead
+from workbench.recorder.relay.body_digests import Passing
+from workbench.wire.encoding import decode_partial, detect_encoding
+from workbench.wire.exchange import Body, Headers
+from workbench.wire.http1.body import ChunkedBody, LengthBody, response_body
+from workbench.wire.http1.head import Field, Response, render
+
+
+class HeldAnswer:
+    """One answer.
+
+    Args:
+        write: sends bytes to the client.
+        tell: is told what leaves: a piece, and when it came.
+        answered: is told the head, when it leaves.
+        head: as the upstream sent it.
+        response: as the client is to get it.
+        method: of the request.
+        first: looks for a call in it.
+
+    Attributes:
+        pieces: all that came.
+        passing: digests of what left.
+        is_given_up: it became too long to be held: all of it leaves, as it comes.
+    """
+
+    def __init__(
+        self, write: Callable[[bytes], None], tell: Callable[[bytes, float], None],
+        answered: Callable[[ResponseHead], None], head: ResponseHead, response: Response, method: bytes,
+        first: FirstCall,
+    ) -> None:  # fmt: skip
+        self.pieces: list[Timed] = []
+        self.passing = Passing()
+        self.is_given_up = False
+        self.head = head
+        self._write, self._tell, self._answered = write, tell, answered
+        self._response, self._first = response, first
+        self._body = response_body(response, method)
+        self._is_chunked = isinstance(self._body, ChunkedBody)
+        self._clock = asyncio.get_running_loop().time
+        self._came, self._left = 0, 0
+        self._next, self._within = 0, 0  # the piece that leaves next, and how much of it has left
+        self._is_head_sent = False
+        if first.is_stream:
+            self._send_head()
+
+    @property
+    def holds(self) -> bool:
+        """A call has begun, and waits."""
+        return self._first.is_found and not self.is_given_up
+
+    @property
+    def is_untouched(self) -> bool:
+        """Nothing of it has left, not even its head."""
+        return not self._is_head_sent
+
+    @property
+    def has_begun_alone(self) -> bool:
+        """Its head alone has left, and does not say how long the body is."""
+        return self._is_head_sent and not self._left and self._is_chunked
+
+    @property
+    def raw(self) -> bytes:
+        """The body as it came."""
+        return b"".join(piece.data for piece in self.pieces)
+
+    @property
+    def body(self) -> Body:
+        """The body as it came, with the coding it is in."""
+        raw = self.raw
+        return Body(raw, detect_encoding(raw, self.head.headers.get("content-encoding") or "") if raw else "")
+
+    def plain(self) -> tuple[bytes, int]:
+        """The body without content coding, and how much of that has left."""
+        body = self.body
+        if not body.encoding:
+            return body.raw, self._left
+        text = decode_partial(body)[0]
+        sent = Body(body.raw[: self._left], body.encoding)
+        return text, len(decode_partial(sent)[0]) if self._left else 0
+
+    def take(self, data: bytes) -> None:
+        """More of it came, with its framing."""
+        now = self._clock()
+        for piece in self._body.feed(data).pieces:
+            self.pieces.append(Timed(piece, now))
+            self._came += len(piece)
+            if not self.is_given_up:
+                self._first.feed(piece)
+        if self._came > MAX_HELD_ANSWER and not self.is_given_up:
+            self.is_given_up = True
+        self._leave(self._came if self.is_given_up else self._first.free)
+
+    def close(self) -> None:
+        """It is whole; what was held although it makes no call leaves."""
+        if not self.is_given_up:
+            self._first.close()
+            self._leave(self._first.free)
+
+    def release(self) -> None:
+        """All that came leaves."""
+        if not self._is_head_sent:
+            self._send_head()
+        self._leave(self._came)
+
+    def abandon(self) -> None:
+        """Nothing leaves any more; all that came is told."""
+        self._write = lambda data: None
+        self.release()
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        if not self._is_head_sent:
+            self._send_head()
+        if self._is_chunked:
+            self._send(b"0\r\n\r\n")
+
+    def edit(self, text: bytes) -> None:
+        """Another body leaves, without content coding; of it, what has left already. Raises UsageError."""
+        if self.is_untouched:
+            self._other_head(text)
+            self._emit(text)
+            return
+        is_packed = bool(self.body.encoding)
+        if is_packed:
+            raise UsageError("the answer is compressed and its beginning has left", hint="continue it, or drop it")
+        sent = self.raw[: self._left]
+        if not text.startswith(sent):
+            what = f"the first {self._left:,} bytes of the answer have left: the new one has to begin with them"
+            raise UsageError(what, hint="edit what comes after them")
+        if isinstance(self._body, LengthBody) and len(text) != self._came:
+            what = f"the answer was announced with {self._came:,} bytes, and the new one has {len(text):,}"
+            raise UsageError(what, hint="fill it up with blanks, or leave some out")
+        self._emit(text[self._left :])
+
+    def _other_head(self, text: bytes) -> None:
+        """The head of another body: in no coding, and as long as that is."""
+        size = b"%d" % len(text)
+        kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
+        fields = (*kept, Field(b"content-length", size, b"Content-Length: " + size))
+        start, version = self._response.start, self._response.version
+        self._response = Response(start, version, fields, self._response.status, self._response.reason)
+        items = [(n, v) for n, v in self.head.headers if n.lower().encode("latin-1") not in OF_THE_BYTES]
+        headers = Headers((*items, ("Content-Length", size.decode())))
+        self._is_chunked = False
+        self._send_head(ResponseHead(self.head.status, self.head.reason, headers, self.head.http_version))
+
+    def _emit(self, text: bytes) -> None:
+        if text:
+            self._send(b"%x\r\n%s\r\n" % (len(text), text) if self._is_chunked else text)
+            self._tell(text, self._clock())
+
+    def _send_head(self, told: ResponseHead | None = None) -> None:
+        self._is_head_sent = True
+        self._answered(told or self.head)
+        self._write(render(self._response.start, [f.line for f in self._response.fields]))
+        self.passing.leaves(behind=0, is_chunked=self._is_chunked)
+
+    def _leave(self, upto: int) -> None:
+        """So much of the body leaves, in one write."""
+        parts: list[bytes] = []
+        while self._left < upto:
+            piece, at = self.pieces[self._next]
+            part = piece[self._within : self._within + upto - self._left]
+            parts.append(part)
+            self._left += len(part)
+            self._within += len(part)
+            if self._within == len(piece):
+                self._next, self._within = self._next + 1, 0
+            self._told(part, at)
+        if parts:
+            whole = b"".join(parts)
+            self._send(b"%x\r\n%s\r\n" % (len(whole), whole) if self._is_chunked else whole)
+
+    def _told(self, part: bytes, at: float) -> None:
+        if not self._is_head_sent:
+            self._send_head()
+        self._tell(part, at)
+
+    def _send(self, data: bytes) -> None:
+        self._write(data)
+        self.passing.left(data)

@@ -1,0 +1,61 @@
+"""An answer that no upstream gave: what a simulator said, as bytes for a client."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from workbench.ir import JsonValue
+from workbench.recorder.events import ResponseHead
+from workbench.wire.exchange import Headers
+from workbench.wire.http1.head import render
+
+MARK = "X-Workbench-Breakpoint"
+"""Header that names who answered in the upstream's place."""
+
+_FRAMING = frozenset(("content-length", "transfer-encoding", "connection", "keep-alive", "content-encoding"))
+
+
+class MadeUp:
+    """One answer.
+
+    Args:
+        told: ``{"status", "headers", "pieces", "is_cut"}`` of the judge.
+        who: made it up.
+        version: of the request.
+        keeps: the client keeps its connection.
+
+    Attributes:
+        head, pieces: for those who record.
+        sent: all of it, as the client gets it.
+        is_cut: it breaks off behind its pieces.
+        keeps: the connection can be used again.
+    """
+
+    def __init__(self, told: Mapping[str, JsonValue], who: str, *, version: bytes, keeps: bool) -> None:
+        self.pieces = [base64.b64decode(piece) for piece in told["pieces"]]
+        self.is_cut = bool(told["is_cut"])
+        self.keeps = keeps
+        is_chunked = version == b"HTTP/1.1" and (len(self.pieces) > 1 or self.is_cut)
+        headers = [(n, v) for n, v in told["headers"] if n.lower() not in _FRAMING]
+        headers.append((MARK, who))
+        if is_chunked:
+            headers.append(("Transfer-Encoding", "chunked"))
+        else:
+            headers.append(("Content-Length", str(sum(map(len, self.pieces)) + self.is_cut)))
+        if not keeps:
+            headers.append(("Connection", "close"))
+        phrase = _phrase(told["status"])
+        self.head = ResponseHead(told["status"], phrase, Headers(tuple(headers)), "HTTP/1.1")
+        lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in headers]
+        start = f"HTTP/1.1 {told['status']} {phrase}".encode()
+        body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) if is_chunked else p for p in self.pieces if p)
+        self.sent = render(start, lines) + body + (b"0\r\n\r\n" if is_chunked and not self.is_cut else b"")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -1,0 +1,303 @@
+"""Writes what a tap heard to a session file, and goes on when it cannot be written.
+
+Every exchange stays in memory until all of it stands in the file: what could not be written is tried again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import SessionFormatError
+from workbench.ir import NOTHING
+from workbench.recorder.capture.open_exchange import Arriving, Ended, Heard, Standing, Value, weight
+from workbench.recorder.events import RequestHead
+from workbench.wire.exchange import Exchange, State
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import is_placeholder
+from workbench.wire.session.writer import SessionWriter
+
+STORAGE = (OSError, sqlite3.Error, SessionFormatError)
+"""What is raised where a disk is full, gone or too slow; it may pass."""
+
+
+SECRET_VARIABLE = re.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
+
+TOGETHER, MUCH = 64, 1024 * 1024
+"""Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
+file wait for it."""
+
+CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
+
+
+Event = tuple[int, int, Value, float]
+"""One call of the tap: what of ``Heard``, key, value, time."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the exchanges.
+
+    Attributes:
+        exchanges: written and over.
+        aborted, incomplete: of those.
+        lost: not written: the file could not take them.
+        is_cut: the writer ended before its time, and the other numbers are not known.
+    """
+
+    exchanges: int = 0
+    aborted: int = 0
+    incomplete: int = 0
+    lost: int = 0
+    is_cut: bool = False
+
+    def count(self, exchange: Exchange) -> None:
+        """One more was written."""
+        self.exchanges += 1
+        self.aborted += exchange.state is State.ABORTED
+        self.incomplete += exchange.state is State.INCOMPLETE
+
+
+class Keeper:
+    """Owns the writer. Used by one thread at a time.
+
+    Args:
+        writer: open; closed in the end.
+        redactor: one for the session; it may know secrets already.
+        epoch: seconds of the calendar at the zero of the relay's clock.
+        hop: name of the place, for every exchange.
+        client: who was started, "" where that is not known.
+        run: what ids of exchanges begin with (``RUN-KEY``), unique among all recordings; "" makes one.
+        trouble: is told what goes wrong with the file, one line each.
+
+    Attributes:
+        released: how much of the weight of all events need not be held any more.
+        tally: what became of the exchanges.
+        is_failing: the file could not be written the last time.
+    """
+
+    def __init__(
+        self,
+        writer: SessionWriter,
+        redactor: Redactor,
+        *,
+        epoch: float = 0.0,
+        hop: str = "",
+        client: str = "",
+        run: str = "",
+        trouble: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.released = 0
+        self.tally = Tally()
+        self._writer = writer
+        self._redactor = redactor
+        self._epoch = epoch
+        self._hop = hop
+        self._client = client
+        self._trouble = trouble
+        self._run = run or new_run()
+        self._arriving: dict[int, Arriving] = {}
+        self._changed: dict[int, None] = {}
+        self._unsaid: Mapping[str, str] = NOTHING
+        self.is_failing = False
+        self._file = _identity(writer.path)
+        self._is_gone = False
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Hear a batch and write what can be written."""
+        for event in events:
+            self._hear(event)
+        self.flush()
+
+    def _hear(self, event: Event) -> None:
+        what, key, value, at = event
+        if what == Heard.LISTENING:
+            urls = str(value)
+            self._unsaid = {"urls": f"{self._hop}: {urls}" if self._hop else urls}
+            return
+        if isinstance(value, RequestHead):
+            self._arriving[key] = Arriving(
+                self._run, key, value, at, epoch=self._epoch, hop=self._hop, client=self._client
+            )
+        exchange = self._arriving.get(key)
+        if exchange is None:
+            self.released += weight(value)  # of one that was given up
+            return
+        exchange.hear(what, value, at)
+        self._changed[key] = None
+
+    def flush(self) -> None:
+        """Write what is not written, in the order in which the requests began."""
+        try:
+            self._say()
+            self._write_changed()
+            self._look_for_it()
+        except STORAGE as error:
+            self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
+
+    def _look_for_it(self) -> None:
+        """A file that was removed can still be written, and nobody would find out."""
+        if not self._is_gone and _identity(self._writer.path) != self._file:
+            self._is_gone = True
+            self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic goes on")
+
+    def _say(self) -> None:
+        if self._unsaid:
+            self._writer.announce(self._unsaid)
+            self._unsaid = NOTHING
+            self._recover()
+
+    def _write_changed(self) -> None:
+        for keys in self._groups():
+            if len(keys) == 1 or not self._write_together(keys):
+                for key in keys:
+                    self._write_alone(key)
+
+    def _groups(self) -> Iterator[list[int]]:
+        """What has changed, in the order in which the requests began, in parts for one transaction each."""
+        keys, size = list[int](), 0
+        for key in sorted(self._changed):
+            keys.append(key)
+            size += self._arriving[key].held
+            if len(keys) == TOGETHER or size > MUCH:
+                yield keys
+                keys, size = [], 0
+        if keys:
+            yield keys
+
+    def _write_together(self, keys: Sequence[int]) -> bool:
+        """Write several, all or none; False for a fault of ours."""
+        try:
+            with self._writer.together():
+                wrote = [self._write(self._arriving[key]) for key in keys]
+        except STORAGE:
+            raise
+        except Exception:  # each by itself then, so that one alone is lost
+            return False
+        for key, what in zip(keys, wrote, strict=True):
+            self._wrote(key, what)
+        self._recover()
+        return True
+
+    def _write_alone(self, key: int) -> None:
+        exchange = self._arriving[key]
+        try:
+            with self._writer.together():
+                wrote = self._write(exchange)
+        except STORAGE:
+            raise
+        except Exception as error:  # a fault of ours: this exchange is lost, the others are not
+            self._trouble(f"exchange {exchange.id} cannot be recorded ({type(error).__name__}: {error})")
+            self._drop(key)
+            self.tally.lost += 1
+            return
+        self._wrote(key, wrote)
+        self._recover()
+
+    def _wrote(self, key: int, what: Standing | Exchange) -> None:
+        """It is in the file: all of it, or what there is of it by now."""
+        if isinstance(what, Standing):
+            self._arriving[key].stand(what)
+            del self._changed[key]
+        else:
+            self.tally.count(what)
+            self._drop(key)
+
+    def _fail(self, line: str) -> None:
+        if not self.is_failing:
+            self._trouble(line)
+        self.is_failing = True
+
+    def _recover(self) -> None:
+        if self.is_failing:
+            self._trouble("the recording is written again")
+        self.is_failing = False
+
+    def _drop(self, key: int) -> None:
+        self.released += self._arriving.pop(key).held
+        self._changed.pop(key, None)
+
+    def _write(self, exchange: Arriving) -> Standing | Exchange:
+        """Write what is new of one; all of it where it is over."""
+        stands = exchange.stands
+        if exchange.end is None:
+            return self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
+        whole = exchange.finished(self._redactor)
+        if stands:
+            self._writer.finish(stands.seq, whole)
+        else:
+            self._writer.append(whole)
+        return whole
+
+    def _begin(self, exchange: Arriving) -> Standing:
+        begun = exchange.begun(self._redactor)
+        return Standing(self._writer.begin(begun), exchange.is_request_done, begun.response is not None)
+
+    def _progress(self, exchange: Arriving, stands: Standing) -> Standing:
+        if exchange.is_request_done and not stands.request:
+            self._writer.request(stands.seq, exchange.request(self._redactor))
+        if exchange.is_answered and not stands.answer:
+            self._writer.answer(stands.seq, exchange.answer(self._redactor))
+        return stands._replace(request=exchange.is_request_done, answer=exchange.is_answered)
+
+    def _grow(self, exchange: Arriving, stands: Standing) -> Standing:
+        if not stands.answer:
+            return stands
+        more, chunks = exchange.growth(stands)
+        self._writer.grow(stands.seq, more, chunks)
+        return stands._replace(grown=stands.grown + len(more), shown=stands.shown + len(chunks))
+
+    def close(self) -> Tally:
+        """Write what there is, also of exchanges that are not over, and close the file; what became of them."""
+        self._changed = dict.fromkeys(self._arriving)
+        for exchange in self._arriving.values():
+            exchange.end = exchange.end or CUT_OFF
+        self.flush()
+        self.tally.lost += len(self._arriving)
+        try:
+            self._writer.close()
+        except STORAGE as error:
+            if not self._is_gone:
+                self._fail(f"the recording cannot be closed ({error})")
+        return Tally(lost=self.tally.exchanges + self.tally.lost) if self._is_gone else self.tally
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file that is, None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def new_run() -> str:
+    """A name for one run of a recorder."""
+    return uuid.uuid4().hex[:8]
+
+
+def knowing(environment: Mapping[str, str], salt: bytes) -> Redactor:
+    """A redactor that looks for the keys of an environment too, whatever they look like."""
+    redactor = Redactor(salt)
+    for name, value in environment.items():
+        if SECRET_VARIABLE.search(name) and not is_placeholder(os.fsencode(value)):
+            redactor.remember(value)
+    return redactor
+
+
+def open_private(path: Path) -> SessionWriter:
+    """A writer; a new file, also behind a link, can be read by its owner alone, one that is there stays as it is.
+
+    Raises:
+        SessionFormatError: the file exists and is no session.
+        OSError, sqlite3.Error: it cannot be made or written.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path.resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return SessionWriter(path)

@@ -1,0 +1,145 @@
+"""A keeper in a process of its own: what it computes takes no time from the relay, and its end ends no traffic.
+
+    python -m workbench.recorder.capture.keeper_process
+
+is the other side. Its task: {"out": FILE, "hop": NAME, "client": NAME, "run": NAME, "epoch": SECONDS}. Batches of
+events follow it, pickled in slices, with a None behind the last. It answers {} once the file is open,
+{"released", "is_failing"} after each batch, {"trouble": TEXT} in between, and {"exchanges", "aborted", "incomplete",
+"lost", "is_cut"} in the end.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from workbench.ir import JsonValue
+from workbench.recorder.capture.keeper import Event, Keeper, Tally, knowing, new_run, open_private
+from workbench.recorder.capture.redaction_salt import salt_of
+from workbench.recorder.child import PATIENCE, Child, say, serve
+from workbench.wire.jsontext import loads
+
+NICE = 5
+"""Less urgent than what is recorded: with few cores the relay goes first."""
+
+SLICE = 64
+"""Events packed at once: the relay waits as long (a fifth of a millisecond)."""
+
+
+class KeeperApart:
+    """Stands for a ``Keeper`` that runs elsewhere, see there.
+
+    Args:
+        patience: seconds it may take to write what it holds, in the end.
+
+    Attributes:
+        run: what the ids of its exchanges begin with.
+
+    Raises:
+        UsageError: the file exists and is no session.
+        OSError: it cannot be made or written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        hop: str = "",
+        client: str = "",
+        trouble: Callable[[str], None] = lambda line: None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.released = 0
+        self.is_failing = False
+        self._tally: Tally | None = None
+        self._trouble = trouble
+        self._is_gone = False
+        self.run = new_run()
+        epoch = time.time() - time.monotonic()
+        task = {"out": str(path), "hop": hop, "client": client, "run": self.run, "epoch": epoch}
+        self._child = Child("workbench.recorder.capture.keeper_process", task, patience=patience)
+        self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
+        self._listener.start()
+
+    def take(self, events: list[Event]) -> None:
+        """Hand a batch over; waits while the other side has too much to do."""
+        if self._is_gone:
+            return
+        try:
+            for at in range(0, len(events), SLICE):
+                pickle.dump(events[at : at + SLICE], self._child.told, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(None, self._child.told)
+            self._child.told.flush()
+        except OSError:
+            self._is_gone = True
+            self._trouble("the recording ended before its time: the process that writes it is gone; traffic goes on")
+
+    def _listen(self) -> None:
+        for line in self._child.answers:
+            told = loads(line)
+            if "trouble" in told:
+                self._trouble(told["trouble"])
+            elif "released" in told:
+                self.released, self.is_failing = told["released"], told["is_failing"]
+            else:
+                self._tally = Tally(**told)
+
+    def close(self) -> Tally:
+        """Have everything written, and say what became of the exchanges."""
+        self._child.end()
+        self._listener.join()
+        self._child.answers.close()
+        return self._tally or Tally(is_cut=True)
+
+
+def collect_rarely() -> None:
+    """Search less often for garbage in cycles, of which a recorder makes little, and never in what was imported."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def main(task: Mapping[str, JsonValue]) -> int:
+    """Write what is handed over until there is no more."""
+    writer = open_private(Path(task["out"]))
+    keeper = Keeper(
+        writer,
+        knowing(os.environ, salt_of(writer.identity())),
+        epoch=task["epoch"],
+        hop=task["hop"],
+        client=task["client"],
+        run=task["run"],
+        trouble=lambda line: say({"trouble": line}),
+    )
+    os.nice(NICE)
+    collect_rarely()
+    say({})
+    for batch in _batches():
+        keeper.take(batch)
+        say({"released": keeper.released, "is_failing": keeper.is_failing})
+    say(asdict(keeper.close()))
+    return 0
+
+
+def _batches() -> Iterator[list[Event]]:
+    """Until the input ends, perhaps in the middle of a slice."""
+    batch: list[Event] = []
+    with suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            if part := pickle.load(sys.stdin.buffer):  # noqa: S301 (from our own parent alone)
+                batch += part
+                continue
+            yield batch
+            batch = []
+    yield batch
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(main))

@@ -1,0 +1,248 @@
+"""One exchange while it comes in: what is known of it, and what of that is not written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
+from typing import NamedTuple
+
+from workbench.ir import NOTHING
+from workbench.protocols.clients.known import client_of
+from workbench.recorder.capture.redaction_guard import BodyGuard
+from workbench.recorder.events import RequestHead, ResponseHead
+from workbench.wire.digests import Passed, to_meta
+from workbench.wire.encoding import detect_encoding
+from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Origin, State
+from workbench.wire.redaction import Redactor
+
+
+class Heard:
+    """What the tap was told: small numbers, which cost nothing to hand to another process."""
+
+    BEGAN = 0
+    REQUEST_BYTES = 1
+    REQUEST_DONE = 2
+    ANSWERED = 3
+    RESPONSE_BYTES = 4
+    ENDED = 5
+    REQUEST_LOST = 6  # as many bytes passed and were not kept
+    RESPONSE_LOST = 7
+    SKIPPED = 8  # as many requests before this one were not recorded
+    LISTENING = 9  # the recorder itself, at these addresses: of no exchange
+
+
+class Ended(NamedTuple):
+    """How an exchange ended, in the words of the relay."""
+
+    state: State
+    why: str
+    passed: Mapping[str, Passed] = NOTHING
+
+
+Value = RequestHead | ResponseHead | Ended | bytes | str | int | None
+
+PIECE = 200
+"""Bytes that a piece takes beside its own."""
+
+_HEAD = 4096
+
+
+def weight(value: Value) -> int:
+    """Bytes that holding this takes, roughly."""
+    if isinstance(value, bytes):
+        return len(value) + PIECE
+    return _HEAD if isinstance(value, RequestHead | ResponseHead) else 0
+
+
+@dataclass(slots=True)
+class _Side:
+    """A body so far: ``lost`` bytes came after ``pieces`` and were not kept."""
+
+    pieces: list[bytes] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    size: int = 0
+    lost: int = 0
+
+    def add(self, data: bytes, at: float) -> None:
+        self.size += len(data)
+        self.pieces.append(data)
+        self.chunks.append(Chunk(self.size, at))
+
+    def body(self, label: str) -> Body:
+        raw = b"".join(self.pieces)
+        return Body(raw, detect_encoding(raw, label) if raw else "", tuple(self.chunks))
+
+    def mark(self, body: Body) -> Body:
+        """The redacted body, saying what of it is missing."""
+        if not self.lost:
+            return body
+        note = f"{self.lost:,} more bytes passed and were not kept: the recorder could not keep up"
+        total = self.size + self.lost
+        return replace(body, note=_joined(body.note, note), original_length=total, original_digest=None)
+
+
+class Standing(NamedTuple):
+    """What of an exchange stands in the file.
+
+    Attributes:
+        seq: its position there.
+        request, answer: the whole request, the head of the response.
+        grown, shown: bytes of the response body, and chunks.
+    """
+
+    seq: int
+    request: bool
+    answer: bool
+    grown: int = 0
+    shown: int = 0
+
+
+class Arriving:
+    """An exchange from its first byte to its last.
+
+    Attributes:
+        end: how it ended, None while it goes on.
+        held: bytes that holding it takes, roughly.
+        stands: what of it is in the file, None for nothing.
+    """
+
+    def __init__(
+        self, run: str, key: int, head: RequestHead, at: float, *, epoch: float, hop: str, client: str
+    ) -> None:
+        self.id = f"{run}-{key}"
+        self.stands: Standing | None = None
+        self.end: Ended | None = None
+        self.held = 0
+        self.is_request_done = False
+        self._head = head
+        self._at = at
+        self._epoch = epoch
+        self._hop = head.hop or hop
+        self._parent = f"{run}-{head.parent}" if head.parent else None
+        self._client = client_of(head.headers.get("user-agent") or "", client)
+        self._asked = _Side()
+        self._answered = _Side()
+        self._request: HttpRequest | None = None
+        self._response: ResponseHead | None = None
+        self._duration: float | None = None
+        self._guard: BodyGuard | None = None
+        self._guarded = 0
+        self._ready = b""
+        self._safe_answer: HttpResponse | None = None
+        self._skipped = 0
+
+    @property
+    def is_answered(self) -> bool:
+        """The head of the response is there."""
+        return self._response is not None
+
+    def hear(self, what: int, value: Value, at: float) -> None:
+        """Take what the tap was told, in its order."""
+        self.held += weight(value)
+        if what == Heard.RESPONSE_BYTES and isinstance(value, bytes):  # most are
+            self._answered.add(value, at - self._at)
+            return
+        match what, value:
+            case Heard.REQUEST_BYTES, bytes():
+                self._asked.add(value, at - self._at)
+            case Heard.REQUEST_LOST, int():
+                self._asked.lost += value
+            case Heard.REQUEST_DONE, _:
+                self.is_request_done = True
+            case Heard.ANSWERED, ResponseHead():
+                self._response = value
+            case Heard.RESPONSE_LOST, int():
+                self._answered.lost += value
+            case Heard.SKIPPED, int():
+                self._skipped = value
+            case Heard.ENDED, Ended():
+                self.end, self._duration = value, at - self._at
+
+    def begun(self, redactor: Redactor) -> Exchange:
+        """What is there when it is written first: the head of the request at least."""
+        if not self.is_request_done:
+            return redactor.exchange(replace(self._frame(), request=self._asked_for(Body()), state=State.OPEN))
+        request = self.request(redactor)  # first: a secret of its head may be echoed
+        answer = self.answer(redactor) if self.is_answered else None
+        return replace(redactor.exchange(self._frame()), request=request, response=answer, state=State.OPEN)
+
+    def request(self, redactor: Redactor) -> HttpRequest:
+        """The request, redacted once; asked for when it is whole."""
+        if self._request is None:
+            raw = self._asked_for(self._asked.body(self._head.headers.get("content-encoding") or ""))
+            safe = redactor.exchange(Exchange(self.id, raw)).request
+            assert safe
+            self._request = replace(safe, body=self._asked.mark(safe.body))
+            self._asked.pieces.clear()
+        return self._request
+
+    def answer(self, redactor: Redactor) -> HttpResponse:
+        """The head of the response, redacted once, with a body that is still to grow."""
+        if self._safe_answer is None:
+            safe = redactor.exchange(Exchange(self.id, response=self._answer(Body(b"", self._label())))).response
+            assert safe
+            self._safe_answer, self._guard = safe, BodyGuard(redactor, self._label())
+        return self._safe_answer
+
+    def growth(self, stands: Standing) -> tuple[bytes, Sequence[Chunk]]:
+        """What of the response body may be written by now and does not stand, and the chunks complete with it."""
+        assert self._guard
+        fresh = b"".join(islice(self._answered.pieces, self._guarded, None))
+        self._guarded = len(self._answered.pieces)
+        self._ready += self._guard.feed(fresh) if fresh else b""
+        grown = stands.grown + len(self._ready)
+        return self._ready, list(takewhile(lambda c: c.end <= grown, islice(self._answered.chunks, stands.shown, None)))
+
+    def stand(self, stands: Standing) -> None:
+        """So much is in the file now."""
+        self._ready = self._ready[stands.grown - (self.stands.grown if self.stands else 0) :]
+        self.stands = stands
+
+    def finished(self, redactor: Redactor) -> Exchange:
+        """All of it, as it stays in the file; asked for when it is over."""
+        request = self.request(redactor)
+        response = None
+        if self._response is not None:
+            raw = self._answer(self._answered.body(self._label()))
+            response = redactor.exchange(Exchange(self.id, response=raw)).response
+            assert response
+            response = replace(response, body=self._answered.mark(response.body))
+        end = self.end
+        assert end
+        is_cut = bool(self._asked.lost or self._answered.lost)
+        note = _joined(self._note(), end.why, "not all of it was recorded" if is_cut else "")
+        state = State.INCOMPLETE if is_cut else end.state
+        frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
+        return replace(frame, request=request, response=response, meta=to_meta(end.passed))
+
+    def _frame(self) -> Exchange:
+        return Exchange(
+            self.id,
+            origin=Origin.RECORDED,
+            started_at=self._epoch + self._at,
+            hop=self._hop,
+            parent=self._parent,
+            branch=self._head.branch,
+            client=self._client,
+            note=self._note(),
+        )
+
+    def _note(self) -> str:
+        return f"{self._skipped:,} requests before this one were not recorded" if self._skipped else ""
+
+    def _asked_for(self, body: Body) -> HttpRequest:
+        head = self._head
+        return HttpRequest(head.method, head.url, head.headers, body, head.http_version)
+
+    def _answer(self, body: Body) -> HttpResponse:
+        head = self._response
+        assert head
+        return HttpResponse(head.status, head.headers, body, head.reason, head.http_version)
+
+    def _label(self) -> str:
+        return (self._response.headers.get("content-encoding") or "") if self._response else ""
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))

@@ -1,0 +1,192 @@
+"""The tap that records: in the relay's loop it only puts things into a queue, a thread of its own hands them on.
+
+Memory is bounded: what comes while too much waits to be written passes unrecorded, and the recording says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from workbench.ir import NOTHING
+from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
+from workbench.recorder.capture.keeper import Event, Tally
+from workbench.recorder.capture.open_exchange import PIECE, Ended, Heard, Value, weight
+from workbench.recorder.events import RequestHead, ResponseHead
+from workbench.wire.digests import Passed
+from workbench.wire.exchange import State
+
+BATCH = 0.06
+"""Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
+
+SOON, FEW = 0.005, 4
+"""While never more exchanges than these were under way since the last write, what is asked and what is over is handed
+on after so many seconds: it outlives the recorder whatever happens next. Of more, that would cost twice the work."""
+
+WATCHED = 20
+"""Exchanges at once that somebody may watch: of more, each grows less often, and a thousand cost no more than these."""
+
+AGAIN = 1.0
+"""Seconds between two tries while the file cannot be written, and the longest between two writes."""
+
+
+LOST = {Heard.REQUEST_BYTES: Heard.REQUEST_LOST, Heard.RESPONSE_BYTES: Heard.RESPONSE_LOST}
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Bytes of one body, up to now."""
+
+    kept: int = 0
+    lost: int = 0
+
+
+class Sink(Protocol):
+    """Writes what is heard: a ``Keeper``, here or in a process of its own."""
+
+    @property
+    def released(self) -> int:
+        """How much of the weight of all events need not be held any more."""
+        ...
+
+    @property
+    def is_failing(self) -> bool:
+        """The file could not be written the last time: an empty batch tries again."""
+        ...
+
+    def take(self, events: list[Event]) -> None: ...
+
+    def close(self) -> Tally: ...
+
+
+class Capture:
+    """Records what a relay does, see ``Tap``.
+
+    Args:
+        keeper: writes it, in a thread of ours.
+        held: bytes to hold at most.
+        largest: bytes of one body to record at most.
+    """
+
+    def __init__(self, keeper: Sink, *, held: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY) -> None:
+        self._keeper = keeper
+        self._most = held
+        self._largest = largest
+        self._taken = 0
+        self._counted: dict[int, dict[int, _Counted]] = {}  # of the exchanges that are recorded and not over
+        self._skipped = 0
+        self._are_many = False  # since a batch was taken
+        self._queue = deque[Event]()
+        self._wake = threading.Event()
+        self._hurry = threading.Event()
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
+        self._thread.start()
+
+    def listening(self, urls: str) -> None:
+        """The relay can be reached at these addresses."""
+        self._queue.append((Heard.LISTENING, 0, urls, 0.0))
+        self._wake.set()
+
+    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
+        """See ``Tap``."""
+        if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
+            self._skipped += 1
+            return
+        self._counted[key] = {what: _Counted() for what in LOST}
+        self._are_many |= len(self._counted) > FEW
+        self._put(Heard.BEGAN, key, request, at)
+        if self._skipped:
+            self._put(Heard.SKIPPED, key, self._skipped, at)
+            self._skipped = 0
+
+    def request_bytes(self, key: int, data: bytes, at: float) -> None:
+        """See ``Tap``."""
+        self._put_bytes(Heard.REQUEST_BYTES, key, data, at)
+
+    def request_done(self, key: int, at: float) -> None:
+        """See ``Tap``."""
+        self._put(Heard.REQUEST_DONE, key, None, at)
+        self._hand_on()
+
+    def answered(self, key: int, response: ResponseHead, at: float) -> None:
+        """See ``Tap``."""
+        self._put(Heard.ANSWERED, key, response, at)
+
+    def response_bytes(self, key: int, data: bytes, at: float) -> None:
+        """See ``Tap``."""
+        self._put_bytes(Heard.RESPONSE_BYTES, key, data, at)
+
+    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
+        """See ``Tap``."""
+        for what, counted in self._counted.get(key, {}).items():
+            if counted.lost:
+                self._put(LOST[what], key, counted.lost, at)
+        self._put(Heard.ENDED, key, Ended(state, why, dict(passed)), at)
+        self._counted.pop(key, None)
+        self._hand_on()
+
+    def close(self) -> Tally:
+        """Write what waits, close the file and say what became of the exchanges."""
+        self._is_closing.set()
+        self._hurry.set()
+        self._wake.set()
+        self._thread.join()
+        tally = self._keeper.close()
+        tally.lost += self._skipped
+        return tally
+
+    def _hand_on(self) -> None:
+        if not self._are_many and len(self._counted) <= FEW and not self._hurry.is_set():
+            self._hurry.set()
+
+    def _held(self) -> int:
+        return self._taken - self._keeper.released
+
+    def _put(self, what: int, key: int, value: Value, at: float) -> None:
+        if key not in self._counted:
+            return
+        self._queue_up(what, key, value, at, weight(value))
+
+    def _put_bytes(self, what: int, key: int, data: bytes, at: float) -> None:
+        """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
+        both, size = self._counted.get(key), len(data)
+        if both is None:
+            return
+        counted = both[what]
+        if counted.lost or counted.kept + size > self._largest or self._held() + size > self._most:
+            counted.lost += size
+        else:
+            counted.kept += size
+            self._queue_up(what, key, data, at, size + PIECE)
+
+    def _queue_up(self, what: int, key: int, value: Value, at: float, weight: int) -> None:
+        self._taken += weight
+        self._queue.append((what, key, value, at))
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def _run(self) -> None:
+        keeper = self._keeper
+        while not self._is_closing.is_set():
+            self._wake.wait()
+            if keeper.is_failing:
+                self._is_closing.wait(AGAIN)
+            elif not self._is_closing.wait(SOON):
+                self._hurry.wait(self._pause())
+            self._wake.clear()
+            self._hurry.clear()
+            self._are_many = False
+            keeper.take(self._waiting())
+            if keeper.is_failing:
+                self._wake.set()
+        keeper.take(self._waiting())
+
+    def _pause(self) -> float:
+        return min(AGAIN, BATCH * max(1.0, len(self._counted) / WATCHED))
+
+    def _waiting(self) -> list[Event]:
+        return [self._queue.popleft() for _ in range(len(self._queue))]

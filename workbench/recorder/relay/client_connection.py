@@ -1,0 +1,205 @@
+"""Connections from clients: requests are taken one after the other, answers come in that order."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
+from workbench.recorder.events import RequestHead
+from workbench.recorder.listener import Teller
+from workbench.recorder.relay.connector import Dialer
+from workbench.recorder.relay.forward import Client, Forward
+from workbench.recorder.relay.own_responses import reply
+from workbench.recorder.relay.routes import Routes, Upstream
+from workbench.recorder.relay.upstream_connection import Pool
+from workbench.wire.exchange import CLIENT_LEFT
+from workbench.wire.http1.admission import Admission
+from workbench.wire.http1.body import Body, request_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request
+
+if TYPE_CHECKING:
+    from workbench.recorder.breakpoints.gate import Gate
+    from workbench.recorder.breakpoints.intercepted_exchange import Held
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the connections of one relay share."""
+
+    routes: Routes
+    admission: Admission
+    dialer: Dialer
+    pool: Pool
+    teller: Teller
+    hop: str = ""
+    gate: Gate | None = None
+    clients: set[ClientConnection] = field(default_factory=set)
+
+
+class ClientConnection(asyncio.Protocol):
+    """One connection from a client."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self, desk: Desk) -> None:
+        self.is_full = False
+        self._desk = desk
+        self._ahead = HeadBuffer()
+        self._forward: Forward | Held | None = None
+        self._is_over = False
+        self._deadline: asyncio.TimerHandle | None = None
+
+    # Called by asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._desk.clients.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_over:
+            return
+        if self._forward:
+            data = self._forward.request_data(data)
+        if data and not self._is_over:
+            self._ahead.add(data)
+            self._serve()
+        self.balance()
+
+    def eof_received(self) -> None:
+        self._gone(CLIENT_LEFT)
+        self._transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._gone(CLIENT_LEFT)
+        self._desk.clients.discard(self)
+        self._clear_deadline()
+
+    def pause_writing(self) -> None:
+        self.is_full = True
+        if self._forward:
+            self._forward.client_full(True)
+
+    def resume_writing(self) -> None:
+        self.is_full = False
+        if self._forward:
+            self._forward.client_full(False)
+
+    # Called by the exchange under way
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def balance(self) -> None:
+        held = len(self._ahead)
+        is_blocked = False
+        if self._forward:
+            held += self._forward.waiting_bytes
+            is_blocked = self._forward.takes_no_more
+        if is_blocked or (held > MAX_HELD_AHEAD and self._forward):
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def over(self, *, keeps: bool) -> None:
+        self._forward = None
+        if not keeps:
+            self._linger()
+        elif len(self._ahead):
+            asyncio.get_running_loop().call_soon(self._serve)
+
+    def cut(self, *, resets: bool) -> None:
+        self._forward = None
+        self._is_over = True
+        if resets:
+            raw: socket.socket = self._transport.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self._transport.close()
+
+    # Called by the relay
+
+    def stop(self, why: str) -> None:
+        """Close it at once."""
+        self._gone(why)
+        self._transport.abort()
+
+    def _serve(self) -> None:
+        """Begin the next exchange if its head is there."""
+        while self._forward is None and not self._is_over:
+            try:
+                forward = self._next()
+            except BadMessage as bad:
+                self._turn_away(bad)
+                return
+            if forward is None:
+                if len(self._ahead) and not self._deadline:
+                    slow = BadMessage(f"the rest of the head did not come within {HEAD_SECONDS:.0f} seconds", 408)
+                    self._end_in(HEAD_SECONDS, self._turn_away, slow)
+                return
+            self._clear_deadline()
+            self._forward = forward
+            self._ahead.add(forward.start(self._ahead.take_rest()))
+        self.balance()
+
+    def _next(self) -> Forward | Held | None:
+        block = self._ahead.take()
+        if block is None:
+            return None
+        desk, request = self._desk, read_request(block)
+        upstream, target = desk.routes.find(desk.admission.target(request))
+        body = request_body(request)
+        gate = desk.gate
+        if gate and not body.is_done and (sides := gate.sides(request.method, upstream.url(target))):
+            return self._held(gate, sides, upstream, request, target, body)
+        return Forward(self, desk.teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+
+    def _held(
+        self, gate: Gate, sides: frozenset[str], upstream: Upstream, request: Request, target: bytes, body: Body
+    ) -> Held:
+        """The same where a breakpoint may hold it."""
+        from workbench.recorder.breakpoints.intercepted_exchange import Held
+
+        desk = self._desk
+
+        def onward(client: Client, teller: Teller, request: Request, body: Body) -> Forward:
+            return Forward(client, teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+
+        method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
+        head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
+        return Held(self, gate, sides, desk.teller, onward, upstream.name, head, request, body)
+
+    def _turn_away(self, bad: BadMessage) -> None:
+        """What came is no request that can be forwarded: say so, and end the connection."""
+        self.write(reply(bad.status, str(bad), closes=True))
+        self._linger()
+
+    def _end_in(self, seconds: float, end: Callable[..., object], *args: object) -> None:
+        """End the connection after this time."""
+        self._clear_deadline()
+        self._deadline = asyncio.get_running_loop().call_later(seconds, end, *args)
+
+    def _clear_deadline(self) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _linger(self) -> None:
+        """End the connection, and hear the client out: closed while it sends, it might lose what it was sent."""
+        self._is_over = True
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+            self._end_in(LINGER_SECONDS, self._transport.abort)
+
+    def _gone(self, why: str) -> None:
+        self._is_over = True
+        forward, self._forward = self._forward, None
+        if forward:
+            forward.stop(why)

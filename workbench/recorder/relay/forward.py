@@ -1,0 +1,366 @@
+"""One exchange on its way: request bytes up, response bytes down, each as it comes, and the tap told of them.
+
+No byte waits to be looked at. What can end an exchange, and how each end looks to the client, is all in this file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from workbench.limits import MAX_REPLAY
+from workbench.recorder.events import RequestHead, ResponseHead
+from workbench.recorder.listener import Teller
+from workbench.recorder.relay.body_digests import Passing
+from workbench.recorder.relay.connector import Dialer, Unreachable
+from workbench.recorder.relay.own_responses import reply
+from workbench.recorder.relay.routes import Upstream
+from workbench.recorder.relay.upstream_connection import Pool, UpstreamConnection
+from workbench.wire.exchange import State
+from workbench.wire.http1.body import Body, ChunkedBody, Fed, response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
+from workbench.wire.http1.hops import end_to_end, is_persistent
+
+_IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
+_HUNG_UP = "the upstream hung up before its answer was whole"
+
+
+class Client(Protocol):
+    """What an exchange asks of the client's connection."""
+
+    @property
+    def is_full(self) -> bool:
+        """It takes no more for now."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send it."""
+        ...
+
+    def balance(self) -> None:
+        """How much can be passed on has changed: read, or stop reading."""
+        ...
+
+    def over(self, *, keeps: bool) -> None:
+        """The exchange is over; the connection is kept for another, or ended."""
+        ...
+
+    def cut(self, *, resets: bool) -> None:
+        """The answer is not whole and never will be: end the connection so that the client knows."""
+        ...
+
+
+class Forward:
+    """One exchange.
+
+    Args:
+        target: path and query at the upstream.
+        body: follows the request's body.
+        hop: name of the place.
+    """
+
+    def __init__(
+        self, client: Client, teller: Teller, pool: Pool, dialer: Dialer, upstream: Upstream, request: Request,
+        target: bytes, body: Body, hop: str = "",
+    ) -> None:  # fmt: skip
+        self._loop = asyncio.get_running_loop()
+        self._client = client
+        self._teller, self._tap, self._key = teller, teller.tap, teller.new_key()
+        self._pool, self._dialer, self._upstream = pool, dialer, upstream
+        self._request, self._target, self._request_body, self._hop = request, target, body, hop
+        self._is_request_whole = body.is_done
+        self._asking, self._answering = Passing(), Passing()
+        self._head_size = 0
+        self._dialing: asyncio.Task[None] | None = None
+        self._connection: UpstreamConnection | None = None
+        self._waiting: bytearray | None = None  # what was not sent yet, for lack of a connection
+        self._replay: bytearray | None = None  # what was sent on a reused connection, while it can be sent again
+        self._is_upstream_full = False
+        self._heads = HeadBuffer()
+        self._response: Response | None = None
+        self._response_body: Body | None = None
+        self._keeps = is_persistent(request)
+        self._dechunks = False
+        self._is_clean = True  # the upstream sent nothing behind its answer
+        self._failure: Unreachable | None = None
+        self._is_over = False
+
+    def start(self, data: bytes) -> bytes:
+        """Begin, with the bytes that came behind the head; gives those behind the request's end."""
+        now = self._loop.time()
+        request = self._request
+        head = RequestHead(
+            method=request.method.decode("latin-1"),
+            target=request.target.decode("latin-1"),
+            url=self._upstream.url(self._target),
+            headers=request.headers,
+            http_version=request.version.decode(),
+            hop=self._hop,
+        )
+        self._teller.tell(self._tap.began, self._key, self._upstream.name, head, now)
+        self._waiting = bytearray(self._head_to_send())
+        self._head_size = len(self._waiting)
+        if self._is_request_whole:
+            self._teller.tell(self._tap.request_done, self._key, now)
+        elif data:
+            data = self.request_data(data)
+        if self._is_over:
+            return data
+        if connection := self._pool.take(self._upstream, now):
+            self._attach(connection)
+        else:
+            self._dial()
+        return data
+
+    # From the client
+
+    @property
+    def takes_no_more(self) -> bool:
+        """Whether the upstream has to catch up before more of the request is read."""
+        return self._is_upstream_full
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes held until there is a connection."""
+        return len(self._waiting or b"")
+
+    def request_data(self, data: bytes) -> bytes:
+        """Bytes came from the client; gives those behind the request's end."""
+        if self._is_request_whole:
+            return data
+        now = self._loop.time()
+        try:
+            fed = self._request_body.feed(data)
+        except BadMessage as bad:
+            self._refuse(bad)
+            return b""
+        if fed.wire:
+            self._send(fed.wire)
+        for piece in fed.pieces:
+            self._asking.came(piece)
+            self._teller.tell(self._tap.request_bytes, self._key, piece, now)
+        if self._request_body.is_done:
+            self._is_request_whole = True
+            self._teller.tell(self._tap.request_done, self._key, now)
+            if self._failure:
+                self._answer_failure(self._failure)
+            elif self._response_body and self._response_body.is_done:
+                self._complete()
+        return fed.rest
+
+    def client_full(self, is_full: bool) -> None:
+        """Whether the client takes no more for now."""
+        if self._connection:
+            transport = self._connection.transport
+            transport.pause_reading() if is_full else transport.resume_reading()
+
+    def stop(self, why: str) -> None:
+        """The client's connection is no more."""
+        self._let_go()
+        is_answered = self._response_body is not None and self._response_body.is_done
+        self._end(State.COMPLETE if is_answered else State.ABORTED, why)
+
+    # From the upstream
+
+    def upstream_full(self, is_full: bool) -> None:
+        self._is_upstream_full = is_full
+        self._client.balance()
+
+    def response_data(self, data: bytes) -> None:
+        self._replay = None
+        try:
+            self._pass_back(data)
+        except BadMessage as bad:
+            self._let_go()
+            what = f"the answer of {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
+            hint = "; ".join(filter(None, (bad.hint, "no part of it was passed on")))
+            self._cut_or_fail(Unreachable(what, hint), what, resets=True)
+
+    def upstream_over(self, error: Exception | None) -> None:
+        self._connection = None
+        body = self._response_body
+        if body and (body.is_done or (body.ends_with_connection and not error)):
+            self._end(State.COMPLETE, "" if self._is_request_whole else "the answer came before the request was whole")
+            self._client.over(keeps=False)
+        elif self._replay is not None:
+            self._waiting, self._replay = self._replay, None
+            self._is_upstream_full = False
+            self._dial()
+        else:
+            what = f"{self._upstream.host}:{self._upstream.port} hung up before it answered"
+            failure = Unreachable(f"{what} ({error})" if error else what, "look at its log, then try again")
+            self._cut_or_fail(failure, f"{_HUNG_UP} ({error})" if error else _HUNG_UP, resets=error is not None)
+
+    # How the request gets there
+
+    def _head_to_send(self) -> bytes:
+        """The head as it came but for its target's base, Host and hop-by-hop headers."""
+        request, authority = self._request, self._upstream.authority
+        lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in end_to_end(request)]
+        if not request.values(b"host"):
+            lines.insert(0, b"Host: " + authority)
+        return render(b"%s %s %s" % (request.method, self._target, request.version), lines)
+
+    def _dial(self) -> None:
+        self._dialing = self._loop.create_task(self._connect(), name=f"dial {self._upstream.host}")
+
+    async def _connect(self) -> None:
+        try:
+            connection = await self._dialer.dial(self._upstream)
+        except Unreachable as failure:
+            self._fail(failure)
+        else:
+            self._attach(connection)
+
+    def _attach(self, connection: UpstreamConnection) -> None:
+        self._connection = connection
+        connection.user = self
+        self._asking.leaves(behind=self._head_size, is_chunked=isinstance(self._request_body, ChunkedBody))
+        self.client_full(self._client.is_full)
+        if connection.is_reused and (self._request.method in _IDEMPOTENT or self._request.values(b"idempotency-key")):
+            self._replay = bytearray()
+        data, self._waiting = bytes(self._waiting or b""), None
+        self._send(data)
+        self._client.balance()
+        connection.catch_up()
+
+    def _send(self, data: bytes) -> None:
+        if self._connection:
+            if self._replay is not None:
+                self._replay += data
+                if len(self._replay) > MAX_REPLAY:
+                    self._replay = None
+            self._connection.transport.write(data)
+            self._asking.left(data)
+        elif self._waiting is not None:
+            self._waiting += data
+
+    # How the answer gets back
+
+    def _pass_back(self, data: bytes) -> None:
+        now = self._loop.time()
+        head = b""
+        if self._response_body is None:
+            self._heads.add(data)
+            head = self._read_heads(now)
+            data = self._heads.take_rest() if self._response_body else b""
+        body = self._response_body
+        if body is None:
+            if head:
+                self._client.write(head)
+            return
+        try:
+            fed = body.feed(data)
+        except BadMessage:
+            if isinstance(body, ChunkedBody):
+                self._hand_on(head, body.good, now)
+            raise
+        self._hand_on(head, fed, now)
+        self._is_clean = self._is_clean and not fed.rest
+        if body.is_done and self._is_request_whole:
+            self._complete()
+
+    def _hand_on(self, head: bytes, fed: Fed, now: float) -> None:
+        sent = b"".join(fed.pieces) if self._dechunks else fed.wire
+        self._client.write(head + sent)
+        self._answering.left(sent)
+        for piece in fed.pieces:
+            self._answering.came(piece)
+            self._teller.tell(self._tap.response_bytes, self._key, piece, now)
+
+    def _read_heads(self, now: float) -> bytes:
+        """Take the heads that are whole, up to the final one; gives what to send of them."""
+        heads = b""
+        while self._response_body is None and (block := self._heads.take()) is not None:
+            response = read_response(block)
+            if response.status == 101:
+                raise BadMessage("it switches protocols, which nobody asked for")
+            if response.status >= 200:
+                heads += self._final_head(response, now)
+            elif self._request.version == b"HTTP/1.1":
+                heads += render(response.start, [f.line for f in end_to_end(response)])
+        return heads
+
+    def _final_head(self, response: Response, now: float) -> bytes:
+        body = response_body(response, self._request.method)
+        self._response, self._response_body = response, body
+        self._keeps = self._keeps and not body.ends_with_connection
+        self._dechunks = isinstance(body, ChunkedBody) and self._request.version == b"HTTP/1.0"
+        head = ResponseHead(
+            response.status, response.reason.decode("latin-1"), response.headers, response.version.decode()
+        )
+        self._answering.leaves(behind=0, is_chunked=isinstance(body, ChunkedBody) and not self._dechunks)
+        self._teller.tell(self._tap.answered, self._key, head, now)
+        dropped: Sequence[bytes] = ()
+        if self._dechunks:
+            dropped = (b"transfer-encoding", b"trailer", b"content-length")
+        elif isinstance(body, ChunkedBody):
+            dropped = (b"content-length",)  # RFC 9112 6.3: chunked is what counts, and what is passed on says so
+        lines = [f.line for f in end_to_end(response) if f.key not in dropped]
+        if not self._keeps and self._request.version == b"HTTP/1.1":
+            lines.append(b"Connection: close")
+        return render(response.start, lines)
+
+    # How it ends
+
+    def _complete(self) -> None:
+        """Request and answer are whole."""
+        connection, self._connection = self._connection, None
+        self._end(State.COMPLETE, "")
+        if connection and self._response:
+            if self._is_clean and is_persistent(self._response) and self._request.version == b"HTTP/1.1":
+                connection.release(self._response, self._loop.time())
+            else:
+                connection.drop()
+        self._client.over(keeps=self._keeps)
+
+    def _cut_or_fail(self, failure: Unreachable, why: str, *, resets: bool) -> None:
+        """The answer will not be whole: say so if none of it was passed on, else break the connection off."""
+        if self._response is None:
+            self._fail(failure)
+        else:
+            self._end(State.ABORTED, why)
+            self._client.cut(resets=resets or self._dechunks)
+
+    def _fail(self, failure: Unreachable) -> None:
+        """There is no answer to come: the client gets ours, once its request is whole and recorded."""
+        self._waiting = None
+        self._failure = failure
+        self._is_upstream_full = False
+        if self._is_request_whole or self._request.values(b"expect"):
+            self._answer_failure(failure)
+        else:
+            self._client.balance()
+
+    def _answer_failure(self, failure: Unreachable) -> None:
+        keeps = self._keeps and self._is_request_whole
+        self._end(State.ABORTED, failure.what)
+        self._client.write(reply(failure.status, str(failure), to=self._request.method, closes=not keeps))
+        self._client.over(keeps=keeps)
+
+    def _refuse(self, bad: BadMessage) -> None:
+        """The request's body turned out to be no HTTP."""
+        self._let_go()
+        self._end(State.ABORTED, f"the client's request is not HTTP/1.1: {bad.what}")
+        if self._response is None:
+            self._client.write(reply(bad.status, str(bad), to=self._request.method, closes=True))
+            self._client.over(keeps=False)
+        else:
+            self._client.cut(resets=True)
+
+    def _let_go(self) -> None:
+        """Stop asking the upstream."""
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.drop()
+        if self._dialing:
+            self._dialing.cancel()
+
+    def _end(self, state: State, why: str) -> None:
+        if not self._is_over:
+            self._is_over = True
+            passed = {"request": self._asking.passed()}
+            if self._response:
+                passed["response"] = self._answering.passed()
+            self._teller.tell(self._tap.ended, self._key, state, why, self._loop.time(), passed)

@@ -1,0 +1,97 @@
+"""Recorders of this machine that lead to each other: a request would go round in them for ever.
+
+Each recorder notes in the folder of its user's runtime files where it listens and where it leads, and reads the notes
+of the others before it forwards to one of them. Nothing is added to what it forwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.recorder import runtime_files
+from workbench.recorder.relay.routes import Routes, parse_upstream
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.session import alive
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class _Note(NamedTuple):
+    """One recorder.
+
+    Attributes:
+        mark: of its process, see ``alive.mark``.
+        port: where it listens.
+        upstreams: name → base URL.
+    """
+
+    mark: str
+    port: int
+    upstreams: Mapping[str, str]
+
+
+def note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Callable[[], None]:
+    """Say where this recorder listens and leads, if there is a place for notes; returns what takes it back."""
+    for path in _paths("*"):
+        if not _read(path):
+            path.unlink(missing_ok=True)  # of one that was killed
+    try:
+        path = runtime_files.place(f"leads-{port}.json")
+        path.write_bytes(dumps({"mark": mark or alive.mark(), "port": port, "upstreams": dict(upstreams)}))
+    except (OSError, UsageError):
+        return lambda: None
+    return partial(path.unlink, missing_ok=True)
+
+
+def leads_back(peer: int, name: str) -> bool:
+    """Whether what this process sends to its upstream ``name``, reached at port ``peer``, comes back to it."""
+    if not _noted(peer):
+        return False
+    ours = [found for found in map(_read, _paths("*")) if found and found.mark == alive.mark()]
+    return any(_is_ring(own, name) for own in ours if name in own.upstreams)
+
+
+def _is_ring(own: _Note, name: str) -> bool:
+    start = at = (own.port, name)
+    url, seen = own.upstreams[name], set[tuple[int, str]]()
+    while at not in seen:
+        seen.add(at)
+        step = _next(url)
+        if step is None:
+            return False
+        at, url = step
+    return at == start
+
+
+def _next(url: str) -> tuple[tuple[int, str], str] | None:
+    """The recorder that a base URL leads to, as port and name of the upstream there, and that one's URL."""
+    with suppress(WorkbenchError):  # no upstream of that name; or the note was not written by this version
+        upstream = parse_upstream("", url)
+        found = _noted(upstream.port) if upstream.host in LOOPBACK else None
+        if found:
+            name = Routes(found.upstreams).find(upstream.prefix + b"/")[0].name
+            return (found.port, name), found.upstreams[name]
+    return None
+
+
+def _noted(port: int) -> _Note | None:
+    return next(filter(None, map(_read, _paths(port))), None)
+
+
+def _paths(port: int | str) -> Iterator[Path]:
+    for folder in runtime_files.folders():
+        yield from folder.glob("leads-*.json") if port == "*" else [folder / f"leads-{port}.json"]
+
+
+def _read(path: Path) -> _Note | None:
+    """What a recorder that is there noted."""
+    try:
+        found = _Note(**loads(path.read_bytes()))
+    except (OSError, WireError, TypeError):
+        return None
+    return found if alive.is_alive(found.mark) else None

@@ -1,0 +1,117 @@
+"""A reverse proxy for HTTP/1.1 that changes nothing: a loopback listener before one or several upstreams.
+
+Bodies pass exactly as they come, chunk framing and content coding included; of the heads only hop-by-hop headers,
+``Host`` and the target's base change, and ``Connection: close`` is said where the connection to the client ends. A
+``Tap`` hears every exchange. The relay's own answers (refusals, unreachable upstreams) are plain text and carry
+``X-Workbench-Relay``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbench.errors import UsageError
+from workbench.recorder.events import Tap
+from workbench.recorder.listener import Teller
+from workbench.recorder.relay.client_connection import ClientConnection, Desk
+from workbench.recorder.relay.connector import Dialer
+from workbench.recorder.relay.routes import Routes
+from workbench.recorder.relay.upstream_connection import Pool
+from workbench.wire.http1.admission import Admission
+
+if TYPE_CHECKING:
+    from workbench.recorder.breakpoints.gate import Gate
+
+_BACKLOG = 1024  # connections that may wait while the loop is busy; the default of 100 stalls a burst of clients
+
+_TURNS_TO_CLOSE = 20  # of the loop, for transports that were aborted; the layers of TLS take a few
+
+
+class Relay:
+    """One listener and what it forwards to.
+
+    Args:
+        upstreams: name → base URL, ``http`` or ``https``, with a path or without.
+        tap: hears every exchange. Should it raise, it is let go of and traffic flows on. Relays of one recording share
+            a ``Teller`` around it.
+        host: ``127.0.0.1`` or ``::1``; nothing but loopback is listened on.
+        port: 0 takes a free one.
+        tls: used for https upstreams instead of the system's trust.
+        hop: name of this place, where one recording has several.
+        gate: its breakpoints, where there may be any.
+
+    Raises:
+        UsageError: a base URL, name or host that cannot be.
+    """
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, str],
+        tap: Tap | Teller,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        hop: str = "",
+        gate: Gate | None = None,
+    ) -> None:
+        if host not in ("127.0.0.1", "::1"):
+            raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
+        self._routes = Routes(upstreams)
+        self._teller = tap if isinstance(tap, Teller) else Teller(tap)
+        self._hop, self._gate = hop, gate
+        self._host, self._port, self._tls = host, port, tls
+        self._server: asyncio.Server | None = None
+        self._desk: Desk | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once started."""
+        return self._port
+
+    @property
+    def tap_failure(self) -> Exception | None:
+        """What the tap raised; from then on nothing is told."""
+        return self._teller.failure
+
+    def url(self, name: str) -> str:
+        """The base URL a client uses for that upstream, once started. Raises KeyError."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}{self._routes.path(name)}"
+
+    async def start(self) -> None:
+        """Listen. Raises UsageError if the port is taken."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(self._connection, self._host, self._port, backlog=_BACKLOG)
+        except OSError as error:
+            raise UsageError(
+                f"cannot listen on {self._host}:{self._port}: {os.strerror(error.errno or 0)}", hint="give another port"
+            ) from error
+        self._port = self._server.sockets[0].getsockname()[1]
+        pool = Pool()
+        dialer = Dialer(pool, (self._host, self._port), self._tls)
+        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller, self._hop, self._gate)
+
+    async def close(self) -> None:
+        """Stop listening and end every connection at once; exchanges under way end as aborted."""
+        server, desk = self._server, self._desk
+        if server is None or desk is None:
+            return
+        self._server = None
+        server.close()
+        for client in list(desk.clients):
+            client.stop("the recorder was stopped")
+        desk.pool.close()
+        for _ in range(_TURNS_TO_CLOSE):
+            if desk.clients or len(desk.pool):
+                await asyncio.sleep(0)
+        await server.wait_closed()
+
+    def _connection(self) -> ClientConnection:
+        assert self._desk
+        return ClientConnection(self._desk)

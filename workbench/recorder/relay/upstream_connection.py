@@ -1,0 +1,179 @@
+"""Connections to the upstreams: opened, used by one exchange at a time, kept for the next."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import select
+from collections.abc import Iterator
+from typing import Protocol
+
+from workbench.limits import IDLE_UPSTREAM_SECONDS
+from workbench.recorder.relay.routes import Upstream
+from workbench.wire.http1.head import Response
+
+_KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
+
+
+class User(Protocol):
+    """Who uses a connection."""
+
+    def response_data(self, data: bytes) -> None:
+        """Bytes came from the upstream."""
+        ...
+
+    def upstream_over(self, error: Exception | None) -> None:
+        """The upstream closed the connection; with an error if it broke. Said once."""
+        ...
+
+    def upstream_full(self, is_full: bool) -> None:
+        """Whether the upstream takes no more for now."""
+        ...
+
+
+class UpstreamConnection(asyncio.Protocol):
+    """One connection to an upstream."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, upstream: Upstream, pool: Pool) -> None:
+        self.upstream = upstream
+        self.user: User | None = None
+        self.is_reused = False
+        self.idle_since = 0.0
+        self._idle_seconds = IDLE_UPSTREAM_SECONDS
+        self._pool = pool
+        self._is_full = False
+        self._early = b""  # said before anybody asked: a server may refuse a connection with an answer
+        self._end: tuple[Exception | None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.pause_reading()  # what comes before TLS is started is for TLS to read, else for the first user
+        self._pool.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self.user:
+            self.user.response_data(data)
+        elif self.is_reused:
+            self.transport.abort()  # an answer nobody asked for
+        else:
+            self._early += data
+
+    def eof_received(self) -> None:
+        self._over(None)
+        self.transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if error and not self.upstream.is_tls:
+            for data in self._unread():
+                if self.user:
+                    self.user.response_data(data)
+        self._over(error)
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+        if self.user:
+            self.user.upstream_full(True)
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        if self.user:
+            self.user.upstream_full(False)
+
+    def catch_up(self) -> None:
+        """Tell its user, who is new, what happened before it had one."""
+        early, self._early = self._early, b""
+        if early and self.user:
+            self.user.response_data(early)
+        if self._end:
+            self._over(self._end[0])
+
+    def drop(self) -> None:
+        """Close it at once; its user hears nothing more."""
+        self.user = None
+        self.transport.abort()
+
+    def release(self, response: Response, now: float) -> None:
+        """Its user is done with it and nothing is on its way: keep it for another."""
+        self.user = None
+        if self._is_full or self.transport.is_closing():
+            self.transport.abort()
+            return
+        self.transport.resume_reading()
+        for value in response.values(b"keep-alive"):
+            if hint := _KEEP_ALIVE.search(value):
+                self._idle_seconds = min(IDLE_UPSTREAM_SECONDS, int(hint[1]) - 1)
+        self.is_reused = True
+        self.idle_since = now
+        self._pool.keep(self)
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether the upstream should still listen: not idle for long, and nothing came, not even an end."""
+        if self.transport.is_closing() or now - self.idle_since > self._idle_seconds:
+            return False
+        poll = select.poll()
+        poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    def _over(self, error: Exception | None) -> None:
+        self._pool.closed(self)
+        self._end = self._end or (error,)
+        user, self.user = self.user, None
+        if user:
+            user.upstream_over(error)
+
+    def _unread(self) -> Iterator[bytes]:
+        """What the upstream said before it stopped listening: asyncio does not read on when a write has failed."""
+        socket = self.transport.get_extra_info("socket")
+        try:
+            while data := os.read(socket.fileno(), 1 << 16):
+                yield data
+        except OSError:
+            return
+
+
+class Pool:
+    """The open connections of a relay. Of the idle ones, the last used is used first."""
+
+    def __init__(self) -> None:
+        self._open: set[UpstreamConnection] = set()
+        self._idle: dict[str, list[UpstreamConnection]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def opened(self, connection: UpstreamConnection) -> None:
+        """A connection was made."""
+        self._open.add(connection)
+
+    def closed(self, connection: UpstreamConnection) -> None:
+        """A connection is no more."""
+        self._open.discard(connection)
+        idle = self._idle.get(connection.upstream.name, [])
+        if connection in idle:
+            idle.remove(connection)
+
+    def keep(self, connection: UpstreamConnection) -> None:
+        """A connection is idle. Those idle for too long are closed."""
+        idle = self._idle.setdefault(connection.upstream.name, [])
+        idle.append(connection)
+        while idle[0].idle_since < connection.idle_since - IDLE_UPSTREAM_SECONDS:
+            idle.pop(0).drop()
+
+    def take(self, upstream: Upstream, now: float) -> UpstreamConnection | None:
+        """An idle connection that can be used, if there is one."""
+        idle = self._idle.get(upstream.name, [])
+        while idle:
+            connection = idle.pop()
+            if connection.is_fresh(now):
+                return connection
+            connection.drop()
+        return None
+
+    def close(self) -> None:
+        """Close every connection at once."""
+        for connection in list(self._open):
+            connection.drop()
