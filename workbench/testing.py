@@ -198,7 +198,7 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     adapter = protocols.get(protocol)
     request = draw(requests())
     params = tuple(protocols.Param(f"/{name}", value, name) for name, value in request.params.items())
-    meant = fit_request(NormalRequest(request, params), adapter.capabilities).meant
+    meant = fit_request(NormalRequest(request, params), adapter.capabilities).normal
     assume(meant.messages)  # a lone picture in a form that the protocol has no place for
     body = adapter.write_request(replace(meant, protocol=protocol))
     return draw(_spelled(body)) if noise else dumps(body)
@@ -208,7 +208,7 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     """Bodies of whole answers as a protocol has them. Raises UsageError."""
     adapter = protocols.get(protocol)
-    meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).meant
+    meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).normal
     body = adapter.write_response(replace(meant, protocol=protocol))
     return draw(_spelled(body)) if noise else dumps(body)
 
@@ -217,7 +217,7 @@ def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 def streams(draw: DrawFn, protocol: str) -> bytes:
     """Streams as a protocol has them, sometimes cut short. Raises UsageError."""
     adapter = protocols.get(protocol)
-    meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).meant
+    meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).normal
     body = adapter.write_stream(replace(meant, protocol=protocol))
     return body[: draw(st.integers(1, len(body)))] if draw(st.integers(0, 9)) == 0 else body
 

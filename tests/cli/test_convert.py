@@ -28,7 +28,7 @@ def test_a_request_for_people(run: Run) -> None:
         "1 other exchange in the file: --exchange N takes one of them",
         "path: /v1/chat/completions",
     ]
-    assert "/thinking/type  the switch of thinking ('adaptive'): left out" in head
+    assert "/thinking/type  the thinking switch ('adaptive'): left out" in head
     assert json.loads(body)["messages"][0] == {
         "role": "system",
         "content": "You read files and answer in one sentence.",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from workbench import protocols
-from workbench.convert import Converted, convert, unmap, unsaid
+from workbench.convert import Conversion, convert, restore_ids, roundtrip_differences
 from workbench.convert.convert import read_body
 from workbench.convert.normal import normal_request, normal_response
 from workbench.ir import ModelRequest, ModelResponse
@@ -68,11 +68,11 @@ def names() -> list[str]:
     return [adapter.name for adapter in writers()]
 
 
-def check(body: bytes, source: str, target: str, side: str) -> Converted:
+def check(body: bytes, source: str, target: str, side: str) -> Conversion:
     """Convert, and hold all laws against it."""
     made = convert(body, target, side=side, protocol=source)
     assert made == convert(body, target, side=side, protocol=source), "the same twice"
-    missing = unsaid(made)
+    missing = roundtrip_differences(made)
     assert not missing, f"{source} -> {target}: {missing} in {made.body[:2000]!r}"
     assert len(set(made.ids)) == len(made.ids)
     if side == "request":
@@ -90,7 +90,7 @@ def check_ids_return(body: bytes, source: str, target: str) -> None:
     read = normal_request(read_body(adapter, there.body, "request"), adapter).request  # type: ignore[arg-type]
     before = protocols.get(source)
     original = normal_request(before.decode_request(body), before).request
-    returned = unmap(read, there.ids)
+    returned = restore_ids(read, there.ids)
     assert isinstance(returned, ModelRequest)
     assert [*_ids(returned)] == [*_ids(original)], f"{source} -> {target}: {there.ids}"
 
@@ -107,7 +107,7 @@ def normal_answer(body: bytes, protocol: str) -> ModelResponse:
     return normal_response(read).response
 
 
-def unaccounted(body: bytes, made: Converted) -> Iterator[tuple[str, Any]]:
+def unaccounted(body: bytes, made: Conversion) -> Iterator[tuple[str, Any]]:
     """Leaves of the old body that the new one does not say, and no loss names."""
     lost = [loss.pointer for loss in made.losses if loss.pointer]
     said = {*_said(loads(made.body)), *_hashable(made.path.split("/"))}

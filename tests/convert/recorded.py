@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.convert import laws
-from workbench.convert import convert, unsaid
+from workbench.convert import convert, roundtrip_differences
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols import Adapter
@@ -41,7 +41,7 @@ def _side(path: Path, decoded: DecodedExchange, side: str, writers: list[Adapter
             same = made.body == body and not made.losses
             wrong: list[object] = [] if same else ["the same protocol, but other bytes"]
         else:
-            wrong = [*unsaid(made)]
+            wrong = [*roundtrip_differences(made)]
             if side == REQUEST:
                 wrong += [*laws.unaccounted(body, made)]
         yield from (f"{path.name} {decoded.index} {side} -> {adapter.name}: {line!s:.600}" for line in wrong)

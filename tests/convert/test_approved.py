@@ -111,7 +111,7 @@ def test_targets_that_take_more_or_less(approved: Callable[[str, Iterable[str]],
         for n, (normal, fit, body) in enumerate(normals):
             made = fit(normal, replace(targets[n % len(targets)], **changes), body)  # type: ignore[operator,arg-type]
             said.update(f"{loss.what} → {loss.instead}" for loss in made.losses)
-            whole = crc32(repr((made.losses, made.meant, sorted(made.ids.items()))).encode(*LOSSLESS), whole)
+            whole = crc32(repr((made.losses, made.normal, sorted(made.ids.items()))).encode(*LOSSLESS), whole)
         rows.append(f"{name}: {said.total()} losses {whole:08x}")
         rows.extend(f"    {line}" for line in sorted(said.keys() - known) if changes)
         known.update(said)
@@ -133,7 +133,7 @@ def test_odd_streams_in_pieces(approved: Callable[[str, Iterable[str]], None]) -
         adapter = protocols.get(source)
         answer = read_body(adapter, json.dumps(body).encode(), "response")
         assert isinstance(answer, ModelResponse)
-        fit = fit_response(normal_response(answer), adapter.capabilities).meant
+        fit = fit_response(normal_response(answer), adapter.capabilities).normal
         stream = adapter.write_stream(replace(fit, is_stream=True, protocol=source))
         marks = []
         for target in protocols.protocols():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.convert import Converted, convert, unsaid
+from workbench.convert import Conversion, convert, roundtrip_differences
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 POINT = {"cachePoint": {"type": "default"}}
@@ -35,9 +35,9 @@ BLOCKS: dict[str, Any] = {
 }
 
 
-def request(body: dict[str, Any], source: str, target: str) -> Converted:
+def request(body: dict[str, Any], source: str, target: str) -> Conversion:
     made = convert(json.dumps(body).encode(), target, protocol=source)
-    assert unsaid(made) == ()
+    assert roundtrip_differences(made) == ()
     return made
 
 

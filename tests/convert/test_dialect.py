@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.convert.dialect import spelled
+from workbench.convert.dialect import rename_fields
 
 BODY = b'{"model": "m", "max_completion_tokens": 9, "messages": []}'
 
@@ -19,9 +19,9 @@ BODY = b'{"model": "m", "max_completion_tokens": 9, "messages": []}'
     ],
 )
 def test_a_field_is_renamed_only_where_the_other_name_is_known(known: tuple[str, ...] | None, body: bytes) -> None:
-    assert spelled(BODY, known).replace(b" ", b"") == body.replace(b" ", b"")
+    assert rename_fields(BODY, known).replace(b" ", b"") == body.replace(b" ", b"")
 
 
 def test_what_is_no_object_or_has_no_such_field_stays() -> None:
     for body in (b'{"model": "m"}', b"[1]"):
-        assert spelled(body, ("max_tokens",)) == body
+        assert rename_fields(body, ("max_tokens",)) == body

@@ -93,7 +93,13 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "an image in a result": (
         BLOCKS,
         {"messages": [ASK, said(USE), results({"type": "tool_result", "tool_use_id": "t1", "content": [IMAGE]})]},
-        [("/messages/2/content/0/content/0", "'image' in a result", "moved into a user message behind the results")],
+        [
+            (
+                "/messages/2/content/0/content/0",
+                "'image' in a tool result",
+                "moved into a user message after the tool results",
+            )
+        ],
         {
             "/messages/2/content": "[image: in the user message behind the results]",
             "/messages/3/role": "user",
@@ -137,7 +143,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "a tool whose schema only its provider knows": (
         BLOCKS,
         {"tools": [{"type": "bash_20250124", "name": "bash"}], "messages": [ASK]},
-        [("/tools/0", "whose schema only its provider knows", "left out")],
+        [("/tools/0", "only its provider knows the schema", "left out")],
         {},
     ),
     "a custom tool": (
@@ -152,7 +158,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
                 },
             ],
         },
-        [("/messages/1/tool_calls/0/custom/input", "free-text", "wrapped"), ("/tools/0", "free text", "'input'")],
+        [("/messages/1/tool_calls/0/custom/input", "free-text", "wrapped"), ("/tools/0", "free-text", "'input'")],
         {"/messages/1/content/0/input": {"input": "x y"}, "/tools/0/input_schema/required": ["input"]},
     ),
     "ids beyond the pattern": (
@@ -164,16 +170,16 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
         ],
         {"/messages/1/content/0/id": "f_0", "/messages/2/content/0/tool_use_id": "f_0"},
     ),
-    "arguments that are no JSON": (
+    "arguments that are not JSON": (
         CHAT,
         {"messages": [ASK, called(function={"name": "f", "arguments": '{"a": '})]},
-        [("/messages/1/tool_calls/0/function/arguments", "no JSON", "wrapped: {'arguments': …}")],
+        [("/messages/1/tool_calls/0/function/arguments", "not JSON", "wrapped: {'arguments': …}")],
         {"/messages/1/content/0/input": {"arguments": '{"a": '}},
     ),
-    "arguments that are no object": (
+    "arguments that are not an object": (
         CHAT,
         {"messages": [ASK, called(function={"name": "f", "arguments": "[1]"})]},
-        [("/messages/1/tool_calls/0/function/arguments", "no object", "wrapped")],
+        [("/messages/1/tool_calls/0/function/arguments", "not an object", "wrapped")],
         {"/messages/1/content/0/input": {"arguments": [1]}},
     ),
     "empty arguments": (
@@ -207,7 +213,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "a role nobody knows": (
         CHAT,
         {"messages": [{"role": "narrator", "content": "go"}]},
-        [("/messages/0/role", "'narrator'", "the role 'user'")],
+        [("/messages/0/role", "'narrator'", "written as 'user'")],
         {"/messages/0/role": "user"},
     ),
     "an opaque part": (
@@ -219,7 +225,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "interleaved parts": (
         BLOCKS,
         {"messages": [ASK, said(USE, {"type": "text", "text": "and"})]},
-        [("/messages/1/content/0", "the order", "reasoning first, then texts, then calls")],
+        [("/messages/1/content/0", "the order", "reasoning first, then text, then tool calls")],
         {"/messages/1/content": "and", "/messages/1/tool_calls/0/id": "t1"},
     ),
     "thinking and its budget": (
@@ -227,7 +233,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
         {"messages": [ASK], "thinking": {"type": "enabled", "budget_tokens": 2000}},
         [
             ("/thinking/budget_tokens", "'thinking.budget_tokens'", "left out"),
-            ("/thinking/type", "thinking ('on')", "left out"),
+            ("/thinking/type", "thinking switch ('on')", "left out"),
         ],
         {},
     ),
@@ -253,15 +259,15 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             },
         },
         [
-            ("/response_format/json_schema/name", "the name of the schema", "left out"),
-            ("/response_format/json_schema/strict", "the strict of the schema", "left out"),
+            ("/response_format/json_schema/name", "the name of the response schema", "left out"),
+            ("/response_format/json_schema/strict", "the strict of the response schema", "left out"),
         ],
         {"/output_config/format/schema": {"type": "object"}},
     ),
     "history that only the server holds": (
         BLOCKS,
         {"messages": [ASK], "thread": {"previous_message_id": "msg_1"}},
-        [("/thread", "the history that only the server holds", "left out")],
+        [("/thread", "the history that only the provider stores", "left out")],
         {},
     ),
     "text before the results": (
@@ -273,7 +279,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
                 results({"type": "text", "text": "b"}, {"type": "tool_result", "tool_use_id": "t1", "content": "r"}),
             ]
         },
-        [("/messages/2/content/0", "before the results", "moved behind them")],
+        [("/messages/2/content/0", "before the tool results", "moved after them")],
         {"/messages/2/content": "r", "/messages/3/content": "b"},
     ),
 }
@@ -316,7 +322,7 @@ def poor(*messages: Message, **fields: Any) -> Any:
 
 def test_a_target_without_ids_pairs_by_name() -> None:
     fitted = poor(Message("assistant", (CALL,)), Message("tool", (ToolResultIR("c1", (Text("r"),)),)))
-    assert [part.name for message in fitted.meant.messages for part in message.parts] == ["f", "f"]
+    assert [part.name for message in fitted.normal.messages for part in message.parts] == ["f", "f"]
     assert [loss.what for loss in fitted.losses] == ["the id 'c1'"]
     assert fitted.ids == {}
 
@@ -324,16 +330,16 @@ def test_a_target_without_ids_pairs_by_name() -> None:
 def test_a_system_message_between_others_moves_to_the_system_text() -> None:
     messages = (Message("user", (Text("a"),)), Message("system", (Text("s"),)), Message("user", (Text("b"),)))
     fitted = poor(*messages, system=(Text("t"),))
-    assert fitted.meant.system == (Text("t\n\ns"),)
-    assert [message.role for message in fitted.meant.messages] == ["user", "user"]
+    assert fitted.normal.system == (Text("t\n\ns"),)
+    assert [message.role for message in fitted.normal.messages] == ["user", "user"]
     assert "moved to the end of the system text" in [loss.instead for loss in fitted.losses]
 
 
 def test_parallel_off_and_strict_are_lost_where_there_is_no_switch() -> None:
     fitted = poor(Message("user", (Text("a"),)), parallel=False)
-    assert fitted.meant.parallel is None
+    assert fitted.normal.parallel is None
     assert [(loss.pointer, loss.what) for loss in fitted.losses] == [
-        ("/parallel_tool_calls", "parallel calls switched off")
+        ("/parallel_tool_calls", "parallel tool calls switched off")
     ]
 
 
@@ -353,12 +359,12 @@ def test_only_what_holds_a_single_string_has_its_texts_joined(holder: str, one_t
         messages = () if holder == "system" else (asked, Message(holder, parts))
         request = ModelRequest("", "m", messages, system=TWO if holder == "system" else ())
         fitted = fit_request(NormalRequest(request), capabilities)
-    (held,) = [fitted.meant.system] if holder == "system" else [m.parts for m in fitted.meant.messages[-1:]]
+    (held,) = [fitted.normal.system] if holder == "system" else [m.parts for m in fitted.normal.messages[-1:]]
     texts = [part.text for part in (held[0].content if holder == "tool" else held) if isinstance(part, Text)]
     whole = "ab" if holder in ("assistant", "answer") else "a\n\nb"
     assert texts == ([whole] if holder == one_text else ["a", "b"])
-    how = "joined to the first " + ("as it is" if whole == "ab" else "with an empty line")
-    told = [("the border between two texts", how)]
+    how = "joined to the first " + ("directly" if whole == "ab" else "with an empty line")
+    told = [("the boundary between two texts", how)]
     assert [(loss.what, loss.instead) for loss in fitted.losses] == (told if holder == one_text else [])
 
 
@@ -370,7 +376,7 @@ def test_a_second_source_of_media_is_lost_by_its_own_place() -> None:
         NormalRequest(request), Capabilities(media=frozenset(("image",)), media_sources=frozenset(("data",)))
     )
     assert [loss[:2] for loss in fitted.losses] == [
-        ("/messages/0/content/0/source/url", "the url of media beside its data")
+        ("/messages/0/content/0/source/url", "the url of media that also has data")
     ]
 
 
@@ -380,34 +386,34 @@ def test_the_proof_of_reasoning_is_lost_by_its_own_place() -> None:
     request = ModelRequest("", "m", (Message("assistant", (part, Text("a")), pointer="/messages/0"),))
     fitted = fit_request(NormalRequest(request), protocols.get(CHAT).capabilities)
     assert [loss[:2] for loss in fitted.losses] == [
-        ("/messages/0/content/0/proof", "the signature of reasoning, which is bound to its protocol"),
+        ("/messages/0/content/0/proof", "the signature of reasoning, which is valid in its own protocol only"),
         ("/messages/0/content/0/sealed", "encrypted state of reasoning"),
     ]
 
 
 def test_media_without_a_place_are_lost() -> None:
     fitted = poor(Message("user", (Text("a"), Media("image", "image/png", "AAAA"))))
-    assert fitted.meant.messages[0].parts == (Text("a"),)
+    assert fitted.normal.messages[0].parts == (Text("a"),)
 
 
 def test_an_answer_of_several_choices_keeps_the_first() -> None:
     messages = (Message("assistant", (Text("a"),)), Message("assistant", (Text("b"),), pointer="/choices/1/message"))
     fitted = fit_response(NormalResponse(ModelResponse("", messages=messages)), protocols.get(BLOCKS).capabilities)
-    assert [message.parts for message in fitted.meant.messages] == [(Text("a"),)]
-    assert ("/choices/1", "another choice: the target gives one answer") in [loss[:2] for loss in fitted.losses]
+    assert [message.parts for message in fitted.normal.messages] == [(Text("a"),)]
+    assert ("/choices/1", "another choice; the target returns one") in [loss[:2] for loss in fitted.losses]
 
 
 def test_counts_that_a_target_must_have_are_written_and_said() -> None:
     answer = ModelResponse("", messages=(Message("assistant", (Text("a"),)),))
     fitted = fit_response(NormalResponse(answer), protocols.get(BLOCKS).capabilities)
-    assert fitted.meant.usage == Usage(0, 0)
-    assert fitted.losses[0].instead == "0 is written"
+    assert fitted.normal.usage == Usage(0, 0)
+    assert fitted.losses[0].instead == "written as 0"
 
 
 def test_an_error_keeps_its_words() -> None:
     error = ApiError("bad", "invalid_request_error", code="c", param="p")
     fitted = fit_response(NormalResponse(ModelResponse("", error=error)), protocols.get(BLOCKS).capabilities)
-    assert (fitted.meant.error.message, fitted.meant.error.type, fitted.meant.error.code) == (
+    assert (fitted.normal.error.message, fitted.normal.error.type, fitted.normal.error.code) == (
         "bad",
         "invalid_request_error",
         None,
@@ -421,6 +427,6 @@ def test_no_proof_is_made_up(carrier: Carrier, target: str) -> None:
     parts = (Reasoning(carrier, "readable"), Text("a"))
     request = ModelRequest("", "m", (Message("user", (Text("q"),)), Message("assistant", parts)))
     fitted = fit_request(NormalRequest(request), protocols.get(target).capabilities)
-    kept = [part for _, part in fitted.meant.messages[1].reasoning()]
+    kept = [part for _, part in fitted.normal.messages[1].reasoning()]
     assert all(part.signature is None and part.data is None for part in kept)
     assert [part.text for part in kept] == (["readable"] if target == CHAT else [])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.convert.names import Ids, fitting, rewritten
+from workbench.convert.names import ConversationIds, name_check, rewrite_words
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import Capabilities
 
@@ -25,9 +25,9 @@ PATTERNS = {
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(words=st.lists(st.text(max_size=80).filter(bool), max_size=8))
 def test_names_fit_and_stay_apart(pattern: str, longest: int | None, words: list[str]) -> None:
-    fits = fitting(pattern, longest)
-    new = rewritten(words, fits, longest)
-    assert new == rewritten(words, fits, longest)
+    fits = name_check(pattern, longest)
+    new = rewrite_words(words, fits, longest)
+    assert new == rewrite_words(words, fits, longest)
     assert len(set(new.values())) == len(set(words))
     for old, made in new.items():
         assert made == old if fits(old) else fits(made)
@@ -35,7 +35,7 @@ def test_names_fit_and_stay_apart(pattern: str, longest: int | None, words: list
 
 
 def test_a_name_that_is_taken_is_not_given_again() -> None:
-    new = rewritten(["a:b", "a_b", "a/b"], fitting("[a-z_0-9]+", None), None)
+    new = rewrite_words(["a:b", "a_b", "a/b"], name_check("[a-z_0-9]+", None), None)
     assert new["a_b"] == "a_b"
     assert len(set(new.values())) == 3
 
@@ -48,8 +48,8 @@ def result(call_id: str | None, name: str | None = None) -> ToolResultIR:
     return ToolResultIR(call_id, (), name=name)
 
 
-def ids(*messages: Message) -> Ids:
-    return Ids(messages, Capabilities(id_pattern="[a-zA-Z0-9_-]+"))
+def ids(*messages: Message) -> ConversationIds:
+    return ConversationIds(messages, Capabilities(id_pattern="[a-zA-Z0-9_-]+"))
 
 
 def test_missing_ids_are_numbered_and_results_go_by_name_and_order() -> None:
@@ -59,7 +59,7 @@ def test_missing_ids_are_numbered_and_results_go_by_name_and_order() -> None:
         Message("assistant", (call(None),)),
         Message("tool", (result(None),)),
     )
-    assert made.made == {
+    assert made.by_place == {
         (0, 0): "call_1",
         (0, 1): "call_2",
         (0, 2): "call_3",
@@ -75,15 +75,15 @@ def test_missing_ids_are_numbered_and_results_go_by_name_and_order() -> None:
 def test_an_empty_id_is_remembered_as_empty() -> None:
     made = ids(Message("assistant", (call(""),)), Message("tool", (result(""),)))
     assert made.origin == {"call_1": ""}
-    assert made.made == {(0, 0): "call_1", (1, 0): "call_1"}
+    assert made.by_place == {(0, 0): "call_1", (1, 0): "call_1"}
 
 
 def test_a_made_id_is_not_one_that_is_there() -> None:
     made = ids(Message("assistant", (call("call_1"), call(None))), Message("tool", (result(None), result("call_1"))))
-    assert made.made[0, 1] != "call_1" and made.made[0, 1] == made.made[1, 0]
+    assert made.by_place[0, 1] != "call_1" and made.by_place[0, 1] == made.by_place[1, 0]
 
 
 def test_a_result_without_a_call_stays_without_one() -> None:
     made = ids(Message("tool", (result(None), result("lost:1"))))
-    assert made.made == {(0, 0): "call_1"}
+    assert made.by_place == {(0, 0): "call_1"}
     assert made.origin == {"lost_1": "lost:1", "call_1": None}

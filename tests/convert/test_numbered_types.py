@@ -66,7 +66,7 @@ def test_a_number_that_is_no_type_is_not_made_one(target: str, number: JsonValue
     assert tool.schema["properties"]["a"] == {}
     told = {loss.what: loss.pointer for loss in made.losses}
     at = "/tools/0/functionDeclarations/0/parameters/properties/a/type"
-    assert told[f"the type {number!r}, which has no name"] == at
+    assert told[f"the type {number!r}, a number instead of a name"] == at
 
 
 def test_the_body_itself_keeps_its_numbers() -> None:

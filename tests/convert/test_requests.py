@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from workbench.convert import Converted, convert, unsaid
+from workbench.convert import Conversion, convert, roundtrip_differences
 
 CHAT, BLOCKS, CONVERSE, ITEMS = "openai-chat", "anthropic-messages", "bedrock-converse", "openai-responses"
 ASK = {"role": "user", "content": "q"}
 
 
-def request(body: dict[str, Any], source: str, target: str) -> Converted:
+def request(body: dict[str, Any], source: str, target: str) -> Conversion:
     made = convert(json.dumps(body).encode(), target, protocol=source)
-    assert unsaid(made) == ()
+    assert roundtrip_differences(made) == ()
     return made
 
 
-def told(made: Converted) -> list[tuple[str, str, str]]:
+def told(made: Conversion) -> list[tuple[str, str, str]]:
     return [(loss.pointer, loss.what, loss.instead) for loss in made.losses]
 
 
-def at(made: Converted, *steps: str | int) -> Any:
+def at(made: Conversion, *steps: str | int) -> Any:
     node = json.loads(made.body)
     for step in steps:
         node = node[step]
@@ -39,8 +39,8 @@ def test_a_type_that_the_target_needs_of_a_reference_is_told() -> None:
     picture = {"type": "image_url", "image_url": {"url": "https://a.example/b"}}
     made = request({"model": "m", "messages": [{"role": "user", "content": [picture]}]}, CHAT, "gemini")
     assert at(made, "contents", 0, "parts", 0, "fileData", "mimeType") == "image/*"
-    why = "media of kind 'image' without a type, which the target needs"
-    assert told(made) == [("/messages/0/content/0", why, "'image/*' is written")]
+    why = "media of kind 'image' without a media type, which the target requires"
+    assert told(made) == [("/messages/0/content/0", why, "written as 'image/*'")]
 
 
 def test_the_type_of_a_reference_is_kept_where_it_can_be_said() -> None:
@@ -55,7 +55,7 @@ def test_a_refusal_in_the_content_is_written_as_text(target: str) -> None:
     answer = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "never"}]}
     made = request({"model": "m", "max_output_tokens": 9, "input": [ASK, answer]}, ITEMS, target)
     assert b"never" in made.body
-    assert told(made) == [("/input/1/content/0", "a refusal, apart from other text", "written as text")]
+    assert told(made) == [("/input/1/content/0", "a refusal as a part of its own", "written as text")]
 
 
 def test_the_result_of_a_server_tool_goes_with_its_call() -> None:
@@ -81,10 +81,10 @@ def test_an_empty_result_keeps_its_key() -> None:
 @pytest.mark.parametrize(
     ("config", "budget", "most", "instead"),
     [
-        ({"maxOutputTokens": 5000, "thinkingConfig": {"thinkingBudget": 100}}, 1024, 5000, ["1024 is written"]),
-        ({"maxOutputTokens": 2000, "thinkingConfig": {"thinkingBudget": 4000}}, 1999, 2000, ["1999 is written"]),
+        ({"maxOutputTokens": 5000, "thinkingConfig": {"thinkingBudget": 100}}, 1024, 5000, ["written as 1024"]),
+        ({"maxOutputTokens": 2000, "thinkingConfig": {"thinkingBudget": 4000}}, 1999, 2000, ["written as 1999"]),
         ({"maxOutputTokens": 90, "thinkingConfig": {"thinkingBudget": 1024}}, None, 90, ["left out"]),
-        ({"thinkingConfig": {"thinkingBudget": 8000}}, 8000, 12096, ["12096 tokens of the answer are allowed"]),
+        ({"thinkingConfig": {"thinkingBudget": 8000}}, 8000, 12096, ["max_tokens raised to 12096"]),
     ],
     ids=["too-small", "not-below-the-answer", "no-room", "beside-a-supplied-limit"],
 )
@@ -116,9 +116,9 @@ def test_a_parameter_is_told_by_its_keys() -> None:
 @pytest.mark.parametrize(
     ("mode", "names", "choice", "instead"),
     [
-        ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only one, has to be called"),
-        ("required", ["f", "g"], {"type": "any"}, "any tool has to be called"),
-        ("auto", ["f"], None, "left out: the model is free to call tools (auto)"),
+        ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only one, must be called"),
+        ("required", ["f", "g"], {"type": "any"}, "any tool must be called"),
+        ("auto", ["f"], None, "left out: the model decides (auto)"),
     ],
 )
 def test_allowed_tools(mode: str, names: list[str], choice: Any, instead: str) -> None:
@@ -128,7 +128,7 @@ def test_allowed_tools(mode: str, names: list[str], choice: Any, instead: str) -
     body = {"model": "m", "max_output_tokens": 9, "input": "q", "tools": tools, "tool_choice": chosen}
     made = request(body, ITEMS, BLOCKS)
     assert json.loads(made.body).get("tool_choice") == choice
-    assert told(made) == [("/tool_choice", "a choice of tools of mode 'allowed_tools'", instead)]
+    assert told(made) == [("/tool_choice", "a tool choice of mode 'allowed_tools'", instead)]
 
 
 def test_thinking_that_has_no_measure_leaves_no_empty_object() -> None:
@@ -136,7 +136,7 @@ def test_thinking_that_has_no_measure_leaves_no_empty_object() -> None:
     body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": config}
     made = request(body, "gemini", ITEMS)
     assert "reasoning" not in json.loads(made.body)
-    assert [what for _, what, _ in told(made)] == ["the switch of thinking ('on')"]
+    assert [what for _, what, _ in told(made)] == ["the thinking switch ('on')"]
 
 
 PDF = "JVBERi0="
@@ -177,7 +177,7 @@ def test_a_name_in_characters_that_are_refused_is_rewritten() -> None:
 def test_a_document_without_a_name_is_called_one() -> None:
     document = {key: value for key, value in NAMED[BLOCKS].items() if key != "title"}
     made = request(with_document(BLOCKS, document), BLOCKS, CONVERSE)
-    assert [instead for _, _, instead in told(made)] == ["called 'document'"]
+    assert [instead for _, _, instead in told(made)] == ["named 'document'"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_document_without_a_name_is_called_one() -> None:
             {"x": 0.12345678901234568},
             ["the number 0.12345678901234567890 in the arguments"],
         ),
-        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number that no double holds"]),
+        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number out of the range of a double"]),
     ],
     ids=["same-number", "nearest", "beyond"],
 )
@@ -208,7 +208,7 @@ def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
     made = request(body, "gemini", CHAT)
     assert at(made, "tool_choice") == "required"
     place = "/toolConfig/functionCallingConfig"
-    assert told(made) == [(place, "a choice among some of the tools", "any tool has to be called")]
+    assert told(made) == [(place, "a tool choice among some of the tools", "any tool must be called")]
 
 
 @pytest.mark.parametrize(
@@ -236,5 +236,5 @@ def test_a_text_with_tags_of_reasoning_is_told_where_readers_take_it_for_reasoni
     said = turns({"type": "text", "text": "q"}, {"type": "text", "text": "a <think>b</think>"})
     made = request({"model": "m", "max_tokens": 9} | said, BLOCKS, CHAT)
     assert at(made, "messages", 1, "content") == "a <think>b</think>"
-    what = "a text with tags that readers take for reasoning"
-    assert told(made) == [("/messages/1/content/0", what, "written as it is")]
+    what = "text with think tags, which clients read as reasoning"
+    assert told(made) == [("/messages/1/content/0", what, "written unchanged")]

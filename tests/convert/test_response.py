@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from workbench.convert import Converted, convert, unsaid
-from workbench.convert.compare import differing
+from workbench.convert import Conversion, convert, roundtrip_differences
+from workbench.convert.compare import response_differences
 from workbench.ir import ApiError, ModelResponse
 
 CHAT = {
@@ -30,13 +30,13 @@ BLOCKS = {
 }
 
 
-def answer(body: dict[str, Any], source: str, target: str) -> Converted:
+def answer(body: dict[str, Any], source: str, target: str) -> Conversion:
     made = convert(json.dumps(body).encode(), target, side="response", protocol=source)
-    assert unsaid(made) == ()
+    assert roundtrip_differences(made) == ()
     return made
 
 
-def lost(made: Converted) -> dict[str, tuple[str, str]]:
+def lost(made: Conversion) -> dict[str, tuple[str, str]]:
     return {pointer: (what, instead) for pointer, what, instead in made.losses}
 
 
@@ -83,7 +83,7 @@ def test_finish_reasons_without_a_word_of_their_own_are_named(reason: str, is_na
 
 def test_an_answer_without_a_reason_is_said_to_have_one() -> None:
     made = answer(BLOCKS | {"stop_reason": None}, "anthropic-messages", "openai-responses")
-    assert lost(made)["/stop_reason"][1] == "'stop', by what it holds"
+    assert lost(made)["/stop_reason"][1] == "'stop', from its content"
 
 
 def test_another_choice_ends_for_its_own_reason() -> None:
@@ -107,21 +107,23 @@ def test_an_error_loses_by_place_what_the_target_has_no_key_for() -> None:
 def test_an_error_in_a_stream_is_of_a_type_that_the_target_knows(error: dict[str, str], what: str) -> None:
     stream = b"data: " + json.dumps({"error": {"message": "no"} | error}).encode() + b"\n\n"
     made = convert(stream, "bedrock-converse", side="response", protocol="openai-chat")
-    assert unsaid(made) == ()
-    assert made.losses[0] == ("", f"an error in a stream {what}", "'internalServerException'")
+    assert roundtrip_differences(made) == ()
+    assert made.losses[0] == ("", f"an error in a stream {what}", "written as 'internalServerException'")
 
 
 def test_an_answer_that_goes_on_is_told_where_it_is_written_as_a_whole_one() -> None:
     text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so far"}]}
     body = {"id": "resp_1", "model": "m", "status": "in_progress", "output": [text]}
     made = answer(body, "openai-responses", "openai-chat")
-    assert lost(made)["/status"] == ("that the answer is not complete yet", "written as a whole answer")
+    assert lost(made)["/status"] == ("that the response is incomplete", "written as a complete response")
 
 
 def test_what_is_read_of_an_answer_is_held_against_what_was_meant() -> None:
     made = answer(BLOCKS, "anthropic-messages", "openai-chat")
-    assert isinstance(made.meant, ModelResponse)
-    assert unsaid(replace(made, meant=replace(made.meant, id="msg_2"))) == ("id: 'msg_2' became 'msg_1'",)
+    assert isinstance(made.normal, ModelResponse)
+    assert roundtrip_differences(replace(made, normal=replace(made.normal, id="msg_2"))) == (
+        "id: 'msg_2' became 'msg_1'",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,4 +132,4 @@ def test_what_is_read_of_an_answer_is_held_against_what_was_meant() -> None:
 )
 def test_an_error_may_be_said_by_a_finish_reason_too(meant: str | None, said: str | None, is_same: bool) -> None:
     one, two = (ModelResponse("", stop=stop, error=ApiError("no")) for stop in (meant, said))
-    assert (differing(one, two) == ()) is is_same
+    assert (response_differences(one, two) == ()) is is_same

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.convert import laws
 from tests.record_anthropic import Upstream
 from workbench import protocols, testing
-from workbench.convert import unmap
-from workbench.convert.compare import differing
-from workbench.convert.convert import read_body, response_as
+from workbench.convert import restore_ids
+from workbench.convert.compare import response_differences
+from workbench.convert.convert import convert_response, read_body
 from workbench.convert.fit import fit_response
 from workbench.convert.normal import NormalResponse, normal_response
 from workbench.convert.streaming import AGAIN, StreamConversion
@@ -71,7 +71,7 @@ def stream(response: ModelResponse, protocol: str, seed: int = 1) -> bytes:
         replace(m, parts=tuple(replace(p, carrier=carrier, **proof) if _is_thought(p) else p for p in m.parts))  # type: ignore[arg-type]
         for m in response.messages
     )
-    fitted = fit_response(NormalResponse(replace(response, messages=messages)), adapter.capabilities).meant
+    fitted = fit_response(NormalResponse(replace(response, messages=messages)), adapter.capabilities).normal
     return write_stream(adapter.stream_writer(), replace(fitted, protocol=protocol), cutter(random.Random(seed)))
 
 
@@ -100,7 +100,7 @@ def agree(body: bytes, source: str, target: str, sizes: Sequence[int]) -> None:
     adapter = protocols.get(target)
     decoded = read_body(protocols.get(source), body, "response")
     assert isinstance(decoded, ModelResponse)
-    whole = response_as(decoded, adapter)
+    whole = convert_response(decoded, adapter)
     written, made = passed(body, source, target, sizes)
     assert written == passed(body, source, target)[0], "the same for any pieces"
     assert made.response == decoded
@@ -111,8 +111,8 @@ def agree(body: bytes, source: str, target: str, sizes: Sequence[int]) -> None:
     if {loss.instead for loss in made.losses} & {"that in which they came", "passed on as they came"}:
         return
     assert set(whole.losses) == set(made.losses)
-    wanted, said = _ranked(unmap(wanted, whole.ids), adapter), _ranked(unmap(said, made.ids), adapter)
-    assert not differing(wanted, said), f"{source} -> {target}"
+    wanted, said = _ranked(restore_ids(wanted, whole.ids), adapter), _ranked(restore_ids(said, made.ids), adapter)
+    assert not response_differences(wanted, said), f"{source} -> {target}"
 
 
 def _ranked(response: Any, adapter: Adapter) -> ModelResponse:
@@ -138,7 +138,7 @@ def test_generated_streams_say_what_their_answers_say(source: str) -> None:
     @settings(max_examples=3, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(testing.answers(stream=True), st.sampled_from(others), st.integers(0, 99), st.floats(0.2, 2))
     def holds(made: ModelResponse, target: str, seed: int, end: float) -> None:
-        meant = replace(fit_response(NormalResponse(made), adapter.capabilities).meant, protocol=source)
+        meant = replace(fit_response(NormalResponse(made), adapter.capabilities).normal, protocol=source)
         body = write_stream(adapter.stream_writer(), meant, cutter(random.Random(seed)))
         body = body[: int(len(body) * end)]
         if read_stream(body).framing:

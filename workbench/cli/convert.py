@@ -26,7 +26,7 @@ from workbench.cli import _files, _output
 from workbench.errors import LocalProtocolError, WireError
 
 if TYPE_CHECKING:
-    from workbench.convert import Converted
+    from workbench.convert import Conversion
     from workbench.ir import JsonValue
     from workbench.protocols.decode import DecodedExchange
     from workbench.wire.session import Session
@@ -93,7 +93,7 @@ def _chosen(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange
     raise LocalProtocolError(f"no {what} of a model in {session.name}", hint="name its protocol with --protocol")
 
 
-def _as_json(path: str, decoded: DecodedExchange, side: str, made: Converted) -> JsonValue:
+def _as_json(path: str, decoded: DecodedExchange, side: str, made: Conversion) -> JsonValue:
     body, sealed = _readable(made)
     return {
         "path": path,
@@ -110,7 +110,7 @@ def _as_json(path: str, decoded: DecodedExchange, side: str, made: Converted) ->
     }
 
 
-def _readable(made: Converted) -> tuple[JsonValue, str | None]:
+def _readable(made: Conversion) -> tuple[JsonValue, str | None]:
     """(body, None), or (None, base64) for what is no text."""
     from workbench.wire.jsontext import loads
 
@@ -125,7 +125,7 @@ def _readable(made: Converted) -> tuple[JsonValue, str | None]:
         return None, b64encode(made.body).decode()
 
 
-def _print(decoded: DecodedExchange, side: str, made: Converted, output: str | None, others: int) -> None:
+def _print(decoded: DecodedExchange, side: str, made: Conversion, output: str | None, others: int) -> None:
     """The body alone where it goes to a pipe as text would; then ids and losses."""
     is_same = " (the same bytes)" if decoded.protocol == made.protocol else ""
     _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")
@@ -147,7 +147,7 @@ def _print(decoded: DecodedExchange, side: str, made: Converted, output: str | N
         _emit_body(made)
 
 
-def _emit_body(made: Converted) -> None:
+def _emit_body(made: Conversion) -> None:
     import json
 
     body, sealed = _readable(made)

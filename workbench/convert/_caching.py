@@ -1,6 +1,6 @@
-"""Marks for the cache: a key of what they stand on, or a block of their own behind it.
+"""Turns cache-point blocks into ``cache_control`` keys on the part before them.
 
-Normal form has the key, ``cache_control``; a block that marks nothing that could have it stays what it is.
+Normal form has the key; a block after something that cannot have the key stays a block.
 
 Facts: ``types/cache_control_ephemeral_param.py`` of the official ``anthropic`` SDK 2.12; ``CachePointBlock`` in
 botocore's service model ``bedrock-runtime/2023-09-30``: type "default", and the same ``ttl``.
@@ -19,24 +19,24 @@ KEY = "cache_control"
 BLOCK = "cachePoint"
 
 
-def marked(normal: NormalRequest) -> NormalRequest:
-    """The request with every block for the cache as a key of what stands before it."""
+def apply_cache_points(normal: NormalRequest) -> NormalRequest:
+    """Turn each cache-point block into a ``cache_control`` key on the preceding part."""
     request = normal.request
     messages = tuple(
-        message if (parts := _marked(message.parts)) is message.parts else replace(message, parts=parts)
+        message if (parts := _apply_to_parts(message.parts)) is message.parts else replace(message, parts=parts)
         for message in request.messages
     )
-    tools, params = _marked_tools(request.tools, normal.params)
-    changed = replace(request, messages=messages, system=_marked(request.system), tools=tools)
+    tools, params = _apply_to_tools(request.tools, normal.params)
+    changed = replace(request, messages=messages, system=_apply_to_parts(request.system), tools=tools)
     return replace(normal, request=changed, params=params)
 
 
-def is_mark(value: JsonValue) -> bool:
-    """A block for the cache, and nothing beside it."""
+def is_cache_point(value: JsonValue) -> bool:
+    """True for an object that holds a cache point and nothing else."""
     return isinstance(value, dict) and value.keys() == {BLOCK}
 
 
-def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _apply_to_parts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     if not any(isinstance(part, Opaque) and part.type == BLOCK for part in parts):
         return parts
     kept = list[Part]()
@@ -51,15 +51,17 @@ def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _key_of(value: JsonValue) -> JsonValue:
-    """``cache_control`` for a block; None where it says more than that has words for."""
-    inside = value[BLOCK] if is_mark(value) else None
+    """The ``cache_control`` value for a block; None if the block has fields that it cannot express."""
+    inside = value[BLOCK] if is_cache_point(value) else None
     if not isinstance(inside, dict) or inside.get("type") != "default" or not inside.keys() <= {"type", "ttl"}:
         return None
     return {**inside, "type": "ephemeral"}
 
 
-def _marked_tools(tools: tuple[ToolDef, ...], params: Iterable[Param]) -> tuple[tuple[ToolDef, ...], tuple[Param, ...]]:
-    """Tools, and the parameters without the marks that stand between tools."""
+def _apply_to_tools(
+    tools: tuple[ToolDef, ...], params: Iterable[Param]
+) -> tuple[tuple[ToolDef, ...], tuple[Param, ...]]:
+    """Tools with their cache keys, and the parameters without the cache points between tools."""
     held, rest = list(tools), list[Param]()
     for param in params:
         place, _, number = param.pointer.rpartition("/")

@@ -1,4 +1,4 @@
-"""The events of a stream whose bytes come in any pieces."""
+"""Splits a stream into events while its bytes arrive in any pieces."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'["\\]')
 _LENGTH, _LEAST, _MOST = 4, 16, 1 << 25
-"""Bytes of the number that an AWS message begins with, and what it can be."""
+"""Length field of an AWS message in bytes, and the least and greatest length accepted."""
 
 
 class EventReader:
-    """Reads a stream piece by piece, however it is framed; the events are the same however the bytes are cut."""
+    """Reads a stream piece by piece in any framing; the events do not depend on where the bytes are cut."""
 
     def __init__(self) -> None:
-        self.framing: Framing | None = None  # told by the first bytes
+        self.framing: Framing | None = None  # known from the first bytes
         self._sse = SseReader()
         self._held = bytearray()
         self._number = 0
         self._depth = 0
         self._is_string = False
-        self._at = 0  # where to go on in what is held
+        self._at = 0  # scan position in the held bytes
 
     def feed(self, data: bytes) -> list[SseEvent]:
-        """Events that are whole now."""
+        """Events that are complete now."""
         if self.framing is None:
             self._held += data
             data = bytes(self._held)
@@ -58,7 +58,7 @@ class EventReader:
         return self._events(rest) if rest else []
 
     def _events(self, piece: bytes) -> list[SseEvent]:
-        """The event of a piece that holds one, numbered; its places are those in the piece."""
+        """The numbered events of one piece; byte positions are relative to the piece."""
         framing = self.framing
         if framing is Framing.JSON_ARRAY:
             framing = Framing.NDJSON
@@ -79,7 +79,7 @@ class EventReader:
         begin, held = 0, self._held
         while len(held) - begin >= _LENGTH:
             length = max(int.from_bytes(held[begin : begin + _LENGTH], "big"), _LEAST)
-            end = begin + length if length < _MOST else len(held)  # what is no message has no length
+            end = begin + length if length < _MOST else len(held)  # an implausible length: not a message, take all
             if end > len(held):
                 break
             yield begin, end
@@ -87,7 +87,7 @@ class EventReader:
         self._at = begin
 
     def _elements(self) -> Iterator[tuple[int, int]]:
-        """Objects in the array, each with what stands before it."""
+        """Yield the span of each object in the array, including what precedes it."""
         held, begin = self._held, 0
         while found := (_IN_STRING if self._is_string else _TOKEN).search(held, self._at):
             self._at, token = found.end(), found[0]
@@ -107,7 +107,7 @@ class EventReader:
 
 
 def _framing_of(data: bytes) -> Framing | None:
-    """The framing of a stream that begins so; None while that cannot be told."""
+    """Framing of a stream by its first bytes; None while it cannot be known."""
     if _BOM.startswith(data[:3]) and len(data) < 3:
         return None
     text = data.removeprefix(_BOM).lstrip(_SPACE)

@@ -1,4 +1,4 @@
-"""Parts, cut down to what a target takes."""
+"""Reduces parts to what the target accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from decimal import Decimal
 from math import isfinite
 from operator import is_
 
-from workbench.convert.losses import Ledger
+from workbench.convert.losses import LossReport
 from workbench.ir import (
     NOTHING,
     JsonValue,
@@ -25,18 +25,18 @@ from workbench.protocols import Capabilities
 from workbench.wire.jsontext import JsonIndex, dumps
 
 ARGUMENTS = "arguments"
-"""Key that arguments are wrapped under which are no JSON object, where the target needs one."""
+"""Key under which arguments that are not a JSON object are wrapped if the target requires an object."""
 
 WRAPPED = f"wrapped: {{{ARGUMENTS!r}: …}}"
 
 INPUT = "input"
-"""Key of the only argument that the free text of a custom tool becomes."""
+"""Key of the only argument that replaces the free text of a custom tool."""
 
 ERROR_MARK = "[tool error] "
-"""Begins the text of a failed result where the target has no flag."""
+"""Prefix of the text of a failed result if the target has no error flag."""
 
 JSON = "json"
-"""Type of an opaque part of a result that is a JSON value where text is the rule."""
+"""Type of an opaque part of a tool result that holds a JSON value instead of text."""
 
 _CACHE = "cache_control"
 _FLOAT = re.compile(r"\d[.eE]")
@@ -45,93 +45,95 @@ _KEY = re.compile(r'"\s*:')
 _SYNONYMS = {"audio/mp3": "audio/mpeg", "image/jpg": "image/jpeg"}
 _ALIASES = {"document": "file", "file": "document"}
 _NAMES = (("title",), ("filename",), ("document", "name"), ("file", "filename"))
-"""Keys of the name of a document, as the protocols have it."""
+"""Key paths of a document's name in the protocols."""
 
 _FIELDS = ("data", "url", "file_id")
 
 
 def fit_extra(
-    extra: Mapping[str, JsonValue], pointer: str, capabilities: Capabilities, ledger: Ledger
+    extra: Mapping[str, JsonValue], pointer: str, capabilities: Capabilities, report: LossReport
 ) -> Mapping[str, JsonValue]:
-    """Cache markers where the target has them; everything else is lost."""
+    """Keep cache markers if the target has them; everything else is lost."""
     if not extra:
         return NOTHING
     marker = extra.get(_CACHE)
     if capabilities.cache_markers and isinstance(marker, dict) and marker.get("type") == "ephemeral":
-        ledger.lose_keys(pointer, {k: v for k, v in extra.items() if k != _CACHE})
+        report.lose_keys(pointer, {k: v for k, v in extra.items() if k != _CACHE})
         if not capabilities.cache_blocks or marker.keys() <= {"type", "ttl"}:
             return {_CACHE: marker}
-        ledger.lose_keys(f"{pointer}/{_CACHE}", {k: v for k, v in marker.items() if k not in ("type", "ttl")})
+        report.lose_keys(f"{pointer}/{_CACHE}", {k: v for k, v in marker.items() if k not in ("type", "ttl")})
         return {_CACHE: {k: v for k, v in marker.items() if k in ("type", "ttl")}}
     if isinstance(marker, dict):
-        ledger.lose(f"{pointer}/{_CACHE}", "a cache marker")
+        report.lose(f"{pointer}/{_CACHE}", "a cache marker")
         extra = {k: v for k, v in extra.items() if k != _CACHE}
-    ledger.lose_keys(pointer, extra)
+    report.lose_keys(pointer, extra)
     return NOTHING
 
 
-def fit_text(part: Text, pointer: str, capabilities: Capabilities, ledger: Ledger) -> Text | None:
-    """None for an empty one that the target refuses."""
-    extra = fit_extra(part.extra, pointer, capabilities, ledger) if part.extra else part.extra
+def fit_text(part: Text, pointer: str, capabilities: Capabilities, report: LossReport) -> Text | None:
+    """Reduce a text; None for an empty one that the target refuses."""
+    extra = fit_extra(part.extra, pointer, capabilities, report) if part.extra else part.extra
     if not capabilities.empty_text and not part.text.strip():
-        ledger.lose(pointer, "a text without a visible character, which the target refuses")
+        report.lose(pointer, "text without a visible character, which the target refuses")
         return None
     if not part.extra:
         return part
-    return replace(part, extra=extra) if part.text or extra else None  # nothing is left that said something
+    return replace(part, extra=extra) if part.text or extra else None  # nothing with content is left
 
 
 def fit_media(
-    part: Media, pointer: str, kinds: frozenset[str], capabilities: Capabilities, ledger: Ledger
+    part: Media, pointer: str, kinds: frozenset[str], capabilities: Capabilities, report: LossReport
 ) -> Media | None:
-    """None where the target cannot hold it."""
+    """Reduce media to a source and type that the target accepts; None if it cannot hold them."""
     kind = next((k for k in (part.kind, _ALIASES.get(part.kind)) if k in kinds), None)
     if kind is None:
-        ledger.lose(pointer, f"media of kind {part.kind!r} in this place")
+        report.lose(pointer, f"media of kind {part.kind!r} at this position")
         return None
     allowed = capabilities.sources_of.get(kind, capabilities.media_sources)
     said = [name for name in _FIELDS if getattr(part, name) is not None]
     held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
     if not held:
         how = f"by {said[0]}" if said else "without any content"
-        ledger.lose(pointer, f"media of kind {part.kind!r} {how}")
+        report.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
     name, others = document_name(part) if kind in _ALIASES and capabilities.document_key else ("", part.extra)
-    extra = fit_extra(others, pointer, capabilities, ledger)
+    extra = fit_extra(others, pointer, capabilities, report)
     if name:
-        extra = {**extra, **_named(name, pointer, capabilities, ledger)}
+        extra = {**extra, **_document_name_keys(name, pointer, capabilities, report)}
     elif kind == "document" and capabilities.document_name:
-        what = "a document without a name that the target could take over, and which it refuses without"
-        ledger.lose(pointer, what, f"called {capabilities.document_name!r}")
+        what = "a document without a usable name, which the target requires"
+        report.lose(pointer, what, f"named {capabilities.document_name!r}")
     types = capabilities.media_types.get(kind)
     if types and part.media_type is not None and held[0] == "data" and part.media_type not in types:
         same = _SYNONYMS.get(part.media_type)
         at = pointer + part.source.fields.get("media_type", "")
         if same not in types:
-            ledger.lose(pointer, f"media of type {part.media_type!r:.80}, which the target does not know")
+            report.lose(pointer, f"media of type {part.media_type!r:.80}, which the target does not support")
             return None
-        ledger.lose(at, f"the media type {part.media_type!r:.80}", f"written as {same!r}, which is the same")
+        report.lose(at, f"the media type {part.media_type!r:.80}", f"written as its synonym {same!r}")
         part = replace(part, media_type=same)
     for name in said:
         if name != held[0]:
-            ledger.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media beside its {held[0]}")
+            report.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media that also has {held[0]}")
     unsaid: dict[str, None] = {field: None for field in _FIELDS if field != held[0]}
     is_said = held[0] == "data" or (capabilities.untyped_media and _is_of_kind(part.media_type, kind))
     kind_said = part.media_type if is_said else None
     if kind_said is None and kind in capabilities.untyped_media:
-        what = f"media of kind {kind!r} without a type, which the target needs"
-        ledger.lose(pointer, what, f"{capabilities.untyped_media[kind]!r} is written")
+        what = f"media of kind {kind!r} without a media type, which the target requires"
+        report.lose(pointer, what, f"written as {capabilities.untyped_media[kind]!r}")
     if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
-        ledger.lose(pointer + part.source.fields["media_type"], "the type of media that is given by reference")
+        report.lose(pointer + part.source.fields["media_type"], "the media type of media given by reference")
     return replace(part, kind=kind, media_type=kind_said, extra=extra, **unsaid)  # type: ignore[arg-type]
 
 
-def _named(name: str, pointer: str, capabilities: Capabilities, ledger: Ledger) -> Mapping[str, JsonValue]:
-    """The name of a document where the target has it, in characters that it takes."""
+def _document_name_keys(
+    name: str, pointer: str, capabilities: Capabilities, report: LossReport
+) -> Mapping[str, JsonValue]:
+    """Keys for a document's name, in characters that the target accepts."""
     new = re.sub(capabilities.document_odd, "-", name) if capabilities.document_odd else name
     new = new[: capabilities.document_length]
     if new != name:
-        ledger.lose(pointer, f"the name {name!r:.80} of a document", f"written as {new!r:.80}")
+        report.lose(pointer, f"the name {name!r:.80} of a document", f"written as {new!r:.80}")
     *path, last = capabilities.document_key
     held: Mapping[str, JsonValue] = {last: new}
     for key in reversed(path):
@@ -140,7 +142,7 @@ def _named(name: str, pointer: str, capabilities: Capabilities, ledger: Ledger) 
 
 
 def document_name(part: Media) -> tuple[str, Mapping[str, JsonValue]]:
-    """(name, the rest of ``extra``) of a document or file; "" where it has none."""
+    """(name, remaining ``extra``) of a document or file; the name is empty if it has none."""
     for *path, last in _NAMES:
         inner: JsonValue = part.extra
         for key in path:
@@ -163,39 +165,39 @@ def _is_data_url(url: str | None) -> bool:
     return url is not None and url.startswith("data:")
 
 
-def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger: Ledger) -> ToolCallIR:
-    """Arguments in the target's container; id and name are left to ``Ids``."""
-    extra = fit_extra(call.extra, pointer, capabilities, ledger)
+def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, report: LossReport) -> ToolCallIR:
+    """Write the arguments in the target's container; id and name are handled by ``ConversationIds`` and the caller."""
+    extra = fit_extra(call.extra, pointer, capabilities, report)
     at = pointer + call.source.fields.get("input", "")
     value, raw, kind, error = call.input, call.raw, call.format, call.error
     if kind == "custom":
         if capabilities.custom_tools:
             return replace(call, input=value if isinstance(value, str) else _text(value), raw=None, extra=extra)
-        ledger.lose(at, "free-text input of a custom tool", f"wrapped: {{{INPUT!r}: …}}")
+        report.lose(at, "free-text input of a custom tool", f"wrapped: {{{INPUT!r}: …}}")
         value, raw, kind, error = {INPUT: value}, None, "function", None
     elif (value is None) if raw is None else not raw.strip():
-        ledger.lose(at, "a call without arguments", "an empty object")
+        report.lose(at, "a tool call without arguments", "written as an empty object")
         value, raw, error = {}, "{}", None
     if capabilities.arguments == "string":
         raw = _text(value) if raw is None else raw
         return ToolCallIR(call.id, call.name, value, kind, raw, call.is_server, error, extra, call.source)
     numbers = [] if error else _numbers(raw)
     if not isinstance(value, dict) or any(not isfinite(float(number)) for number in numbers):
-        why = "arguments that are no JSON" if error else "arguments that are no object"
-        why = "arguments with a number that no double holds" if isinstance(value, dict) and not error else why
-        ledger.lose(at, why, WRAPPED)
+        why = "arguments that are not JSON" if error else "arguments that are not an object"
+        why = "arguments with a number out of the range of a double" if isinstance(value, dict) and not error else why
+        report.lose(at, why, WRAPPED)
         value = {ARGUMENTS: raw if error or isinstance(value, dict) else value}
-    elif raw is not None and _repeats(raw, value):
-        ledger.lose(at, "a key that the arguments have twice", "the last one counts")
+    elif raw is not None and _has_duplicate_key(raw, value):
+        report.lose(at, "a duplicate key in the arguments", "the last one is used")
     elif changed := next((n for n in numbers if not _is_exact(n)), None):
-        ledger.lose(
+        report.lose(
             at, f"the number {changed:.60} in the arguments", f"written as {float(changed)!r}, the nearest double"
         )
     return ToolCallIR(call.id, call.name, value, kind, None, call.is_server, None, extra, call.source)
 
 
 def _numbers(raw: str | None) -> list[str]:
-    """Numbers of an argument text that are read as doubles, as they stand there."""
+    """Number literals of an argument text that Python reads as floats."""
     if raw is None or not _FLOAT.search(raw):
         return []
     return [n for n in _TOKEN.findall(raw) if n[0] != '"' and _FLOAT.search(n)]
@@ -204,12 +206,12 @@ def _numbers(raw: str | None) -> list[str]:
 def _is_exact(number: str) -> bool:
     try:
         return Decimal(number) == Decimal(repr(float(number)))
-    except ArithmeticError:  # an exponent beyond any
+    except ArithmeticError:  # an exponent out of range
         return False
 
 
-def _repeats(raw: str, value: JsonValue) -> bool:
-    """An object in the text has a key twice: the text has more keys than the value."""
+def _has_duplicate_key(raw: str, value: JsonValue) -> bool:
+    """True if an object in the text has a duplicate key: the text then has more keys than the value."""
     if len(_KEY.findall(raw)) == _count_keys(value):
         return False
     return bool(JsonIndex(raw.encode("utf-8", "surrogatepass")).duplicates())
@@ -232,43 +234,43 @@ def _text(value: JsonValue) -> str:
 
 
 def fit_result(
-    message: Message, part: ToolResultIR, capabilities: Capabilities, ledger: Ledger
+    message: Message, part: ToolResultIR, capabilities: Capabilities, report: LossReport
 ) -> tuple[ToolResultIR, list[Media]]:
-    """The result, and the media that have to stand outside it. Id and name are left to ``Ids``."""
+    """The reduced result, and media that must move out of it. Id and name are handled by the caller."""
     pointer = message.absolute(part)
-    extra = fit_extra(part.extra, pointer, capabilities, ledger)
+    extra = fit_extra(part.extra, pointer, capabilities, report)
     content, moved = list[Part](), list[Media]()
     if capabilities.cache_blocks and capabilities.cache_markers:
         capabilities = replace(capabilities, cache_markers=False)
     for inner in part.content:
         at = message.absolute(inner)
         if isinstance(inner, Text):
-            text = fit_text(inner, at, capabilities, ledger)
+            text = fit_text(inner, at, capabilities, report)
             content += [text] if text else []
         elif isinstance(inner, Media):
-            _fit_inner_media(inner, at, capabilities, ledger, content, moved)
+            _fit_inner_media(inner, at, capabilities, report, content, moved)
         elif isinstance(inner, Opaque) and inner.type == JSON:
             is_alone = sum(not isinstance(other, Media) for other in part.content) == 1
             if capabilities.json_results and is_alone and isinstance(inner.value, dict):
                 content.append(inner)
                 continue
             said = inner.value if isinstance(inner.value, str) else _text(inner.value)
-            ledger.lose(at, "a JSON value in a result", "written as text")
+            report.lose(at, "a JSON value in a tool result", "written as text")
             content.append(Text(said, source=inner.source))
         else:
-            ledger.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a result")
+            report.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a tool result")
     if moved and not content:
         content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message behind the results]"))
     if capabilities.results_text_first:
-        content = text_first(message, content, ledger)
+        content = put_text_first(message, content, report)
     if "tool" in capabilities.one_text:
-        content = one_text(message, content, ledger)
+        content = join_texts(message, content, report)
     if part.is_error and not capabilities.error_flag:
         mark = ERROR_MARK.strip()
-        ledger.lose(
+        report.lose(
             pointer + part.source.fields.get("is_error", ""), "the error flag", f"the text begins with {mark!r}"
         )
-        content = _marked(content)
+        content = _with_error_mark(content)
     is_error, fitted = part.is_error if capabilities.error_flag else None, tuple(content)
     is_same = len(fitted) == len(part.content) and all(map(is_, fitted, part.content))
     if is_same and is_error is part.is_error and extra is part.extra:
@@ -277,28 +279,30 @@ def fit_result(
 
 
 def _fit_inner_media(
-    inner: Media, at: str, capabilities: Capabilities, ledger: Ledger, content: list[Part], moved: list[Media]
+    inner: Media, at: str, capabilities: Capabilities, report: LossReport, content: list[Part], moved: list[Media]
 ) -> None:
     kinds = (inner.kind, _ALIASES.get(inner.kind))
     if any(kind in capabilities.media_in_results for kind in kinds):
-        media = fit_media(inner, at, capabilities.media_in_results, capabilities, ledger)
+        media = fit_media(inner, at, capabilities.media_in_results, capabilities, report)
         content += [media] if media else []
         return
-    media = fit_media(inner, at, capabilities.media, capabilities, ledger)
+    media = fit_media(inner, at, capabilities.media, capabilities, report)
     if media:
-        ledger.lose(at, f"media of kind {inner.kind!r} in a result", "moved into a user message behind the results")
+        report.lose(
+            at, f"media of kind {inner.kind!r} in a tool result", "moved into a user message after the tool results"
+        )
         moved.append(media)
 
 
-def _marked(content: list[Part]) -> list[Part]:
+def _with_error_mark(content: list[Part]) -> list[Part]:
     first = content[0] if content else None
     if isinstance(first, Text):
         return [replace(first, text=ERROR_MARK + first.text), *content[1:]]
     return [Text(ERROR_MARK.strip()), *content]
 
 
-def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: bool = False) -> list[Part]:
-    """The texts of a message as one; those of an answer that follow each other were one text before."""
+def join_texts(message: Message, parts: list[Part], report: LossReport, *, is_answer: bool = False) -> list[Part]:
+    """Join the texts of a message; adjacent texts of an answer were one text before and need no separator."""
     texts = [n for n, part in enumerate(parts) if isinstance(part, Text)]
     if len(texts) < 2:
         return parts
@@ -308,8 +312,8 @@ def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: 
         assert isinstance(part, Text)
         if n != texts[0]:
             border = "" if is_answer and n == before + 1 else "\n\n"
-            how = "with an empty line" if border else "as it is"
-            ledger.lose(message.absolute(part), "the border between two texts", f"joined to the first {how}")
+            how = "with an empty line" if border else "directly"
+            report.lose(message.absolute(part), "the boundary between two texts", f"joined to the first {how}")
             said += border
         said += part.text
         before = n
@@ -320,9 +324,9 @@ def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: 
     return kept
 
 
-def text_first(message: Message, parts: list[Part], ledger: Ledger) -> list[Part]:
-    """The text of a message before its media: where content is one string, they stand apart from it."""
+def put_text_first(message: Message, parts: list[Part], report: LossReport) -> list[Part]:
+    """Put the text before the media: a target with string content keeps media apart from it."""
     ordered = sorted(parts, key=lambda part: isinstance(part, Media))
     if ordered and ordered[0] is not parts[0]:
-        ledger.lose(message.absolute(ordered[0]), "the order of a text and media", "the text first")
+        report.lose(message.absolute(ordered[0]), "the order of text and media", "text first")
     return ordered

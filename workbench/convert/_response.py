@@ -1,4 +1,4 @@
-"""What stands beside the messages of an answer, cut down to what a target takes."""
+"""Reduces finish reason, token counts, ids and errors of a response to what the target accepts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.convert.losses import Ledger, keys
-from workbench.convert.places import Places
+from workbench.convert.losses import LossReport, keys
+from workbench.convert.places import FieldPlaces
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.leaves import escape, scalars
 from workbench.protocols import Capabilities
 
 _STRUCTURE = ("object", "type", "response")
-"""Keys of an answer that say no more than what it is."""
+"""Keys of a response that only state its type."""
 
 _PLAIN_REASONS = frozenset(
     (
@@ -24,7 +24,7 @@ _PLAIN_REASONS = frozenset(
         *("pause_turn", "CONTINUATION", "OTHER"),
     )
 )
-"""Finish reasons that say what ``ModelResponse.stop`` says, and no more."""
+"""Finish reasons that ``ModelResponse.stop`` represents without loss."""
 
 _COUNTS = frozenset(
     (
@@ -43,23 +43,25 @@ _COUNTS = frozenset(
         *("/prompt_eval_count", "/eval_count", "/tokens/input_tokens", "/tokens/output_tokens"),
     )
 )
-"""Places below the usage of an answer that ``ir.Usage`` is read from, in every protocol, and the sums of them."""
+"""Pointers below the usage object that ``ir.Usage`` is read from, in all protocols, and sums of these counts."""
 
 _CACHED = ("cache_read", "cache_write")
 
 
-def fit_usage(response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places) -> Usage | None:
-    """Token counts that the target has; what was read from or written to a cache is input where it has no count."""
+def fit_usage(
+    response: ModelResponse, capabilities: Capabilities, report: LossReport, places: FieldPlaces
+) -> Usage | None:
+    """Token counts that the target has; cached tokens are added to the input if it has no count for them."""
     usage = response.usage
     if usage is None:
         if not capabilities.usage_required or response.error:
             return None
-        ledger.lose("", "an answer without token counts, which the target refuses", "0 is written")
+        report.lose("", "a response without token counts, which the target requires", "written as 0")
         return replace(Usage(0, 0), **_zeros(capabilities.usage_needed))
     at = places.of("usage")
-    for pointer in _unread(usage.raw):
-        base = "" if places.holds(pointer) else at  # some say their counts beside everything else
-        ledger.lose(base + pointer, f"{pointer[1:]!r:.80} of the token counts")
+    for pointer in _unread_counts(usage.raw):
+        base = "" if places.holds(pointer) else at  # Ollama has its counts at the top level
+        report.lose(base + pointer, f"{pointer[1:]!r:.80} in the token counts")
     fields: dict[str, Any] = {"raw": NOTHING}
     asked = usage.input
     for name in (*_CACHED, "reasoning"):
@@ -70,11 +72,11 @@ def fit_usage(response: ModelResponse, capabilities: Capabilities, ledger: Ledge
         is_input = name in _CACHED and count and asked is not None
         if is_input:
             asked += count
-        ledger.lose(at, f"the token count {name!r} ({count})", "counted as input" if is_input else "left out")
+        report.lose(at, f"the token count {name!r} ({count})", "counted as input" if is_input else "left out")
     made = replace(usage, input=asked, **fields)
     missing = [name for name in sorted(capabilities.usage_needed) if getattr(made, name) is None]
     if missing:
-        ledger.lose(at, f"token counts without {', '.join(missing)}, which the target always has", "0 is written")
+        report.lose(at, f"token counts without {', '.join(missing)}, which the target requires", "written as 0")
     return replace(made, **_zeros(missing)) if missing else made
 
 
@@ -82,41 +84,45 @@ def _zeros(names: Iterable[str]) -> dict[str, Any]:
     return dict.fromkeys(names, 0)
 
 
-def _unread(raw: Mapping[str, JsonValue], base: str = "") -> Iterator[str]:
-    """What nobody reads of token counts: whole objects and lists where nothing of them is read."""
+def _unread_counts(raw: Mapping[str, JsonValue], base: str = "") -> Iterator[str]:
+    """Yield pointers of token counts that ``ir.Usage`` does not hold; an object with none of its counts as a whole."""
     for key, value in raw.items():
         at = f"{base}/{escape(key)}"
         if at in _COUNTS or value is None or value == [] or value == {} or value == "":
             continue
         if isinstance(value, Mapping) and any(place.startswith(f"{at}/") for place in _COUNTS):
-            yield from _unread(value, at)
+            yield from _unread_counts(value, at)
         else:
             yield at
 
 
 def fit_stop(
-    response: ModelResponse, messages: Sequence[Message], capabilities: Capabilities, ledger: Ledger, places: Places
+    response: ModelResponse,
+    messages: Sequence[Message],
+    capabilities: Capabilities,
+    report: LossReport,
+    places: FieldPlaces,
 ) -> str | None:
-    """Why the answer ended, in the target's words."""
+    """The finish reason in the target's words."""
     stop, at = response.stop, places.of("finish_reason")
     for n in range(1, len(messages)):
         other = at.replace("/0/", f"/{n}/", 1)
         said = places.at(other)
         if said is not None and said != response.finish_reason:
-            ledger.lose(other, f"the finish reason {said!r:.60} of another choice", "that of the first choice")
+            report.lose(other, f"the finish reason {said!r:.60} of another choice", "the first choice's is used")
     if stop is None and capabilities.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
-        ledger.lose(at, "an answer that does not say why it ended", f"{ends!r}, by what it holds")
+        report.lose(at, "a response without a finish reason", f"{ends!r}, from its content")
         return ends
     reason = f"the finish reason {response.finish_reason!r:.60}"
     if stop is not None and stop not in capabilities.stops:
-        ledger.lose(at, reason, "'stop'")
+        report.lose(at, reason, "written as 'stop'")
         return "stop"
     if stop == "tool_calls" and capabilities.stop_by_calls and not any(any(m.tool_calls()) for m in messages):
-        ledger.lose(at, f"{reason} without a call", "'stop'")
+        report.lose(at, f"{reason} without a tool call", "written as 'stop'")
         return "stop"
     if stop is not None and response.finish_reason is not None and response.finish_reason not in _PLAIN_REASONS:
-        ledger.lose(at, reason, f"what is nearest to it: {stop!r}")
+        report.lose(at, reason, f"written as {stop!r}, the nearest")
     return stop
 
 
@@ -125,32 +131,32 @@ def fit_end(
     stop: str | None,
     usage: Usage | None,
     capabilities: Capabilities,
-    ledger: Ledger,
-    places: Places,
+    report: LossReport,
+    places: FieldPlaces,
 ) -> tuple[str | None, Usage | None]:
-    """Finish reason and token counts of a stream that did not end well, where the target has no place for them."""
+    """Finish reason and token counts of a stream that failed or broke off; None if the target has no place for them."""
     if not (stop or usage) or not response.is_stream:
         return stop, usage
     if response.error:
-        ledger.lose(places.of("usage"), "how a stream ended in which an error came")
+        report.lose(places.of("usage"), "the finish reason and token counts of a stream that ended with an error")
         return None, None
     if capabilities.stop_is_end and not response.is_complete:
-        what = "the finish reason and token counts of a stream that breaks off behind them"
-        ledger.lose(places.of("finish_reason"), what)
+        what = "the finish reason and token counts of a stream that breaks off after them"
+        report.lose(places.of("finish_reason"), what)
         return None, None
     return stop, usage
 
 
 def fit_names(
-    response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places
+    response: ModelResponse, capabilities: Capabilities, report: LossReport, places: FieldPlaces
 ) -> dict[str, str | None]:
-    """The id and the model of an answer; and in words what the target cannot be without and nobody said."""
+    """Id and model of a response; reports other fields that the target always has and that must be supplied."""
     own: dict[str, str | None] = {}
     for name in ("id", "model"):
         value = getattr(response, name)
         own[name] = value if name in capabilities.answer_fields else None
         if value is not None and own[name] is None:
-            ledger.lose(places.of(name), f"the {name} of the answer ({value!r:.80})")
+            report.lose(places.of(name), f"the {name} of the response ({value!r:.80})")
     supplied = {
         name: value
         for name, value in capabilities.answer_needs.items()
@@ -158,25 +164,25 @@ def fit_names(
     }
     if supplied:
         said = ", ".join(f"{name}: {value!r}" for name, value in supplied.items())
-        ledger.lose("", "an answer without what the target's own always say", f"written: {said}")
+        report.lose("", "a response without fields that the target always has", f"written: {said}")
     return own
 
 
-def lose_params(response: ModelResponse, ledger: Ledger) -> None:
-    """What an answer says beside its content; of its choices, each by its own place."""
+def lose_params(response: ModelResponse, report: LossReport) -> None:
+    """Report fields next to the content as losses; those of each choice under its own pointer."""
     for key, value in response.params.items():
         if key in _STRUCTURE:
             continue
         if key in ("choices", "candidates") and isinstance(value, list):
             for n, beside in enumerate(value):
-                ledger.lose_keys(f"/{key}/{n}", beside if isinstance(beside, dict) else {})
+                report.lose_keys(f"/{key}/{n}", beside if isinstance(beside, dict) else {})
         else:
             for at, _ in keys({key: value}, ""):
-                ledger.lose(at, f"{at[1:]!r:.80} of the answer")
+                report.lose(at, f"{at[1:]!r:.80} of the response")
 
 
-def fit_error(response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places) -> ApiError:
-    """The error as the target has it; everything else that its body says is lost by its place."""
+def fit_error(response: ModelResponse, capabilities: Capabilities, report: LossReport, places: FieldPlaces) -> ApiError:
+    """The error in the target's fields; everything else in its body is lost by pointer."""
     error = response.error
     assert error is not None
     fields: dict[str, Any] = {"details": NOTHING}
@@ -184,20 +190,22 @@ def fit_error(response: ModelResponse, capabilities: Capabilities, ledger: Ledge
         if getattr(error, name) is not None and name not in capabilities.error_fields:
             fields[name] = None
             if error.raw is None:
-                ledger.lose(places.below("error", name), f"the {name} of an error")
+                report.lose(places.below("error", name), f"the {name} of an error")
     made = replace(error, **fields)
     kinds = capabilities.stream_errors
     if kinds and response.is_stream:
         kind = error.type if error.type in kinds else kinds[0]
         if kind != error.type:
             said = "a type" if error.type is None else f"the type {error.type!r:.80}"
-            ledger.lose("", f"an error in a stream with{'out' if error.type is None else ''} {said}", f"{kind!r}")
+            report.lose(
+                "", f"an error in a stream with{'out' if error.type is None else ''} {said}", f"written as {kind!r}"
+            )
         made = replace(made, type=kind)
     kept = {str(value) for value in (made.type, made.code, made.param, made.request_id) if value is not None}
     for at, value in scalars(error.raw) if isinstance(error.raw, Mapping | list) else ():
         is_said = at == error.pointer or str(value) in kept or (at.endswith("/type") and value == "error")
         if not is_said and value is not None and value != "" and value != {} and value != []:
-            ledger.lose(at, f"{at[1:]!r:.80} of an error")
+            report.lose(at, f"{at[1:]!r:.80} of an error")
     for name in error.details if error.raw is None else ():
-        ledger.lose(places.below("error", name), f"{name!r:.80} of an error")
+        report.lose(places.below("error", name), f"{name!r:.80} of an error")
     return made

@@ -1,4 +1,4 @@
-"""Whether a body says what was meant: the proof of a conversion, for tests and for whoever writes an adapter."""
+"""Checks that a converted body decodes to what was meant, for tests and for authors of adapters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import protocols
-from workbench.convert._caching import marked
-from workbench.convert.convert import Converted, read_body
+from workbench.convert._caching import apply_cache_points
+from workbench.convert.convert import Conversion, read_body
 from workbench.convert.losses import keys
 from workbench.convert.normal import normal_request, normal_response
 from workbench.ir import (
@@ -33,19 +33,19 @@ _RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")
 _TAGS = re.compile(r"</?(?:mm:)?think(?:ing)?>|\s+")
 
 
-def unsaid(converted: Converted) -> tuple[str, ...]:
-    """Fields of ``converted.meant`` that decoding ``converted.body`` does not give back, in words; none is the proof.
+def roundtrip_differences(converted: Conversion) -> tuple[str, ...]:
+    """Describe fields of ``converted.normal`` that decoding ``converted.body`` does not give back; empty if it does.
 
     Raises:
         WireError, ProtocolMismatch: the body cannot be read at all.
     """
-    meant = converted.meant
+    meant = converted.normal
     adapter = protocols.get(converted.protocol)
     if isinstance(meant, ModelRequest):
         read = read_body(adapter, converted.body, REQUEST)
         assert isinstance(read, ModelRequest)
         normal = normal_request(read, adapter)
-        normal = marked(normal) if adapter.capabilities.cache_markers else normal
+        normal = apply_cache_points(normal) if adapter.capabilities.cache_markers else normal
         said = normal.request
         url = adapter.read_url(converted.path)
         if url.model is not None:  # "models/x" and "x" are one model where they make one URL
@@ -53,28 +53,28 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
             said = replace(said, model=meant.model if is_same else url.model)
         said = replace(said, stream=said.stream if url.stream is None else url.stream)
         more = [p.pointer for p in normal.params if not p.name and p.value is not None and p.value not in ([], {})]
-        return (*_different(meant, said, _REQUEST), *(f"{pointer} was not meant" for pointer in more))
+        return (*_field_differences(meant, said, _REQUEST), *(f"{pointer} was not meant" for pointer in more))
     if isinstance(meant, ModelResponse):
         read = read_body(adapter, converted.body, RESPONSE)
         assert isinstance(read, ModelResponse)
         answer = normal_response(read).response
-        wrong = differing(meant, answer)
+        wrong = response_differences(meant, answer)
         meant_error, error = (node.error and (node.error.message, node.error.type) for node in (meant, answer))
         return wrong if meant_error == error else (*wrong, f"error: {meant_error!r:.200} became {error!r:.200}")
     return ()
 
 
-def differing(meant: ModelResponse, said: ModelResponse) -> tuple[str, ...]:
-    """Fields in which two answers in normal form do not say the same, in words; errors aside."""
+def response_differences(meant: ModelResponse, said: ModelResponse) -> tuple[str, ...]:
+    """Describe fields in which two responses in normal form differ, errors aside."""
     fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
-    return _different(_stopped(meant), _stopped(said), fields)
+    return _field_differences(_normalize_ending(meant), _normalize_ending(said), fields)
 
 
-def _stopped(answer: ModelResponse) -> ModelResponse:
-    """An answer in words that every protocol has.
+def _normalize_ending(answer: ModelResponse) -> ModelResponse:
+    """A response with an ending that every protocol can express.
 
-    Where it holds calls, some say "stop" for it and some have a word of its own. Where it failed, some say so by a
-    finish reason, too, and some begin an answer that others do not begin.
+    For a response with tool calls some protocols say "stop" and some have a word of their own. For a failed one some
+    send a finish reason as well, and some start a message that others do not start.
     """
     if answer.error:
         messages = tuple(message for message in answer.messages if message.parts)
@@ -83,17 +83,17 @@ def _stopped(answer: ModelResponse) -> ModelResponse:
     return replace(answer, stop="tool_calls") if has_calls and answer.stop == "stop" else answer
 
 
-def _different(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
+def _field_differences(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
     found = []
     for name in fields:
         wanted, got = _comparable(getattr(meant, name)), _comparable(getattr(said, name))
         if wanted != got:
-            wanted, got = _apart(wanted, got)
+            wanted, got = _first_difference(wanted, got)
             found.append(f"{name}: {wanted!r:.400} became {got!r:.400}")
     return tuple(found)
 
 
-def _apart(wanted: Any, got: Any) -> tuple[Any, Any]:
+def _first_difference(wanted: Any, got: Any) -> tuple[Any, Any]:
     """The first items in which two values differ."""
     while isinstance(wanted, tuple) and isinstance(got, tuple) and len(wanted) == len(got):
         wanted, got = next((a, b) for a, b in zip(wanted, got, strict=True) if a != b)
@@ -101,7 +101,7 @@ def _apart(wanted: Any, got: Any) -> tuple[Any, Any]:
 
 
 def _comparable(value: Any) -> Any:
-    """A value without what is no part of what it says: sources, usage as sent, how arguments were written."""
+    """A value without details that may differ: sources, usage as sent, spelling of arguments."""
     if isinstance(value, tuple):
         return tuple(_comparable(item) for item in value)
     if isinstance(value, Message):
@@ -110,9 +110,9 @@ def _comparable(value: Any) -> Any:
         extra = dict(keys(value.extra, ""))
         return replace(value, content=(), is_error=value.is_error or None, extra=extra), _comparable(value.content)
     if isinstance(value, Reasoning):
-        return replace(value, extra=_unnamed(value.extra))
+        return replace(value, extra=_without_id(value.extra))
     if isinstance(value, ToolCallIR):
-        extra = _unnamed(dict(keys(value.extra, "")))
+        extra = _without_id(dict(keys(value.extra, "")))
         return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
     if isinstance(value, Usage):
         return value.input, value.output, value.cache_read, value.cache_write, value.reasoning
@@ -121,13 +121,13 @@ def _comparable(value: Any) -> Any:
     return dict(value) if hasattr(value, "keys") else None if value == "" else value
 
 
-def _unnamed(extra: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Without the name of an item, which a new body of the Responses API has to have."""
+def _without_id(extra: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Without the id of an item, which a new body of the Responses API must have."""
     return {key: value for key, value in extra.items() if key.removeprefix("/") != "id"}
 
 
 def _parts(parts: Sequence[Part]) -> Any:
-    """Tags of reasoning in a text mean the same whether they were told apart or not."""
+    """Parts of an answer; text and tagged reasoning are joined, since ``<think>`` tags may be parsed or not."""
     if not any(_is_tagged(p) or (isinstance(p, Text) and "think>" in p.text) for p in parts):
         return tuple(_comparable(part) for part in parts)
     texts = [p.text or "" for p in parts if isinstance(p, Text) or _is_tagged(p)]  # type: ignore[union-attr]

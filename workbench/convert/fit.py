@@ -1,15 +1,15 @@
-"""A conversation in normal form, cut down to what a target can carry: what is left, what is lost, and the map of ids.
+"""Reduces a normalised conversation to the target's capabilities; reports losses and renamed ids.
 
-Decisions of this module, each told in the loss it leaves:
+Decisions of this module, each reported as a loss:
 
-* A system message between other messages moves to the end of the system text, where the target has only that.
-* Media that a result cannot hold move into a user's message behind the results, which names the call.
-* A failed result begins with ``[tool error]`` where the target has no flag.
-* Arguments that are no object are wrapped under ``arguments``, free text of a custom tool under ``input``.
-* Readable reasoning moves to the target's plain carrier; without one, or where it takes a proof, it is lost.
-* A budget of thinking that the target refuses becomes the nearest one that it takes.
-* A result of a server tool goes with its call, and a mark for the cache with the part that it marks.
-* What only the server remembers (``previous_id``) is lost, whoever the target is.
+* A system message between other messages moves to the end of the system text if the target has no other place.
+* Media that a tool result cannot hold move into a user message after the results; a text there names the call.
+* The text of a failed result begins with ``[tool error]`` if the target has no flag.
+* Arguments that are not an object are wrapped under ``arguments``, free text of a custom tool under ``input``.
+* Readable reasoning moves to the target's plain carrier; it is lost if there is none, or if it needs a proof.
+* A thinking budget that the target refuses becomes the nearest one that it accepts.
+* The result of a server tool is dropped with its call, and a cache marker with the part that it marks.
+* State that only the server stores (``previous_id``) is lost for every target.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.convert import _parts, _request, _response
-from workbench.convert._caching import is_mark, marked
-from workbench.convert.declared import NONE, Declared
-from workbench.convert.losses import Ledger, Loss
-from workbench.convert.names import AnswerIds, Ids
-from workbench.convert.normal import NormalRequest, NormalResponse, append, rebased
-from workbench.convert.places import Places
-from workbench.convert.reasoning import fit_reasoning, joined
+from workbench.convert._caching import apply_cache_points, is_cache_point
+from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
+from workbench.convert.losses import Loss, LossReport
+from workbench.convert.names import AnswerIds, ConversationIds
+from workbench.convert.normal import NormalRequest, NormalResponse, append, rebase_parts
+from workbench.convert.places import FieldPlaces
+from workbench.convert.reasoning import fit_reasoning, join_reasoning
 from workbench.ir import (
     NOTHING,
     Carrier,
@@ -44,40 +44,40 @@ from workbench.protocols import Capabilities
 
 
 @dataclass(frozen=True, slots=True)
-class FittedRequest:
-    """What a target can carry.
+class Fit:
+    """A request or response reduced to what the target supports, with losses and renamed ids.
 
     Attributes:
-        meant: what is written.
-        losses: by pointer.
-        ids: id in ``meant`` → id before (None where there was none), for those that differ.
+        meant: the normal form to be written.
+        losses: in pointer order.
+        ids: new id → old id, for changed ids only; None if there was no id before.
     """
 
-    meant: Any
+    normal: Any
     losses: tuple[Loss, ...]
     ids: Mapping[str, str | None]
 
 
-def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> FittedRequest:
-    """Cut a request. ``body`` is what it was read from: losses of single keys are looked up there."""
-    normal = marked(normal) if capabilities.cache_markers else normal
-    request, ledger, places = normal.request, Ledger(), Places(body)
+def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> Fit:
+    """Reduce a request. ``body`` is the source body, in which the pointers of losses are looked up."""
+    normal = apply_cache_points(normal) if capabilities.cache_markers else normal
+    request, report, places = normal.request, LossReport(), FieldPlaces(body)
     for loss in normal.losses:
-        ledger.lose(*loss)
+        report.lose(*loss)
     names = _request.tool_names(request, capabilities)
-    ids = Ids(request.messages, capabilities)
-    cut = Fitter(capabilities, ledger, ids, names)
-    system, messages = cut.conversation(request)
-    tools = _request.fit_tools(request, capabilities, ledger, places)
-    params = _request.fit_params(normal.params, capabilities, ledger)
-    thinking = _request.fit_thinking(request, params, capabilities, ledger, places)
-    choice, parallel = _request.fit_choice(request, tools, names, capabilities, ledger, places)
+    ids = ConversationIds(request.messages, capabilities)
+    fitter = Fitter(capabilities, report, ids, names)
+    system, messages = fitter.fit_conversation(request)
+    tools = _request.fit_tools(request, capabilities, report, places)
+    params = _request.fit_params(normal.params, capabilities, report)
+    thinking = _request.fit_thinking(request, params, capabilities, report, places)
+    choice, parallel = _request.fit_choice(request, tools, names, capabilities, report, places)
     for tool in tools:
         if tool.name is not None and tool.name in names:
-            ledger.lose(tool.pointer, f"the tool name {tool.name!r:.80}", f"written as {names[tool.name]!r}")
+            report.lose(tool.pointer, f"the tool name {tool.name!r:.80}", f"written as {names[tool.name]!r}")
     if request.previous_id is not None:
-        what = "the history that only the server holds"
-        ledger.lose(places.of("previous_id"), what, "left out: the conversation begins with what the body holds")
+        what = "the history that only the provider stores"
+        report.lose(places.of("previous_id"), what, "left out: the conversation starts with this body")
     meant = replace(
         request,
         messages=messages,
@@ -90,40 +90,42 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         params=params or NOTHING,
         itemized=False,
     )
-    return FittedRequest(meant, ledger.losses(), cut.changed())
+    return Fit(meant, report.losses(), fitter.changed_ids())
 
 
 def fit_response(
     normal: NormalResponse,
     capabilities: Capabilities,
     body: bytes = b"",
-    given: AnswerIds | None = None,
-    declared: Declared = NONE,
-) -> FittedRequest:
-    """Cut an answer.
+    assigned_ids: AnswerIds | None = None,
+    declared: DeclaredTools = NO_TOOLS,
+) -> Fit:
+    """Reduce a response.
 
     Args:
-        body: as above.
-        given: ids that its calls have already.
-        declared: the tools of whom it is for.
+        body: the source body, for the pointers of losses.
+        given: ids that its calls already have.
+        declared: the tools that the client declared.
     """
-    response, ledger, places = normal.response, Ledger(), Places(body)
+    response, report, places = normal.response, LossReport(), FieldPlaces(body)
     for loss in normal.losses:
-        ledger.lose(*loss)
-    messages = _choices(response, capabilities, ledger)
-    if given:
-        given.settle(messages)
-    cut = Fitter(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, declared, is_answer=True)
-    fitted = tuple(Message("assistant", cut.answer(n, message)) for n, message in enumerate(messages))
+        report.lose(*loss)
+    messages = _fit_choices(response, capabilities, report)
+    if assigned_ids:
+        assigned_ids.assign_all(messages)
+    fitter = Fitter(
+        capabilities, report, assigned_ids or ConversationIds(messages, capabilities), NOTHING, declared, is_answer=True
+    )
+    fitted = tuple(Message("assistant", fitter.fit_answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
-        ledger.lose(places.of("finish_reason"), "that the answer is not complete yet", "written as a whole answer")
+        report.lose(places.of("finish_reason"), "that the response is incomplete", "written as a complete response")
         is_complete = True
-    usage = _response.fit_usage(response, capabilities, ledger, places)
-    stop = _response.fit_stop(response, fitted, capabilities, ledger, places)
-    stop, usage = _response.fit_end(response, stop, usage, capabilities, ledger, places)
-    own = _response.fit_names(response, capabilities, ledger, places)
-    _response.lose_params(response, ledger)
+    usage = _response.fit_usage(response, capabilities, report, places)
+    stop = _response.fit_stop(response, fitted, capabilities, report, places)
+    stop, usage = _response.fit_end(response, stop, usage, capabilities, report, places)
+    own = _response.fit_names(response, capabilities, report, places)
+    _response.lose_params(response, report)
     meant = replace(
         response,
         messages=fitted,
@@ -132,56 +134,56 @@ def fit_response(
         stop=stop,
         is_complete=is_complete,
         usage=usage,
-        error=response.error and _response.fit_error(response, capabilities, ledger, places),
+        error=response.error and _response.fit_error(response, capabilities, report, places),
         params=NOTHING,
         itemized=False,
     )
-    return FittedRequest(meant, ledger.losses(), cut.changed())
+    return Fit(meant, report.losses(), fitter.changed_ids())
 
 
-def _choices(response: ModelResponse, capabilities: Capabilities, ledger: Ledger) -> tuple[Message, ...]:
-    """The choices that the target takes: one, or all; none beside the error of a whole answer."""
+def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: LossReport) -> tuple[Message, ...]:
+    """The choices that the target accepts: one or all; none next to the error of a non-streaming response."""
     messages = response.messages
     if len(messages) > 1 and "count" not in capabilities.params:
         for message in messages[1:]:
             place, _, key = message.pointer.rpartition("/")
             at = place if key in ("message", "content") else message.pointer
-            ledger.lose(at, "another choice: the target gives one answer")
+            report.lose(at, "another choice; the target returns one")
         messages = messages[:1]
     if response.error and messages and not response.is_stream:
         for message in messages:
-            ledger.lose(message.pointer, "an answer beside an error")
+            report.lose(message.pointer, "content next to an error")
         messages = ()
     return messages
 
 
 class Fitter:
-    """Cuts the messages of one conversation."""
+    """Reduces the messages of one conversation."""
 
     def __init__(
         self,
         capabilities: Capabilities,
-        ledger: Ledger,
-        ids: Ids | AnswerIds,
+        report: LossReport,
+        ids: ConversationIds | AnswerIds,
         names: Mapping[str, str],
-        declared: Declared = NONE,
+        declared: DeclaredTools = NO_TOOLS,
         *,
         is_answer: bool = False,
     ) -> None:
         self._capabilities = capabilities
-        self._ledger = ledger
+        self._report = report
         self._ids = ids
         self._names = names
         self._declared = declared
         self._is_answer = is_answer
         self._of_server = frozenset[str | None]()
 
-    def changed(self) -> Mapping[str, str | None]:
-        """New id → old one, for those that differ."""
+    def changed_ids(self) -> Mapping[str, str | None]:
+        """New id → old id, for changed ids only."""
         return dict(self._ids.origin) if self._capabilities.call_ids else NOTHING
 
-    def conversation(self, request: ModelRequest) -> tuple[tuple[Part, ...], tuple[Message, ...]]:
-        """(system, messages)."""
+    def fit_conversation(self, request: ModelRequest) -> tuple[tuple[Part, ...], tuple[Message, ...]]:
+        """Reduce a request's messages to (system, messages)."""
         first = Message("system", request.system)
         system, messages = self._texts(first, "system"), list[Message]()
         self._of_server = _server_calls(request)
@@ -193,9 +195,9 @@ class Fitter:
                 if made.parts:
                     self._append(messages, made)
                 elif not message.parts:
-                    self._ledger.lose(message.pointer, "a message without content")
+                    self._report.lose(message.pointer, "a message without content")
         if "system" in self._capabilities.one_text:
-            system = _parts.one_text(first, system, self._ledger)
+            system = _parts.join_texts(first, system, self._report)
         return tuple(system), tuple(messages)
 
     def _system(self, message: Message, system: list[Part], messages: list[Message]) -> None:
@@ -203,147 +205,149 @@ class Fitter:
         if messages and self._capabilities.mid_system:
             if texts:
                 one = "system" in self._capabilities.one_text
-                kept = _parts.one_text(message, texts, self._ledger) if one else texts
+                kept = _parts.join_texts(message, texts, self._report) if one else texts
                 messages.append(Message("system", tuple(kept), pointer=message.pointer))
             return
         if messages:
             where = "moved to the end of the system text"
-            self._ledger.lose(message.pointer, "the place of a system message between others", where)
-        system += rebased(Message("system", tuple(texts), pointer=message.pointer))
+            self._report.lose(message.pointer, "the position of a system message between others", where)
+        system += rebase_parts(Message("system", tuple(texts), pointer=message.pointer))
 
     def _message(self, number: int, message: Message) -> list[Message]:
         if message.role == "assistant":
-            return [Message("assistant", self.answer(number, message), pointer=message.pointer)]
+            return [Message("assistant", self.fit_answer(number, message), pointer=message.pointer)]
         if message.role == "tool":
             return self._results(number, message)
         return [Message("user", tuple(self._texts(message, "user")), pointer=message.pointer)]
 
     def _texts(self, message: Message, role: str) -> list[Part]:
-        """Texts, and for a user media too."""
+        """Text parts; for a user message media, too."""
         kept = list[Part]()
         for part in message.parts:
             made: Part | None = None
             pointer = message.absolute(part)
             if isinstance(part, Text):
-                made = _parts.fit_text(part, pointer, self._capabilities, self._ledger)
+                made = _parts.fit_text(part, pointer, self._capabilities, self._report)
             elif isinstance(part, Media):
                 kinds = self._capabilities.media if role == "user" else frozenset[str]()
-                made = _parts.fit_media(part, pointer, kinds, self._capabilities, self._ledger)
+                made = _parts.fit_media(part, pointer, kinds, self._capabilities, self._report)
             else:
                 self._drop(part, pointer)
             kept += [made] if made else []
         if role == "user" and role in self._capabilities.one_text:
-            return _parts.text_first(message, _parts.one_text(message, kept, self._ledger), self._ledger)
+            return _parts.put_text_first(message, _parts.join_texts(message, kept, self._report), self._report)
         return kept
 
     def _drop(self, part: Part, pointer: str) -> None:
         if isinstance(part, Opaque):
-            what = "a cache marker" if is_mark(part.value) else f"a part of type {part.type!r:.80}"
+            what = "a cache marker" if is_cache_point(part.value) else f"a part of type {part.type!r:.80}"
         elif isinstance(part, ToolCallIR):
-            what = f"a call of the server tool {part.name!r:.80}" if part.is_server else "a call in this place"
+            what = f"a call of the server tool {part.name!r:.80}" if part.is_server else "a tool call at this position"
         elif isinstance(part, ToolResultIR):
-            what = "the result of a server tool" if part.is_server else "a result in this place"
+            what = "the result of a server tool" if part.is_server else "a tool result at this position"
         else:
-            what = "reasoning in this place" if isinstance(part, Reasoning) else "media in this place"
-        self._ledger.lose(pointer, what)
+            what = "reasoning at this position" if isinstance(part, Reasoning) else "media at this position"
+        self._report.lose(pointer, what)
 
-    def answer(self, number: int, message: Message) -> tuple[Part, ...]:
-        """The parts of an answer, in an order the target can say."""
+    def fit_answer(self, number: int, message: Message) -> tuple[Part, ...]:
+        """Parts of an assistant message, in an order that the target can express."""
         kept, pointers = list[Part](), list[str]()
         for n, part in enumerate(message.parts):
             pointer = message.absolute(part)
             if self._is_repeated(part, message.parts[:n]):
-                self._ledger.lose(pointer, "reasoning that is said a second time")
+                self._report.lose(pointer, "repeated reasoning")
                 continue
-            made = self.part((number, n), part, pointer)
+            made = self.fit_part((number, n), part, pointer)
             if made:
                 kept.append(made)
                 pointers.append(pointer)
-            elif kept and pointers[-1] == pointer:  # a signature stands on the part that follows it
+            elif kept and pointers[-1] == pointer:  # a signature belongs to the part that follows it
                 kept.pop()
-                self._ledger.lose(pointers.pop(), "a signature of what is left out")
-        return self._shaped(message, kept, pointers)
+                self._report.lose(pointers.pop(), "the signature of a part that is left out")
+        return self._shape_answer(message, kept, pointers)
 
     def _is_repeated(self, part: Part, before: Sequence[Part]) -> bool:
-        """Some servers say what they think in one string, and once more with its kind: only one of the two is left."""
+        """Detect reasoning sent twice: some servers send it as one string and again as typed details; one is kept."""
         if not isinstance(part, Reasoning) or part.carrier is not Carrier.REASONING_DETAILS:
             return False
         said = [p.text for p in before if isinstance(p, Reasoning) and p.carrier is not part.carrier]
         return part.carrier not in self._capabilities.reasoning and part.text in said
 
-    def part(self, place: tuple[int, int], part: Part, pointer: str) -> Part | None:
-        """One part of an answer; None where the target cannot hold it."""
+    def fit_part(self, place: tuple[int, int], part: Part, pointer: str) -> Part | None:
+        """Reduce one part of an assistant message; None if the target cannot hold it."""
         if isinstance(part, Text):
             if "think>" in part.text and Carrier.THINK_TEXT in self._capabilities.reasoning:
-                self._ledger.lose(pointer, "a text with tags that readers take for reasoning", "written as it is")
-            return _parts.fit_text(part, pointer, self._capabilities, self._ledger)
+                self._report.lose(pointer, "text with think tags, which clients read as reasoning", "written unchanged")
+            return _parts.fit_text(part, pointer, self._capabilities, self._report)
         if isinstance(part, Reasoning):
-            return fit_reasoning(part, pointer, self._capabilities, self._ledger)
+            return fit_reasoning(part, pointer, self._capabilities, self._report)
         if isinstance(part, ToolCallIR) and not part.is_server:
             return self._call(place, part, pointer)
         if isinstance(part, Opaque) and (refusal := _refusal(part)):
-            self._ledger.lose(pointer, "a refusal, apart from other text", "written as text")
-            return _parts.fit_text(Text(refusal, source=part.source), pointer, self._capabilities, self._ledger)
+            self._report.lose(pointer, "a refusal as a part of its own", "written as text")
+            return _parts.fit_text(Text(refusal, source=part.source), pointer, self._capabilities, self._report)
         self._drop(part, pointer)
         return None
 
     def _append(self, messages: list[Message], made: Message) -> None:
-        """Add a message; an answer that now follows another, since what stood between is gone, is one with it."""
+        """Add a message; join two assistant messages if everything between them was dropped."""
         is_second = made.role == "assistant" and bool(messages) and messages[-1].role == "assistant"
         append(messages, made)
         if is_second:
-            self._ledger.lose(
-                made.pointer, "the border between two answers, since nothing is left between them", "one answer"
+            self._report.lose(
+                made.pointer, "the boundary between two answers: nothing is left between them", "one answer"
             )
             whole = messages[-1]
             pointers = [whole.absolute(part) for part in whole.parts]
-            messages[-1] = Message("assistant", self._shaped(whole, [*whole.parts], pointers))
+            messages[-1] = Message("assistant", self._shape_answer(whole, [*whole.parts], pointers))
 
-    def _shaped(self, message: Message, kept: list[Part], pointers: list[str]) -> tuple[Part, ...]:
-        """The parts of an answer as far as the target can keep them apart and in order."""
+    def _shape_answer(self, message: Message, kept: list[Part], pointers: list[str]) -> tuple[Part, ...]:
+        """Parts of an assistant message, joined and ordered where the target cannot keep them apart."""
         capabilities = self._capabilities
-        kept = joined(kept, pointers, self._ledger)
+        kept = join_reasoning(kept, pointers, self._report)
         if ("answer" if self._is_answer else "assistant") in capabilities.one_text:
-            kept = _parts.one_text(message, kept, self._ledger, is_answer=True)
+            kept = _parts.join_texts(message, kept, self._report, is_answer=True)
         if not capabilities.interleaved:
             ordered = sorted(kept, key=_rank)
             if [id(p) for p in ordered] != [id(p) for p in kept]:
-                what = "the order of reasoning, texts and calls"
-                self._ledger.lose(message.absolute(kept[0]), what, "reasoning first, then texts, then calls")
+                what = "the order of reasoning, text and tool calls"
+                self._report.lose(message.absolute(kept[0]), what, "reasoning first, then text, then tool calls")
             kept = ordered
         return tuple(kept)
 
     def _call(self, place: tuple[int, int], call: ToolCallIR, pointer: str) -> ToolCallIR:
-        call = self._declared.given(call)
-        made = self._declared.placed(_parts.fit_call(call, pointer, self._capabilities, self._ledger))
+        call = self._declared.restore_free_text(call)
+        made = self._declared.restore_namespace(_parts.fit_call(call, pointer, self._capabilities, self._report))
         name = self._names.get(call.name or "", call.name)
         if name != call.name:
             at = pointer + call.source.fields.get("name", "")
-            self._ledger.lose(at, f"the tool name {call.name!r:.80}", f"written as {name!r}")
+            self._report.lose(at, f"the tool name {call.name!r:.80}", f"written as {name!r}")
         new = self._id(place, call.id, pointer + call.source.fields.get("id", ""))
         return made if (name, new) == (call.name, call.id) else replace(made, id=new, name=name)
 
     def _id(self, place: tuple[int, int], old: str | None, pointer: str) -> str | None:
         if not self._capabilities.call_ids:
             if old:
-                self._ledger.lose(pointer, f"the id {old!r:.80}", "left out: calls and results go by name and order")
+                self._report.lose(
+                    pointer, f"the id {old!r:.80}", "left out: calls and results are matched by name and order"
+                )
             return None
-        new = self._ids.made.get(place) or self._ids.new.get(old or "")
+        new = self._ids.by_place.get(place) or self._ids.new.get(old or "")
         if new != old and old:
-            self._ledger.lose(pointer, f"the id {old!r:.80}", f"written as {new!r}")
+            self._report.lose(pointer, f"the id {old!r:.80}", f"written as {new!r}")
         return new
 
     def _results(self, number: int, message: Message) -> list[Message]:
-        """The message of results, and one of the user's with what they cannot hold."""
+        """The message of tool results, and a user message with the media that they cannot hold."""
         results, outside = list[Part](), list[Part]()
         for n, part in enumerate(message.parts):
             if not isinstance(part, ToolResultIR):
                 self._drop(part, message.absolute(part))
                 continue
             if part.tool_call_id in self._of_server:
-                self._ledger.lose(message.absolute(part), "the result of a server tool")
+                self._report.lose(message.absolute(part), "the result of a server tool")
                 continue
-            made, moved = _parts.fit_result(message, part, self._capabilities, self._ledger)
+            made, moved = _parts.fit_result(message, part, self._capabilities, self._report)
             pointer = message.absolute(part)
             new = self._id((number, n), part.tool_call_id, pointer + part.source.fields.get("tool_call_id", ""))
             name = self._result_name((number, n), part, pointer)
@@ -353,7 +357,7 @@ class Fitter:
                 of = f"the call {new or name}" if new or name else "a call"
                 outside += [Text(f"[{media.kind} from the result of {of}]"), media]
         if "user" in self._capabilities.one_text:
-            outside = _parts.one_text(message, outside, self._ledger)
+            outside = _parts.join_texts(message, outside, self._report)
         made_messages = [Message("tool", tuple(results), pointer=message.pointer)]
         return made_messages + ([Message("user", tuple(outside), pointer=message.pointer)] if outside else [])
 
@@ -363,21 +367,21 @@ class Fitter:
         if self._capabilities.result_names or not self._capabilities.call_ids:
             return self._names.get(name or "", name)
         if part.name is not None and part.name != called:
-            self._ledger.lose(
+            self._report.lose(
                 pointer + part.source.fields.get("name", ""), f"the tool name {part.name!r:.80} of a result"
             )
         return None
 
 
 def _server_calls(request: ModelRequest) -> frozenset[str | None]:
-    """Ids of calls of server tools, which some services want answered like those of the client."""
+    """Ids of server tool calls. Some services want them answered in the same way as the client's."""
     calls = [part for message in request.messages for part in message.parts if isinstance(part, ToolCallIR)]
     ids = {call.id for call in calls if call.is_server and call.id}
     return frozenset(ids - {call.id for call in calls if not call.is_server})
 
 
 def _refusal(part: Opaque) -> str | None:
-    """The words of a refusal: a key of the message, or a part of its content."""
+    """Text of a refusal, from a key of the message or a part of its content."""
     words = part.value.get("refusal") if isinstance(part.value, dict) else part.value
     return words if part.type == "refusal" and isinstance(words, str) else None
 

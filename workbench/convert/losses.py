@@ -1,4 +1,4 @@
-"""What is lost, written down while a conversation is cut to fit."""
+"""Report of what a conversion could not carry."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _DEFAULTS = (
     ("type", "message"),
     ("name", "document"),
 )
-"""What says no more than that it is there.
+"""Key and value pairs that carry no information, so that dropping them is no loss.
 
-An item that is replayed is completed (Responses), and one that has a role is a message; "auto" is the detail of a
-picture that says none (its API reference), the type of a result is that of the call it answers, and a document that has
-to have a name is called one.
+A replayed item is completed (Responses), and an item with a role is a message; "auto" is the default detail of a
+picture (its API reference), the type of a result follows from the call it answers, and "document" is the name given to
+a document that must have one.
 """
 
 _NUMBER = re.compile(r"\d+")
 
 
 class Loss(NamedTuple):
-    """One thing that the target cannot say.
+    """One thing that the target cannot express.
 
     Attributes:
-        pointer: where it stands in the body it was read from.
-        what: what cannot be said, for people.
-        instead: what was done ("left out", "moved into a user message behind the result" …).
+        pointer: JSON pointer into the body it was read from.
+        what: what is lost, for people.
+        instead: what was done ("left out", "moved into a user message after the tool results" …).
     """
 
     pointer: str
@@ -41,29 +41,29 @@ class Loss(NamedTuple):
     instead: str
 
 
-class Ledger:
-    """Takes losses."""
+class LossReport:
+    """Collects losses; each one once."""
 
     def __init__(self) -> None:
         self._losses: dict[Loss, None] = {}
 
     def lose(self, pointer: str, what: str, instead: str = LEFT_OUT) -> None:
-        """Write down a loss."""
+        """Add a loss."""
         self._losses[Loss(pointer, what, instead)] = None
 
     def lose_keys(self, pointer: str, extra: Mapping[str, JsonValue]) -> None:
-        """Write down keys that have no place; what is null or empty says nothing."""
+        """Add a loss for each key that the target has no place for; null and empty values are no loss."""
         for at, value in keys(extra, pointer) if extra else ():
             name = at.rpartition("/")[2]
             self.lose(at, f"the key {name!r:.80}" + (f" ({value!r:.60})" if isinstance(value, str) else ""))
 
     def losses(self) -> tuple[Loss, ...]:
-        """All, by pointer; places in a list by their number."""
+        """All losses in pointer order; list indices are ordered as numbers."""
         return tuple(sorted(self._losses, key=lambda loss: _order(loss.pointer)))
 
 
 def keys(extra: Mapping[str, JsonValue], pointer: str) -> Iterator[tuple[str, JsonValue]]:
-    """(pointer, value) of every key that says something, objects opened."""
+    """Yield (pointer, value) for each key with information; objects are descended into."""
     for key, value in extra.items():
         at = f"{pointer}/{escape(key)}"
         if isinstance(value, Mapping):

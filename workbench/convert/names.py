@@ -1,4 +1,4 @@
-"""Ids and names that a target does not take: rewritten deterministically, and never two into one."""
+"""Rewrites ids and names that a target does not accept: deterministic, and never two to the same."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workbench.protocols import Capabilities
 
 _ODD = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST = 64
-Place = tuple[int, int]
-"""(message, part) of a call or result."""
+PartPlace = tuple[int, int]
+"""(message, part) indices of a call or result."""
 
 
-def rewritten(words: Iterable[str], fits: Callable[[str], bool], longest: int | None) -> dict[str, str]:
-    """Each word → one that fits; words that fit stay, and no two become the same."""
+def rewrite_words(words: Iterable[str], fits: Callable[[str], bool], longest: int | None) -> dict[str, str]:
+    """Map each word to one that fits; fitting words are kept, and no two become the same."""
     distinct = list(dict.fromkeys(words))
     taken = {word for word in distinct if fits(word)}
     new = {word: word for word in taken}
@@ -38,75 +38,77 @@ def _candidates(word: str, longest: int | None) -> Iterator[str]:
         for kept in (most - 9, 0):
             yield f"{plain[: max(kept, 0)]}_{digest[:8]}"[-most:]
         yield from (digest[:length] for length in range(most, 0, -1))
-    yield word  # nothing fits a pattern like that
+    yield word  # no candidate fits the pattern
 
 
-def fitting(pattern: str, longest: int | None) -> Callable[[str], bool]:
-    """Whether a word matches a pattern in full, and is short enough."""
+def name_check(pattern: str, longest: int | None) -> Callable[[str], bool]:
+    """Return a predicate: the word matches the whole pattern and is short enough."""
     whole = re.compile(pattern) if pattern else None
     return lambda word: (
         bool(word) and (longest is None or len(word) <= longest) and (whole is None or bool(whole.fullmatch(word)))
     )
 
 
-class Ids:
-    """The ids of a conversation, as the target takes them.
+class ConversationIds:
+    """Ids of a conversation in a form that the target accepts.
 
     Attributes:
-        new: old id → new one.
-        made: place of a call or result without id → the id it is given: its number in the conversation.
-        names: id → name of the tool that was called with it.
-        origin: new id → old one (None or "" where there was none), for those that differ.
+        new: old id → new id.
+        made: place of a call or result without id → generated id, by its number in the conversation.
+        names: id → name of the called tool.
+        origin: new id → old id, for changed ids only; None or empty if there was none.
     """
 
     def __init__(self, messages: Sequence[Message], capabilities: Capabilities) -> None:
         places = list(_places(messages))
-        fits = fitting(capabilities.id_pattern, capabilities.id_max_length)
+        fits = name_check(capabilities.id_pattern, capabilities.id_max_length)
         given = [old for _, part in places if (old := _id(part))]
         self.names = {p.id: p.name for _, p in places if isinstance(p, ToolCallIR) and p.id and p.name}
         missing = _pairs(places)
         total = len(dict.fromkeys(missing.values()))
-        made = rewritten([*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.id_max_length)
+        made = rewrite_words(
+            [*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.id_max_length
+        )
         self.new = {old: made[old] for old in given}
         named = _positional(total, set(self.new.values()), fits) or [made[f"\0{n}"] for n in range(total)]
-        self.made: dict[Place, str] = {place: named[n] for place, n in missing.items()}
+        self.by_place: dict[PartPlace, str] = {place: named[n] for place, n in missing.items()}
         self.called = {n: p.name for place, p in places if (n := missing.get(place)) is not None and _is_call(p)}
         self.numbers = missing
         self.origin: dict[str, str | None] = {new: old for old, new in self.new.items() if old != new}
         for place, part in places:
             if place in missing:
-                self.origin.setdefault(self.made[place], _id(part))
+                self.origin.setdefault(self.by_place[place], _id(part))
 
-    def name_of(self, place: Place, result: ToolResultIR) -> str | None:
-        """Name of the tool that a result answers, where its call says so."""
+    def name_of(self, place: PartPlace, result: ToolResultIR) -> str | None:
+        """Name of the tool that a result answers, if its call has a name."""
         if place in self.numbers:
             return self.called.get(self.numbers[place])
         return self.names.get(result.tool_call_id or "")
 
 
 class AnswerIds:
-    """The same for an answer whose calls come one after the other.
+    """Ids of a response whose calls arrive one after the other; same interface as ``ConversationIds``.
 
     Args:
         capabilities: of the target.
-        choose: old id (None where there is none) → the one to write, None for the one that is made here.
+        choose: old id, or None if there is none → the id to write; None to generate one.
     """
 
     called: Mapping[int, str | None] = {}
-    numbers: Mapping[Place, int] = {}
+    numbers: Mapping[PartPlace, int] = {}
 
     def __init__(self, capabilities: Capabilities, choose: Callable[[str | None], str | None] | None = None) -> None:
-        self._fits = fitting(capabilities.id_pattern, capabilities.id_max_length)
+        self._fits = name_check(capabilities.id_pattern, capabilities.id_max_length)
         self._longest = capabilities.id_max_length
         self._choose = choose or (lambda old: None)
         self._taken: set[str] = set()
         self._unnamed: list[str] = []
         self.new: dict[str, str] = {}
-        self.made: dict[Place, str] = {}
+        self.by_place: dict[PartPlace, str] = {}
         self.origin: dict[str, str | None] = {}
 
-    def take(self, old: str | None) -> str:
-        """The id of the next call."""
+    def assign(self, old: str | None) -> str:
+        """Id for the next call."""
         if old and old in self.new:
             return self.new[old]
         new = self._choose(old) or self._free(old)
@@ -119,18 +121,18 @@ class AnswerIds:
             self.origin[new] = old
         return new
 
-    def settle(self, messages: Sequence[Message]) -> None:
-        """Give ids to the calls of the whole answer, those that have theirs the same."""
-        self.made.clear()
+    def assign_all(self, messages: Sequence[Message]) -> None:
+        """Assign ids to the calls of the whole response; calls seen before keep theirs."""
+        self.by_place.clear()
         unnamed = iter(tuple(self._unnamed))
         for place, part in _places(messages):
             if not _id(part):
-                self.made[place] = next(unnamed, None) or self.take(None)
+                self.by_place[place] = next(unnamed, None) or self.assign(None)
             else:
-                self.take(_id(part))
+                self.assign(_id(part))
 
-    def name_of(self, place: Place, result: ToolResultIR) -> str | None:
-        """An answer holds no results that a client gave."""
+    def name_of(self, place: PartPlace, result: ToolResultIR) -> str | None:
+        """Always None: a response holds no client results."""
         return None
 
     def _free(self, old: str | None) -> str:
@@ -151,12 +153,12 @@ def _is_call(part: ToolCallIR | ToolResultIR) -> bool:
 
 
 def _positional(count: int, taken: set[str], fits: Callable[[str], bool]) -> list[str]:
-    """``call_1``, ``call_2`` …; nothing where such names do not fit or are taken."""
+    """``call_1``, ``call_2`` …; empty if these do not fit or are in use."""
     words = [f"call_{n + 1}" for n in range(count)]
     return words if all(fits(word) and word not in taken for word in words) else []
 
 
-def _places(messages: Sequence[Message]) -> Iterator[tuple[Place, ToolCallIR | ToolResultIR]]:
+def _places(messages: Sequence[Message]) -> Iterator[tuple[PartPlace, ToolCallIR | ToolResultIR]]:
     for m, message in enumerate(messages):
         if message.role == "assistant":
             yield from (((m, n), call) for n, call in message.tool_calls())
@@ -164,9 +166,9 @@ def _places(messages: Sequence[Message]) -> Iterator[tuple[Place, ToolCallIR | T
             yield from (((m, n), result) for n, result in message.tool_results())
 
 
-def _pairs(places: Sequence[tuple[Place, ToolCallIR | ToolResultIR]]) -> Mapping[Place, int]:
-    """Calls and results without id → their number; a result has that of the call it answers, by name and order."""
-    numbers: dict[Place, int] = {}
+def _pairs(places: Sequence[tuple[PartPlace, ToolCallIR | ToolResultIR]]) -> Mapping[PartPlace, int]:
+    """Calls and results without id → number; a result has the number of its call, matched by name and order."""
+    numbers: dict[PartPlace, int] = {}
     count, answer, pending = 0, -1, list[tuple[str | None, int]]()
     for place, part in places:
         if isinstance(part, ToolCallIR):

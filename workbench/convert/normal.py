@@ -1,13 +1,13 @@
-"""Any protocol's request or answer in normal form (``Adapter.write_request`` tells what that is).
+"""Puts a request or response of any protocol into normal form (``Adapter.write_request`` defines it).
 
-Nothing is judged here: what the protocol said is only brought into order. Parts keep their sources, so that
-``message.absolute(part)`` is still the place in the body they were read from.
+Nothing is judged here; the content is only put in order. Parts keep their sources, so that ``message.absolute(part)``
+is still the pointer into the body they were read from.
 
-* Neighbours of an answering role (``assistant``, ``model``) are one message, and so are items of one answer.
-* Results of every role are messages of role "tool": those of neighbouring messages are one. What a user says beside
-  results is a message of its own behind them.
+* Adjacent messages of an answering role (``assistant``, ``model``) are one message, and so are items of one answer.
+* Tool results of every role are messages of role "tool"; adjacent ones are one message. Other content of a user message
+    with results is a message of its own after them.
 * ``system`` and ``developer`` are "system"; those before every other message are ``ModelRequest.system``.
-* Base64 ``data:`` URLs are data with a media type, and empty texts are gone: they say nothing.
+* Base64 ``data:`` URLs become data with a media type, and empty texts are dropped: they have no content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from workbench.convert.losses import Ledger, Loss
+from workbench.convert.losses import Loss, LossReport
 from workbench.ir import (
     NOTHING,
     Carrier,
@@ -47,9 +47,9 @@ class NormalRequest:
     """A request in normal form.
 
     Attributes:
-        request: ``params`` holds the parameters that have a common name, by that name.
-        params: every parameter with the place it stands in.
-        losses: what normal form has no place for, whatever the target.
+        request: its ``params`` are keyed by common name.
+        params: every parameter with its pointer.
+        losses: content that normal form has no place for, for any target.
     """
 
     request: ModelRequest
@@ -59,90 +59,90 @@ class NormalRequest:
 
 @dataclass(frozen=True, slots=True)
 class NormalResponse:
-    """An answer in normal form; ``losses`` as above."""
+    """A response in normal form; ``losses`` as in ``NormalRequest``."""
 
     response: ModelResponse
     losses: tuple[Loss, ...] = ()
 
 
 def normal_request(request: ModelRequest, adapter: Adapter) -> NormalRequest:
-    """A request of the adapter's protocol in normal form."""
-    ledger = Ledger()
+    """Put a request of the adapter's protocol into normal form."""
+    report = LossReport()
     messages = list[Message]()
     system = [*normal_parts(request.system)]
     for message in request.messages:
-        ledger.lose_keys(message.pointer, message.extra)
+        report.lose_keys(message.pointer, message.extra)
         if message.role in INSTRUCTING:
             if message.role == "developer":
-                ledger.lose(f"{message.pointer}/role", "the role 'developer'", "the role 'system'")
+                report.lose(f"{message.pointer}/role", "the role 'developer'", "written as 'system'")
             if not messages:
-                system += rebased(_plain(message, "system"))
+                system += rebase_parts(_normal_message(message, "system"))
             else:
-                messages.append(_plain(message, "system"))
+                messages.append(_normal_message(message, "system"))
         elif message.role in ANSWERING:
-            append(messages, _plain(message, "assistant"))
+            append(messages, _normal_message(message, "assistant"))
         else:
-            _ask(messages, message, ledger)
+            _append_user_message(messages, message, report)
     choice = request.tool_choice
-    is_off = request.thinking == "off"  # and need not be said as an effort of none, too
+    is_off = request.thinking == "off"  # an effort of none would repeat it
     params = tuple(p for p in adapter.params(request) if not (is_off and (p.name, p.value) == ("effort", "none")))
     normal = replace(
         request,
         messages=tuple(messages),
         system=tuple(system),
         tool_choice=choice and ToolChoice(choice.mode, choice.name, choice.value),
-        params=_named(params, ledger),
+        params=_by_common_name(params, report),
         anomalies=(),
     )
-    return NormalRequest(normal, params, ledger.losses())
+    return NormalRequest(normal, params, report.losses())
 
 
 def normal_response(response: ModelResponse) -> NormalResponse:
-    """An answer of any protocol in normal form: one message of role "assistant" for each choice."""
-    ledger = Ledger()
+    """Put a response of any protocol into normal form: one assistant message for each choice."""
+    report = LossReport()
     messages = list[Message]()
     for choice in response.choices:
         for message in choice:
-            ledger.lose_keys(message.pointer, message.extra)
+            report.lose_keys(message.pointer, message.extra)
         if len(choice) == 1:
-            messages.append(_plain(choice[0], "assistant"))
+            messages.append(_normal_message(choice[0], "assistant"))
         else:
-            parts = tuple(part for message in choice for part in rebased(_plain(message, "assistant")))
+            parts = tuple(part for message in choice for part in rebase_parts(_normal_message(message, "assistant")))
             messages.append(Message("assistant", parts))
     if not messages and response.error is None:
         messages.append(Message("assistant", ()))
-    return NormalResponse(replace(response, messages=tuple(messages), anomalies=()), ledger.losses())
+    return NormalResponse(replace(response, messages=tuple(messages), anomalies=()), report.losses())
 
 
 def append(messages: list[Message], message: Message) -> None:
-    """Add a message; one of an answer, or of results, to the one before it if that is of the same role."""
+    """Add a message; join an assistant or tool message to the previous one of the same role."""
     if messages and message.role in ("assistant", "tool") and messages[-1].role == message.role:
-        messages[-1] = Message(message.role, (*rebased(messages[-1]), *rebased(message)))
+        messages[-1] = Message(message.role, (*rebase_parts(messages[-1]), *rebase_parts(message)))
     else:
         messages.append(message)
 
 
-def rebased(message: Message) -> tuple[Part, ...]:
-    """The parts of a message with absolute pointers."""
+def rebase_parts(message: Message) -> tuple[Part, ...]:
+    """Parts of a message with pointers made absolute."""
     if not message.pointer:
         return message.parts
-    return tuple(_rebased(part, message.pointer) for part in message.parts)
+    return tuple(_rebase_part(part, message.pointer) for part in message.parts)
 
 
-def _rebased(part: Part, base: str) -> Part:
+def _rebase_part(part: Part, base: str) -> Part:
     source = replace(part.source, pointer=base + part.source.pointer)
     if isinstance(part, ToolResultIR):
-        return replace(part, content=tuple(_rebased(inner, base) for inner in part.content), source=source)
+        return replace(part, content=tuple(_rebase_part(inner, base) for inner in part.content), source=source)
     return replace(part, source=source)
 
 
-def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
-    """A message that asks: its results are a message of their own."""
+def _append_user_message(messages: list[Message], message: Message, report: LossReport) -> None:
+    """Add a user message; its tool results become a message of their own."""
     if message.role not in _ASKING:
-        _lose_role(message, ledger)
+        _lose_role(message, report)
     results = [n for n, _ in message.tool_results()]
     if not results:
-        messages.append(_plain(message, "user"))
+        messages.append(_normal_message(message, "user"))
         return
     held, beside = list[Part](), list[Part]()
     for n, part in enumerate(message.parts):
@@ -150,21 +150,21 @@ def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
         if not _is_empty(part):
             (held if is_held else beside).append(_normal_part(part))
         if n < results[-1] and not is_held:
-            ledger.lose(message.absolute(part), "what stands before the results", "moved behind them")
+            report.lose(message.absolute(part), "content before the tool results", "moved after them")
     append(messages, Message("tool", tuple(held), pointer=message.pointer))
     if beside:
         messages.append(Message("user", tuple(beside), pointer=message.pointer))
 
 
-def _lose_role(message: Message, ledger: Ledger) -> None:
-    """Of what holds nothing but a part that nobody knows, and has no role, the part alone is told."""
+def _lose_role(message: Message, report: LossReport) -> None:
+    """Report an unknown role. A message that holds only an opaque part reports that part alone."""
     if message.role:
-        ledger.lose(f"{message.pointer}/role", f"the role {message.role!r:.80}", "the role 'user'")
+        report.lose(f"{message.pointer}/role", f"the role {message.role!r:.80}", "written as 'user'")
     elif not all(isinstance(part, Opaque) for part in message.parts):
-        ledger.lose(message.pointer, "a message without a role", "the role 'user'")
+        report.lose(message.pointer, "a message without a role", "written as 'user'")
 
 
-def _plain(message: Message, role: str) -> Message:
+def _normal_message(message: Message, role: str) -> Message:
     return Message(role, normal_parts(message.parts), pointer=message.pointer)
 
 
@@ -200,7 +200,7 @@ def _normal_part(part: Part) -> Part:
 
 
 def _normal_opaque(part: Opaque) -> Part:
-    """A document of JSON, as some results hold it, is JSON."""
+    """Turn a JSON document, which some tool results hold, into a JSON part."""
     inside = part.value.get("document") if part.type == "document" and isinstance(part.value, dict) else None
     if not isinstance(inside, dict):
         return part
@@ -211,7 +211,7 @@ def _normal_media(part: Media) -> Media:
     found = _DATA_URL.fullmatch(part.url) if part.url is not None and part.data is None else None
     if found:
         return replace(part, media_type=found[1] or None, data=found[2], url=None)
-    if part.media_type is not None and part.extra.keys() == {"input_audio"}:  # its format is the type
+    if part.media_type is not None and part.extra.keys() == {"input_audio"}:  # its format equals the media type
         rest = {k: v for k, v in part.extra["input_audio"].items() if k != "format"}
         return replace(part, extra={"input_audio": rest} if rest else NOTHING)
     if part.data is not None and part.extra.get("source") == {"type": "text"}:  # a document of bare text
@@ -221,9 +221,9 @@ def _normal_media(part: Media) -> Media:
     return part
 
 
-def _named(params: Iterable[Param], ledger: Ledger) -> dict[str, object]:
+def _by_common_name(params: Iterable[Param], report: LossReport) -> dict[str, object]:
     named: dict[str, object] = {}
     for param in params:
         if param.name and param.value is not None and named.setdefault(param.name, param.value) != param.value:
-            ledger.lose(param.pointer, f"a second value for {param.name}")
+            report.lose(param.pointer, f"a second value for {param.name}")
     return named

@@ -1,4 +1,4 @@
-"""Where a body says what has a field of ``ModelRequest`` or ``ModelResponse`` to itself."""
+"""Finds the pointer of a field of ``ModelRequest`` or ``ModelResponse`` in a source body."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ _WRAPS = ("function", "custom", "toolSpec")
 _SCHEMAS = ("parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema/json")
 
 
-class Places:
-    """Finds fields in one body; it is read only when something is lost."""
+class FieldPlaces:
+    """Finds fields in one body; the body is parsed only when something is lost."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -80,25 +80,25 @@ class Places:
         self._is_read = False
 
     def of(self, name: str) -> str:
-        """Pointer of a field; the usual one where the body is a stream or holds it elsewhere."""
+        """Pointer of a field; the first candidate if the body is a stream or does not hold it."""
         return self._first(_PLACES[name])
 
     def holds(self, pointer: str) -> bool:
-        """Something stands there."""
+        """True if the body has a value at this pointer."""
         return self.at(pointer) is not None
 
     def at(self, pointer: str) -> JsonValue:
-        """What stands there; None where nothing does, and of a stream."""
+        """Value at a pointer; None if absent, or if the body is a stream."""
         self._read()
         return _at(self._value, pointer)
 
     def inside(self, pointer: str, key: str) -> str:
-        """Pointer of a key of a tool, which some protocols wrap in another object, or say of all tools at once."""
+        """Pointer of a key of a tool; some protocols nest it in another object, or have one key for all tools."""
         wrapped = (f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)
         return self._first((f"{pointer}/{key}", *wrapped, f"/{key}_tools"))
 
     def schema(self, pointer: str) -> str:
-        """Pointer of the schema of a tool, which every protocol names in its own way."""
+        """Pointer of the schema of a tool; every protocol has its own key."""
         return self._first(
             tuple(f"{pointer}{wrap}/{key}" for key in _SCHEMAS for wrap in ("", *(f"/{w}" for w in _WRAPS)))
         )
@@ -116,7 +116,7 @@ class Places:
                 self._value = None
 
     def below(self, name: str, key: str) -> str:
-        """Pointer of a key of it."""
+        """Pointer of a key inside a field."""
         return f"{self.of(name)}/{escape(key)}"
 
 

@@ -1,15 +1,15 @@
-"""A stream of one protocol as the stream of another, while it comes.
+"""Converts a stream of one protocol into the stream of another while it arrives.
 
-What leaves at once is what is certain by then: a text, reasoning or the arguments of a call in the pieces in which they
-come, a call's name and id before them. What shows its meaning only when it is over waits for that. At the end the whole
-answer is fitted as any other (``fit``), which gives the losses, the end of the stream, and what has not left yet.
+Text, reasoning and call arguments are forwarded in the pieces in which they arrive, a call's name and id before its
+arguments. Parts that can only be interpreted when complete wait until then. At the end the whole response is reduced as
+any other (``fit``), which gives the losses, the end of the stream, and the parts not forwarded yet.
 
-So the stream says what ``convert.response_as`` makes of the whole answer, but for what had left before it was known:
+The result equals ``convert.convert_response`` of the whole response, except for what was forwarded too early to know:
 
-* parts stand in the order in which they came;
-* arguments that turn out to be no JSON, or to hold what a double cannot, are passed on as they are;
-* a stream that breaks off breaks off in the target, too: its last part stays open, and an unfinished call is not made
-  one that could be run.
+* parts are in the order in which they arrived;
+* arguments that turn out not to be JSON, or to hold a number out of the range of a double, are forwarded unchanged;
+* a stream that breaks off breaks off in the target as well: its last part stays open, and an unfinished call never
+    becomes one that could be run.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.convert._framing import EventReader
 from workbench.convert._parts import WRAPPED
-from workbench.convert._passing import StreamConverter
-from workbench.convert.declared import NONE, Declared
+from workbench.convert._stream_converter import StreamConverter
+from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
 from workbench.convert.fit import fit_response
-from workbench.convert.losses import Ledger, Loss
+from workbench.convert.losses import Loss, LossReport
 from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 from workbench.protocols import Growing
 from workbench.protocols.common.writing import write_part
 
-AS_IT_IS = "passed on as they came"
-AGAIN = "the answer began again behind what had been passed on"
+AS_IT_IS = "forwarded unchanged"
+AGAIN = "the response began again after part of it was forwarded"
 
 
 class StreamConversion:
-    """Converts one stream. Linear in it, and the same for any chunking of the bytes.
+    """Converts one stream. Linear in its length; the result does not depend on chunk boundaries.
 
     Args:
-        source, target: names of protocols; of the same the bytes stay what they are.
-        prove: gives the proof (signature, or encrypted state) of reasoning where the target has a place for one and
-            the part has none that counts there; None for none. Without it such reasoning is lost.
-        sign_call: gives the signature that a call stands with where the target has such (Gemini); None for none.
-        choose_id: id of a call (None where it has none) → the id to write; None for the one that is made here.
-        name: the id of the answer in the place of its own, "" for that.
-        declared: the tools of whom the answer is for.
+        source, target: names of protocols; if they are equal the bytes are not changed.
+        prove: returns the proof (signature or encrypted state) for reasoning that has none valid for the target, or
+    None. Without it such reasoning is lost.
+        sign_call: returns the signature of a call for targets that need one (Gemini), or None.
+        choose_id: id of a call, or None if it has none → the id to write; None to generate one.
+        name: replaces the id of the response; empty to keep it.
+        declared: the tools that the client declared.
 
     Raises:
         UsageError: no such protocol.
@@ -59,7 +59,7 @@ class StreamConversion:
         sign_call: Callable[[ToolCallIR], str | None] | None = None,
         choose_id: Callable[[str | None], str | None] | None = None,
         name: str = "",
-        declared: Declared = NONE,
+        declared: DeclaredTools = NO_TOOLS,
     ) -> None:
         self._target = protocols.get(target)
         self._is_same = source == target
@@ -67,7 +67,9 @@ class StreamConversion:
         self._reader = EventReader()
         self._writer = self._target.stream_writer()
         self._ids = AnswerIds(self._target.capabilities, choose_id)
-        self._passage = StreamConverter(self._writer, self._target.capabilities, self._ids, prove, sign_call, declared)
+        self._converter = StreamConverter(
+            self._writer, self._target.capabilities, self._ids, prove, sign_call, declared
+        )
         self._name, self._declared = name, declared
         self._at = 0  # the part that grows
         self._is_started = self._is_again = self._is_over = False
@@ -76,21 +78,21 @@ class StreamConversion:
 
     @property
     def content_type(self) -> str:
-        """Of the stream that is written."""
+        """Content type of the stream that is written."""
         return self._writer.content_type
 
     @property
     def ids(self) -> Mapping[str, str | None]:
-        """Id that was written → id that came (None where there was none), for those that differ."""
+        """Written id → received id, for changed ids only; None if none was received."""
         return dict(self._ids.origin) if self._target.capabilities.call_ids and not self._is_same else {}
 
     @property
     def response(self) -> ModelResponse:
-        """What has come so far, in the protocol in which it came; whole after ``end``."""
+        """The response so far in the source protocol; complete after ``end``."""
         return self._whole or self._decoder.result()
 
     def feed(self, data: bytes) -> bytes:
-        """Take content-decoded bytes of the stream; the bytes that can be passed on now."""
+        """Read content-decoded bytes of the stream, and return the bytes that can be forwarded now."""
         written = list[bytes]()
         for event in self._reader.feed(data):
             self._decoder.feed(event)
@@ -99,7 +101,7 @@ class StreamConversion:
         return data if self._is_same else b"".join(written)
 
     def end(self) -> bytes:
-        """The stream is over: what is left of it. One that broke off is given no end."""
+        """Finish the stream and return its rest. A stream that broke off gets no end."""
         if self._is_over:
             return b""
         self._is_over = True
@@ -124,14 +126,14 @@ class StreamConversion:
             self._start(written, is_needed=bool(growing))
         while self._at < len(growing):
             part = growing[self._at]
-            self._passage.pass_on(part, written)
+            self._converter.emit_available(part, written)
             if not part.is_over:
                 return
-            self._passage.leave(part, written)
+            self._converter.finish_part(part, written)
             self._at += 1
 
     def _start(self, written: list[bytes], *, is_needed: bool) -> None:
-        """The beginning of the answer, as soon as all is known that it says."""
+        """Write the start of the response as soon as all its fields are known."""
         about, capabilities = self._decoder.about(), self._target.capabilities
         if not is_needed and any(getattr(about, name) is None for name in ("id", *capabilities.answer_fields)):
             return
@@ -151,33 +153,33 @@ class StreamConversion:
             whole = replace(whole, error=ApiError(AGAIN))
         whole = replace(whole, id=self._name) if self._name else whole
         normal, capabilities = normal_response(whole), self._target.capabilities
-        fitted = fit_response(normal, capabilities, given=self._ids, declared=self._declared)
-        meant, ledger = replace(fitted.meant, protocol=self._target.name), Ledger()
-        wrapped = WRAPPED if self._passage.passed_on else None
+        fitted = fit_response(normal, capabilities, assigned_ids=self._ids, declared=self._declared)
+        meant, report = replace(fitted.normal, protocol=self._target.name), LossReport()
+        wrapped = WRAPPED if self._converter.unwrapped_calls else None
         for loss in fitted.losses:
-            ledger.lose(loss.pointer, loss.what, AS_IT_IS if loss.instead == wrapped else loss.instead)
+            report.lose(loss.pointer, loss.what, AS_IT_IS if loss.instead == wrapped else loss.instead)
         if not self._is_started and (meant.messages or not meant.error):
             self._start(written, is_needed=True)
         if not self._is_again:
-            self._write_rest(meant, ledger, written)
+            self._write_rest(meant, report, written)
         written.append(self._writer.end(meant))
-        self.losses = ledger.losses()
+        self.losses = report.losses()
 
     def _leave_rest(self, growing: Sequence[Growing], whole: ModelResponse, written: list[bytes]) -> None:
-        """Parts that were not over when the stream was; the last one of a stream that broke off never is."""
+        """Finish parts that were open when the stream ended; the last one of a broken stream stays open."""
         for n, part in enumerate(growing, 1):
-            self._passage.pass_on(part, written)
+            self._converter.emit_available(part, written)
             if whole.is_complete or whole.error or n < len(growing):
-                self._passage.leave(part, written)
+                self._converter.finish_part(part, written)
             else:
-                self._passage.break_off(part, written)
+                self._converter.break_off(part, written)
 
-    def _write_rest(self, meant: ModelResponse, ledger: Ledger, written: list[bytes]) -> None:
-        """What has not left yet: further choices, and parts that the stream showed in no order."""
+    def _write_rest(self, meant: ModelResponse, report: LossReport, written: list[bytes]) -> None:
+        """Write what has not been sent: further choices, and parts that the stream had in no order."""
         for number, message in enumerate(meant.messages):
             parts: Sequence[Part] = message.parts
             if number:
                 written.append(self._writer.choice(number))
             else:
-                parts = self._passage.missing(parts, ledger, is_broken=not (meant.is_complete or meant.error))
+                parts = self._converter.unsent_parts(parts, report, is_broken=not (meant.is_complete or meant.error))
             written += (write_part(self._writer, part) for part in parts)

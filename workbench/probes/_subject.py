@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
-from workbench.convert.dialect import spelled
+from workbench.convert.dialect import rename_fields
 from workbench.convert.fit import fit_request
 from workbench.convert.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
@@ -87,11 +87,11 @@ class Subject:
         """A request in normal form as this protocol and provider write it; what it cannot say is left out."""
         adapter = self.adapter
         params = tuple(Param(f"/{name}", value, name) for name, value in meant.params.items())
-        fitted = fit_request(NormalRequest(meant, params), adapter.capabilities).meant
+        fitted = fit_request(NormalRequest(meant, params), adapter.capabilities).normal
         assert isinstance(fitted, ModelRequest)
         fields = self.contract.term("params.fields")
         known = fields if isinstance(fields, list) else None
-        body = spelled(dumps(adapter.write_request(replace(fitted, protocol=adapter.name))), known)
+        body = rename_fields(dumps(adapter.write_request(replace(fitted, protocol=adapter.name))), known)
         headers = Headers((("content-type", "application/json"),))
         return HttpRequest("POST", adapter.path(fitted), headers, Body(body))
 

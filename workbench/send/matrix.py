@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
 from workbench.convert import Loss, convert
-from workbench.convert.dialect import spelled
+from workbench.convert.dialect import rename_fields
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import judge
@@ -141,7 +141,7 @@ class History:
         if isinstance(said, str) or not said.is_converted:
             return said
         fields = contract.term("params.fields")
-        body = spelled(said.decoded.request_text, fields if isinstance(fields, list) else None)
+        body = rename_fields(said.decoded.request_text, fields if isinstance(fields, list) else None)
         if body == said.decoded.request_text:
             return said
         asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))

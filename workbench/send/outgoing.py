@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
 from workbench.convert import Loss, convert
-from workbench.convert.dialect import spelled
+from workbench.convert.dialect import rename_fields
 from workbench.diff.wire import common
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError
@@ -197,11 +197,11 @@ def _converted(decoded: DecodedExchange, target: Target, wanted: str, model: str
     url = urls.joined(target.base(wanted), adapter.path(ModelRequest(wanted, asked, ()))) if target.url else ""
     contract = Outgoing(target, HttpRequest(url=url), wanted, model=asked).contract
     made = convert(decoded, wanted, capabilities=_taken(adapter, contract if model or is_known(target, url) else None))
-    assert isinstance(made.meant, ModelRequest)
-    body, meant, notes = _otherwise(made.body, adapter, made.meant, model, stream)
+    assert isinstance(made.normal, ModelRequest)
+    body, meant, notes = _otherwise(made.body, adapter, made.normal, model, stream)
     path = adapter.path(meant)
     known = contract.term("params.fields")
-    body = spelled(body, known if isinstance(known, list) else None)
+    body = rename_fields(body, known if isinstance(known, list) else None)
     renamed = tuple((old, new) for new, old in made.ids.items() if old is not None)
     notes = (f"converted from {decoded.protocol} to {wanted}", *notes)
     if not target.is_simulator and not model and meant.model:

@@ -1,6 +1,6 @@
 """Whether and when a request is sent again: for 429, 5xx (529 too) and connections that broke before any answer.
 
-A 5xx whose error says that the request is at fault is no refusal for now: llama.cpp answers arguments that are no JSON
+A 5xx whose error says that the request is at fault is no refusal for now: llama.cpp answers arguments that are not JSON
 with a 500.
 """
 

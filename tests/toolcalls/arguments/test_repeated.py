@@ -8,7 +8,7 @@ import pytest
 
 from workbench.toolcalls.arguments import climb
 
-TWICE = "stands twice, the last one counts"
+TWICE = "stands twice, the last one is used"
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_res
 async def test_a_loss_and_its_place_stand_apart() -> None:
     async with showing(samples.example(THINKING), exchange=1) as driver:
         await to(driver, await converted(driver), "openai-chat")
-        assert "! the switch of thinking ('adaptive')  /thinking/type" in driver.text
+        assert "! the thinking switch ('adaptive')  /thinking/type" in driver.text
 
 
 @pytest.mark.parametrize("width", [40, 200])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
-from workbench.convert.names import fitting, rewritten
+from workbench.convert.names import name_check, rewrite_words
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.places import array_of, element
@@ -168,18 +168,18 @@ def ids(fault: Fault) -> list[str]:
 def renamed(fault: Fault) -> dict[str, str]:
     """Every id → one that the provider takes; those that fit stay, and no two become one."""
     terms = fault.contract.closure
-    return rewritten(ids(fault), fitting(terms.id_pattern, terms.id_max_length), terms.id_max_length)
+    return rewrite_words(ids(fault), name_check(terms.id_pattern, terms.id_max_length), terms.id_max_length)
 
 
 def fresh_id(fault: Fault, like: str) -> str:
     """An id that nobody has yet, and that the provider takes."""
     terms, taken = fault.contract.closure, set(ids(fault))
-    fits = fitting(terms.id_pattern, terms.id_max_length)
+    fits = name_check(terms.id_pattern, terms.id_max_length)
     plain = next((w for n in range(2, 1000) if (w := f"{like}_{n}") not in taken and fits(w)), None)
     if plain:
         return plain
     wanted = f"{like}_{len(taken)}"
-    return rewritten([*taken, wanted], fits, terms.id_max_length)[wanted]
+    return rewrite_words([*taken, wanted], fits, terms.id_max_length)[wanted]
 
 
 def open_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from workbench.convert.places import Places
+from workbench.convert.places import FieldPlaces
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.ir import JsonValue
@@ -22,7 +22,7 @@ def off(fault: Fault) -> Iterator[tuple[Change, ...]]:
     """
     if fault.request.thinking == "off":
         return
-    place = Places(fault.text).of("thinking")
+    place = FieldPlaces(fault.text).of("thinking")
     held, parent = fault.value(place), place.removesuffix("/type")
     if isinstance(held, str) and parent != place:
         yield (Replace(parent, {"type": "disabled"}),)  # a budget beside it means nothing to what is off

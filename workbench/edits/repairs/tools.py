@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.convert.names import fitting, rewritten
+from workbench.convert.names import name_check, rewrite_words
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Loss, Proposal
 from workbench.edits.repairs._search import Propose
@@ -21,9 +21,9 @@ _PATTERN = "[a-zA-Z0-9_-]+"
 def names(fault: Fault) -> Iterator[Proposal]:
     """Names that the provider does not take are rewritten wherever they stand, and no two become one."""
     pattern = fault.contract.term("schema.name-pattern")
-    fits = fitting(pattern if isinstance(pattern, str) else _PATTERN, None)
+    fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)
     declared = [t.name for t in fault.request.tools if t.name]
-    new = {old: name for old, name in rewritten(declared, fits, None).items() if old != name}
+    new = {old: name for old, name in rewrite_words(declared, fits, None).items() if old != name}
     here = fault.value(fault.finding.pointer)
     for chosen in (*([{here: new[here]}] if here in new else []), new):
         told = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
@@ -55,7 +55,7 @@ def duplicate_names(fault: Fault) -> Iterator[Proposal]:
     """Of two tools with one name the second goes where it is the same, else it gets a name of its own."""
     taken, changes, gone = dict[str, ToolDef](), list[Change](), list[Change]()
     pattern = fault.contract.term("schema.name-pattern")
-    fits = fitting(pattern if isinstance(pattern, str) else _PATTERN, None)
+    fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)
     everyone = {t.name for t in fault.request.tools}
     is_same = True
     for tool in fault.request.tools:

@@ -144,7 +144,7 @@ class Script:
         unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.error_flag else set[str]()
         asked = ModelRequest(self.adapter.name, None, (Message(first.role, parts),))
         fitted = fit_request(NormalRequest(asked), relaxed(self.adapter))
-        meant: ModelRequest = fitted.meant
+        meant: ModelRequest = fitted.normal
         body = self.adapter.write_request(meant)
         values = body[container(body)]
         if meant.system and not values:  # there is only one system text, and it stands elsewhere
@@ -236,7 +236,7 @@ class TranscriptSession:
         adapter = self._script(turn).adapter
         asked = ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools)
         fitted = fit_request(NormalRequest(asked), relaxed(adapter))
-        body = adapter.write_request(fitted.meant)
+        body = adapter.write_request(fitted.normal)
         key = container(body)
         first = b"".join(dumps(value) + b"," for value in body[key])
         if not turn.heard:
@@ -296,9 +296,9 @@ def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, froz
 
     if not answer.error:
         fitted = fit_response(NormalResponse(answer), relaxed(adapter, proved_reasoning=frozenset()))
-        return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
+        return dumps(adapter.write_response(fitted.normal)), told(fitted.losses)
     fitted = fit_response(NormalResponse(replace(answer, messages=())), relaxed(adapter))
-    return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
+    return dumps(adapter.write_response(fitted.normal)), told(fitted.losses)
 
 
 def answer_of(

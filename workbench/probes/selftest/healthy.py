@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import contracts, protocols
-from workbench.convert.dialect import spelled
+from workbench.convert.dialect import rename_fields
 from workbench.ir import Message, ModelRequest, Text, ToolDef
 from workbench.send.loop import Answer, Limits, Loop, Reason, Result, Say, Send
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -84,7 +84,7 @@ def asked(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool
     """The first request of a session: two tools, and a question."""
     request = _first(adapter.name, simulator.names()[0], question, stream=stream)
     fields = simulator.resolved(adapter.name, request, simulator.label).term("params.fields")
-    body = spelled(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
+    body = rename_fields(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
     headers = Headers((("content-type", "application/json"),))
     return HttpRequest("POST", simulator.url(adapter.path(request)), headers, Body(body))
 

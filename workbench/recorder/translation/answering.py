@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import protocols
-from workbench.convert import Loss, response_as
-from workbench.convert.declared import declared
-from workbench.convert.normal import normal_response, rebased
+from workbench.convert import Loss, convert_response
+from workbench.convert.declared_tools import read_declared_tools
+from workbench.convert.normal import normal_response, rebase_parts
 from workbench.convert.streaming import StreamConversion
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
@@ -60,7 +60,7 @@ class Answer:
         self._came = bytearray()
         self._adapter = protocols.get(turn.client)
         self._signer, self._namer = Signer(name, self._adapter.capabilities), Namer(name)
-        self._declared = declared(turn.tools)
+        self._declared = read_declared_tools(turn.tools)
         self._stream: StreamConversion | None = None
         if turn.is_plain:
             self.head = Head(status, tuple(headers))
@@ -140,7 +140,7 @@ class Answer:
         named = self._namer.named(replace(response, is_stream=turn.is_stream, usage=usage))
         if turn.client != turn.spoken:
             named = replace(named, id=self._namer.answer(turn.client) or named.id)
-        made = response_as(signed(named, self._signer), self._adapter, declared=self._declared)
+        made = convert_response(signed(named, self._signer), self._adapter, declared=self._declared)
         own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
         given = {old: new for new, old in made.ids.items()}
         ids = {given.get(name, name): old for name, old in own.items()}
@@ -175,7 +175,7 @@ class Answer:
 
     def _seen(self, part: Part) -> Part:
         """A part as the client has it."""
-        return self._declared.given(part) if isinstance(part, ToolCallIR) else part
+        return self._declared.restore_free_text(part) if isinstance(part, ToolCallIR) else part
 
     def _failed(self, decoded: DecodedExchange, response: ModelResponse | None) -> bytes:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""
@@ -213,4 +213,4 @@ def _calls(response: ModelResponse) -> list[ToolCallIR]:
 def _parts(response: ModelResponse) -> tuple[Part, ...]:
     """Of the first choice, in normal form."""
     messages = normal_response(response).response.messages
-    return rebased(messages[0]) if messages else ()
+    return rebase_parts(messages[0]) if messages else ()

@@ -10,7 +10,7 @@ from workbench import contracts, protocols
 from workbench.chain.terms import Scope
 from workbench.contracts import Contract
 from workbench.convert import FREE_TEXT, INPUT
-from workbench.convert.declared import declared
+from workbench.convert.declared_tools import read_declared_tools
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
@@ -330,7 +330,7 @@ def _thinks(request: ModelRequest, contract: Contract) -> bool:
 
 def _freed(sent: Outgoing, request: ModelRequest) -> Iterator[Change]:
     """Tools with free text that the upstream knows only as functions."""
-    free = declared(request.tools).free
+    free = read_declared_tools(request.tools).free_text
     if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
         names = ", ".join(map(repr, sorted(free)))
         said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"

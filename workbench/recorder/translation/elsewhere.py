@@ -6,7 +6,7 @@ import re
 from http import HTTPStatus
 
 from workbench import protocols
-from workbench.convert import response_as
+from workbench.convert import convert_response
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import dumps, loads
@@ -45,7 +45,7 @@ def error_body(client: str, status: int, message: str, details: ApiError | None 
     error = details or ApiError(message, type=_TYPES.get(status, "api_error" if status >= 500 else _TYPES[400]))
     made = ModelResponse("openai-chat" if client != "openai-chat" else "anthropic-messages", error=error)
     adapter = protocols.get(client)
-    body = response_as(made, adapter).body
+    body = convert_response(made, adapter).body
     return _with_code(body, client, status)
 
 

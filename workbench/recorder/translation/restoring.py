@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from workbench.convert import unmap
-from workbench.convert.normal import ANSWERING, rebased
+from workbench.convert import restore_ids
+from workbench.convert.normal import ANSWERING, rebase_parts
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.recorder.translation.changes import HANDLE, ID, REASONING, Change
 from workbench.recorder.translation.handles import name_of
@@ -48,7 +48,7 @@ def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
         ids |= turn.kept.ids if turn.kept else {}
     messages, calls = list[Message](), list[ToolCallIR]()
     for turn in turns:
-        named = unmap(replace(request, messages=turn.messages), ids).messages
+        named = restore_ids(replace(request, messages=turn.messages), ids).messages
         if turn.is_answer:
             said = _answer(turn, named, wanted, made.changes)
             calls = [call for message in said for _, call in message.tool_calls() if not call.is_server]
@@ -117,7 +117,7 @@ def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: l
         return [replace(m, parts=tuple(_unmarked(m.parts, changes))) for m in messages] if has_handles else [*messages]
     back = [part for part in kept.reasoning if wanted(part)]
     changes += _told(kept, sent, back)
-    said = tuple(part for message in messages for part in rebased(message) if not isinstance(part, Reasoning))
+    said = tuple(part for message in messages for part in rebase_parts(message) if not isinstance(part, Reasoning))
     if content_of(said) == kept.content:
         parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
     else:

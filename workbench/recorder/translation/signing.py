@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.convert.losses import Ledger
+from workbench.convert.losses import LossReport
 from workbench.convert.reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.protocols import Capabilities
@@ -87,7 +87,7 @@ class Signer:
 
     def _proved(self, part: Reasoning) -> Iterator[Part]:
         is_own = part.carrier is self._carrier and (part.signature or part.data is not None)
-        is_ported = part.carrier is not self._carrier and fit_reasoning(part, "", self._capabilities, Ledger())
+        is_ported = part.carrier is not self._carrier and fit_reasoning(part, "", self._capabilities, LossReport())
         if self._carrier is None or is_own or is_ported:
             yield part
         elif part.text is not None and (proof := self.prove(part)):

@@ -18,6 +18,6 @@ def repeated_keys(text: str) -> str:
     for pointer in pointers[:MOST_NAMED]:
         holder, _, step = pointer.rpartition("/")
         key = snippet(step.replace("~1", "/").replace("~0", "~"))
-        said.append(f"key {key}{f' of {snippet(holder)}' if holder else ''} stands twice, the last one counts")
+        said.append(f"key {key}{f' of {snippet(holder)}' if holder else ''} stands twice, the last one is used")
     more = len(pointers) - MOST_NAMED
     return "; ".join([*said, *([f"and {more} more keys"] if more > 0 else [])])

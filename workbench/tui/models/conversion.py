@@ -10,7 +10,7 @@ from workbench.views.lines import Line, Span, line, plain, wrap
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.convert import Converted, Loss
+    from workbench.convert import Conversion, Loss
 
 
 class Shown(NamedTuple):
@@ -30,7 +30,7 @@ class Shown(NamedTuple):
     side: str
     source: str
     body: bytes
-    converted: Converted
+    converted: Conversion
     places: tuple[tuple[Range, ...], ...]
     read: bytes
 
