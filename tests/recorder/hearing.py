@@ -1,10 +1,20 @@
-"""Playing a relay: exchanges told to a tap, piece by piece."""
+"""Plays a relay: emits the events of exchanges, piece by piece."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.recorder.events import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import (
+    EventListener,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestHead,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+)
 from workbench.wire.exchange import Headers, State
 
 URL = "https://api.example.com/v1/messages"
@@ -19,7 +29,7 @@ def answered(*headers: tuple[str, str], status: int = 200) -> ResponseHead:
 
 
 def play(
-    tap: Tap,
+    listener: EventListener,
     key: int,
     request: Sequence[bytes] = (b"{}",),
     response: Iterable[bytes] = (b"data: 1\n\n",),
@@ -29,13 +39,14 @@ def play(
     state: State = State.COMPLETE,
     at: float = 100.0,
 ) -> None:
-    """One exchange from its beginning to its end, a tenth of a second between two calls."""
+    """One exchange from its beginning to its end, a tenth of a second between two events."""
     times = (at + n / 10 for n in range(1_000_000))
-    tap.began(key, "default", head or asked(), next(times))
+    listener.on_event(RequestStarted(key, next(times), "default", head or asked()))
     for piece in request:
-        tap.request_bytes(key, piece, next(times))
-    tap.request_done(key, next(times))
-    tap.answered(key, answer or answered(), next(times))
+        listener.on_event(RequestBytes(key, next(times), piece))
+    listener.on_event(RequestEnded(key, next(times)))
+    listener.on_event(ResponseStarted(key, next(times), answer or answered()))
     for piece in response:
-        tap.response_bytes(key, piece, next(times))
-    tap.ended(key, state, "" if state is State.COMPLETE else "the client hung up", next(times))
+        listener.on_event(ResponseBytes(key, next(times), piece))
+    reason = "" if state is State.COMPLETE else "the client hung up"
+    listener.on_event(ExchangeEnded(key, next(times), state, reason))

@@ -159,4 +159,4 @@ async def held(*kinds: str, verdict: Verdict, run: str = "run") -> AsyncIterator
             stage.close()
             await relay.close()
             gate.close()
-            assert relay.tap_failure is None
+            assert relay.listener_failure is None

@@ -1,4 +1,4 @@
-"""A relay between a raw client and a raw upstream, both played by the test, and a tap that notes what it is told."""
+"""A relay between a raw client and a raw upstream, both played by the test, and a listener that notes its events."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from hashlib import sha256
 
-from workbench.ir import NOTHING
-from workbench.recorder.events import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import (
+    Event,
+    EventListener,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestStarted,
+    ResponseBytes,
+    ResponseStarted,
+)
 from workbench.recorder.relay.server import Relay
 from workbench.wire.digests import Passed
 from workbench.wire.exchange import State
@@ -105,44 +113,40 @@ async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
         await turns()
 
 
-class Notes(Tap):
-    """Notes every call as ``(name, value)``; joins neighbouring pieces in ``story``."""
+class Notes:
+    """Notes every event as ``(name, value)``; joins neighbouring pieces in ``story``."""
 
     def __init__(self) -> None:
         self.calls: dict[int, list[tuple[str, object]]] = {}
         self.times: list[float] = []
         self.passed: dict[int, Mapping[str, Passed]] = {}
-        self._news = asyncio.Condition()
         self.ends = asyncio.Event()
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
-        assert key not in self.calls
-        self.calls[key] = []
-        self._note(key, "began", (upstream, request), at)
-
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        self._note(key, "asks", data, at)
-
-    def request_done(self, key: int, at: float) -> None:
-        self._note(key, "asked", None, at)
-
-    def answered(self, key: int, response: ResponseHead, at: float) -> None:
-        self._note(key, "answered", response, at)
-
-    def response_bytes(self, key: int, data: bytes, at: float) -> None:
-        self._note(key, "says", data, at)
-
-    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
-        self.passed[key] = passed
-        for side, name in (("request", "asks"), ("response", "says")):
-            body, each = self.body(key, name), passed.get(side)
-            assert each is None or (each.came, each.bytes_in) == (sha256(body).hexdigest(), len(body))
-            assert each is None or why or each.is_equal
-        self._note(key, "ended", (state, why), at)
-        self.ends.set()
+    def on_event(self, event: Event) -> None:
+        match event:
+            case RequestStarted(key, at, upstream, head):
+                assert key not in self.calls
+                self.calls[key] = []
+                self._note(key, "began", (upstream, head), at)
+            case RequestBytes(key, at, data):
+                self._note(key, "asks", data, at)
+            case RequestEnded(key, at):
+                self._note(key, "asked", None, at)
+            case ResponseStarted(key, at, response):
+                self._note(key, "answered", response, at)
+            case ResponseBytes(key, at, data):
+                self._note(key, "says", data, at)
+            case ExchangeEnded(key, at, state, reason, digests):
+                self.passed[key] = digests
+                for side, name in (("request", "asks"), ("response", "says")):
+                    body, each = self.body(key, name), digests.get(side)
+                    assert each is None or (each.came, each.bytes_in) == (sha256(body).hexdigest(), len(body))
+                    assert each is None or reason or each.is_equal
+                self._note(key, "ended", (state, reason), at)
+                self.ends.set()
 
     def _note(self, key: int, name: str, value: object, at: float) -> None:
-        assert not any(n == "ended" for n, _ in self.calls[key]), "told after the end"
+        assert not any(n == "ended" for n, _ in self.calls[key]), "an event after the end"
         self.calls[key].append((name, value))
         self.times.append(at)
 
@@ -202,7 +206,7 @@ class Stage:
 
 @asynccontextmanager
 async def staged(
-    upstreams: Mapping[str, str] | None = None, *, tap: Tap | None = None, tls: ssl.SSLContext | None = None,
+    upstreams: Mapping[str, str] | None = None, *, tap: EventListener | None = None, tls: ssl.SSLContext | None = None,
     serves: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Stage]:  # fmt: skip
     """A relay before one upstream, or before others of your own; ``PORT`` in a base URL is the played one's."""
@@ -219,4 +223,4 @@ async def staged(
         finally:
             stage.close()
             await relay.close()
-            assert tap or relay.tap_failure is None
+            assert tap or relay.listener_failure is None

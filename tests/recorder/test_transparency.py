@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -13,10 +13,9 @@ from hypothesis import given, settings
 
 from tests.recorder.relaying import PATIENCE
 from tests.recorder.traffic import CONNECTIONS, Plan, Traffic
-from workbench.ir import NOTHING
 from workbench.recorder.capture.keeper import Keeper, open_private
 from workbench.recorder.capture.queue import Capture
-from workbench.recorder.events import RequestHead
+from workbench.recorder.events import Event, ExchangeEnded, RequestStarted
 from workbench.recorder.relay.server import Relay
 from workbench.wire import digests
 from workbench.wire.digests import Passed
@@ -34,17 +33,16 @@ class Counted(Capture):
         self.traffic, self.going = traffic, set[int]()
         self.quiet = asyncio.Event()
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
-        super().began(key, upstream, request, at)
-        self.going.add(key)
-        self.quiet.clear()
-        self.traffic.began[int(request.target.strip("/"))].set()
-
-    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
-        super().ended(key, state, why, at, passed)
-        self.going.discard(key)
-        if not self.going:
-            self.quiet.set()
+    def on_event(self, event: Event) -> None:
+        super().on_event(event)
+        if isinstance(event, RequestStarted):
+            self.going.add(event.key)
+            self.quiet.clear()
+            self.traffic.began[int(event.head.target.strip("/"))].set()
+        elif isinstance(event, ExchangeEnded):
+            self.going.discard(event.key)
+            if not self.going:
+                self.quiet.set()
 
 
 async def pass_through(traffic: Traffic, path: Path) -> None:
@@ -60,7 +58,7 @@ async def pass_through(traffic: Traffic, path: Path) -> None:
     await traffic.leave()
     upstream.close()
     await upstream.wait_closed()
-    assert relay.tap_failure is None
+    assert relay.listener_failure is None
     await asyncio.to_thread(tap.close)
 
 

@@ -39,8 +39,8 @@ class Listener(Protocol):
         ...
 
     @property
-    def tap_failure(self) -> Exception | None:
-        """What the tap raised; from then on nothing is told."""
+    def listener_failure(self) -> Exception | None:
+        """The exception that disabled the recording; None if there was none."""
         ...
 
     def url(self, name: str) -> str:
@@ -135,8 +135,8 @@ async def _record(relay: Listener, capture: Capture, upstreams: Mapping[str, str
         await relay.close()
         await control.close()
         breaks.gate.close()
-    if relay.tap_failure:
-        say({"trouble": f"the recording stopped before its end ({relay.tap_failure!r})"})
+    if relay.listener_failure:
+        say({"trouble": f"the recording stopped before its end ({relay.listener_failure!r})"})
 
 
 async def _listen(control: Control) -> None:

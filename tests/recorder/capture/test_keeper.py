@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -16,9 +17,18 @@ from hypothesis import strategies as st
 
 from tests.recorder.capture.test_redaction_guard import CODINGS, ECHOED, KEY, PARTS
 from tests.recorder.hearing import answered, asked
-from workbench.recorder.capture.keeper import Event, Keeper
-from workbench.recorder.capture.open_exchange import Ended, Heard
-from workbench.recorder.events import RequestHead, ResponseHead
+from workbench.recorder.capture.keeper import Keeper
+from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent
+from workbench.recorder.events import (
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestHead,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+)
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.redaction import Redactor
@@ -29,17 +39,25 @@ from workbench.wire.session.writer import SessionWriter
 
 def heard(
     body: list[bytes], response: list[bytes], head: RequestHead, answer: ResponseHead, key: int = 1
-) -> list[Event]:
-    """An exchange as the tap is told of it; a second passes between two calls."""
-    told: list[tuple[int, Any]] = [
-        (Heard.BEGAN, head),
-        *((Heard.REQUEST_BYTES, piece) for piece in body),
-        (Heard.REQUEST_DONE, None),
-        (Heard.ANSWERED, answer),
-        *((Heard.RESPONSE_BYTES, piece) for piece in response),
-        (Heard.ENDED, Ended(State.COMPLETE, "")),
+) -> list[QueuedEvent]:
+    """Events of one exchange; a second passes between two."""
+    made: list[Callable[[float], QueuedEvent]] = [
+        lambda at: RequestStarted(key, at, "default", head),
+        *(partial(_request_bytes, key, piece) for piece in body),
+        lambda at: RequestEnded(key, at),
+        lambda at: ResponseStarted(key, at, answer),
+        *(partial(_response_bytes, key, piece) for piece in response),
+        lambda at: ExchangeEnded(key, at, State.COMPLETE, ""),
     ]
-    return [(what, key, value, float(at)) for at, (what, value) in enumerate(told)]
+    return [make(float(at)) for at, make in enumerate(made)]
+
+
+def _request_bytes(key: int, piece: bytes, at: float) -> RequestBytes:
+    return RequestBytes(key, at, piece)
+
+
+def _response_bytes(key: int, piece: bytes, at: float) -> ResponseBytes:
+    return ResponseBytes(key, at, piece)
 
 
 def look(path: Path) -> list[Exchange]:
@@ -101,11 +119,11 @@ def test_exchanges_stand_in_the_order_in_which_they_began() -> None:
 
 def test_the_weight_of_what_is_written_is_released() -> None:
     events = heard([b"a" * 100], [b"b" * 100] * 5, asked(), answered())
-    from workbench.recorder.capture.open_exchange import weight
+    from workbench.recorder.capture.queued_events import memory_of
 
     with keeping() as (keeper, _):
         keeper.take(events)
-        assert keeper.released == sum(weight(value) for _, _, value, _ in events)
+        assert keeper.released == sum(map(memory_of, events))
 
 
 def _pieces(data: st.DataObject, whole: bytes) -> list[bytes]:
@@ -199,16 +217,16 @@ def _without_times(exchange: Exchange) -> tuple[Any, ...]:
 def test_the_state_is_the_relays(state: State) -> None:
     events = heard([], [], asked(), answered())
     with keeping() as (keeper, path):
-        keeper.take([*events[:-1], (Heard.ENDED, 1, Ended(state, "why not"), 9.0)])
+        keeper.take([*events[:-1], ExchangeEnded(1, 9.0, state, "why not")])
         (exchange,) = look(path)
     assert (exchange.state, exchange.note) == (state, "why not")
 
 
 def test_a_secret_in_why_it_ended_is_not_written() -> None:
     head = asked(("x-api-key", KEY.decode()))
-    ended = (Heard.ENDED, 1, Ended(State.ABORTED, f"the upstream said {KEY.decode()}"), 1.0)
+    ended = ExchangeEnded(1, 1.0, State.ABORTED, f"the upstream said {KEY.decode()}")
     with keeping() as (keeper, path):
-        keeper.take([(Heard.BEGAN, 1, head, 0.0), ended])
+        keeper.take([RequestStarted(1, 0.0, "default", head), ended])
         (exchange,) = look(path)
         assert exchange.note.startswith("the upstream said ")
         assert KEY.decode() not in exchange.note
@@ -228,10 +246,10 @@ def test_a_reader_learns_where_the_recorder_listens_until_it_ends() -> None:
         writer = SessionWriter(path)
         writer.say({"story": "kept"})
         keeper = Keeper(writer, Redactor(salt=b"test"))
-        keeper.take([(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
+        keeper.take([ListenerStarted("http://127.0.0.1:8123")])
         assert said(path) == {"story": "kept", "urls": "http://127.0.0.1:8123"}
         other = Keeper(SessionWriter(path), Redactor(salt=b"test"), hop="behind")
-        other.take([(Heard.LISTENING, 0, "http://127.0.0.1:8124", 0.0)])
+        other.take([ListenerStarted("http://127.0.0.1:8124")])
         assert set(said(path)["urls"].split(" · ")) == {"http://127.0.0.1:8123", "behind: http://127.0.0.1:8124"}
         keeper.close()
         assert said(path) == {"story": "kept", "urls": "behind: http://127.0.0.1:8124"}
@@ -243,7 +261,7 @@ def test_an_address_that_could_not_be_written_is_tried_again(monkeypatch: pytest
     with keeping() as (keeper, path):
         with monkeypatch.context() as patched:
             patched.setattr(SessionWriter, "announce", Mock(side_effect=OSError(28, "No space left")))
-            keeper.take([(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
+            keeper.take([ListenerStarted("http://127.0.0.1:8123")])
             assert keeper.is_failing
         keeper.take([])
         assert not keeper.is_failing

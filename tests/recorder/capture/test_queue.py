@@ -18,6 +18,7 @@ from tests.recorder.hearing import URL, answered, asked, play
 from workbench.errors import SessionFormatError
 from workbench.recorder.capture.keeper import Keeper, knowing, open_private
 from workbench.recorder.capture.queue import Capture
+from workbench.recorder.events import ExchangeEnded, RequestBytes, RequestStarted, ResponseBytes, ResponseStarted
 from workbench.wire import digests
 from workbench.wire.digests import Passed
 from workbench.wire.exchange import Chunk, Exchange, Origin, State
@@ -113,8 +114,8 @@ def test_an_aborted_exchange_says_who_hung_up(path: Path) -> None:
 
 def test_what_goes_on_at_the_end_is_kept_and_marked(path: Path) -> None:
     capture = capturing(path)
-    capture.began(1, "default", asked(), 1.0)
-    capture.request_bytes(1, b'{"half": ', 1.1)
+    capture.on_event(RequestStarted(1, 1.0, "default", asked()))
+    capture.on_event(RequestBytes(1, 1.1, b'{"half": '))
     assert capture.close().incomplete == 1
     (exchange,) = recorded(path)
     assert exchange.request and exchange.request.body.raw == b'{"half": '
@@ -266,11 +267,11 @@ def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path
     sent = hashlib.sha256(b"{}").hexdigest()
     passed = {"request": Passed(sent, sent, 2, 2), "response": Passed("b" * 64, "c" * 64, 9, 4)}
     capture = capturing(path, largest=4)
-    capture.began(1, "default", asked(), 1.0)
-    capture.request_bytes(1, b"{}", 1.1)
-    capture.answered(1, answered(), 1.2)
-    capture.response_bytes(1, b"123456789", 1.3)
-    capture.ended(1, State.ABORTED, "the client hung up", 1.4, passed)
+    capture.on_event(RequestStarted(1, 1.0, "default", asked()))
+    capture.on_event(RequestBytes(1, 1.1, b"{}"))
+    capture.on_event(ResponseStarted(1, 1.2, answered()))
+    capture.on_event(ResponseBytes(1, 1.3, b"123456789"))
+    capture.on_event(ExchangeEnded(1, 1.4, State.ABORTED, "the client hung up", passed))
     capture.close()
     (exchange,) = recorded(path)
     assert exchange.response and exchange.response.body.raw == b""

@@ -8,7 +8,16 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from workbench.recorder.events import RequestHead, ResponseHead, Tap
+from workbench.recorder.events import (
+    Event,
+    ExchangeEnded,
+    RequestBytes,
+    RequestHead,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+)
 from workbench.recorder.translation.answering import Answer
 from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.recorder.translation.memory import Memory
@@ -81,8 +90,8 @@ def bench(label: str, spoken: str, *, model: str = "", simulator: Simulator | No
     return Bench(simulator or Simulator(label), label, Rules(spoken, model, **rules))
 
 
-class Heard(Tap):
-    """What a tap was told, by exchange."""
+class Heard:
+    """Events, by exchange."""
 
     def __init__(self) -> None:
         self.heads: dict[int, RequestHead] = {}
@@ -93,26 +102,21 @@ class Heard(Tap):
         self.ends: dict[int, tuple[State, str]] = {}
         self._news = threading.Condition()
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
-        self.heads[key], self.asked[key], self.said[key], self.pieces[key] = request, b"", b"", 0
-
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        self.asked[key] += data
-
-    def request_done(self, key: int, at: float) -> None:
-        pass
-
-    def answered(self, key: int, response: ResponseHead, at: float) -> None:
-        self.answers[key] = response
-
-    def response_bytes(self, key: int, data: bytes, at: float) -> None:
-        self.said[key] += data
-        self.pieces[key] += 1
-
-    def ended(self, key: int, state: State, why: str, at: float, *more: object) -> None:
-        with self._news:
-            self.ends[key] = (state, why)
-            self._news.notify_all()
+    def on_event(self, event: Event) -> None:
+        match event:
+            case RequestStarted(key, _, _, head):
+                self.heads[key], self.asked[key], self.said[key], self.pieces[key] = head, b"", b"", 0
+            case RequestBytes(key, _, data):
+                self.asked[key] += data
+            case ResponseStarted(key, _, response):
+                self.answers[key] = response
+            case ResponseBytes(key, _, data):
+                self.said[key] += data
+                self.pieces[key] += 1
+            case ExchangeEnded(key, _, state, reason):
+                with self._news:
+                    self.ends[key] = (state, reason)
+                    self._news.notify_all()
 
     def all_ended(self, count: int) -> None:
         """Wait until as many exchanges are over."""
@@ -142,7 +146,7 @@ def bridged(target: str | Target, url: str, rules: Rules, hop: str = "") -> Iter
     asyncio.run_coroutine_threadsafe(path.__aenter__(), loop).result(PATIENCE)
     try:
         yield Bridged(path.url("default"), heard, path)
-        assert path.tap_failure is None
+        assert path.listener_failure is None
     finally:
         asyncio.run_coroutine_threadsafe(path.__aexit__(), loop).result(PATIENCE)
         loop.call_soon_threadsafe(loop.stop)

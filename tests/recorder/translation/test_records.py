@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.recorder.translation.bridging import Heard
-from workbench.recorder.breakpoints.intercepted_events import behind
-from workbench.recorder.events import RequestHead
+from workbench.recorder.breakpoints.intercepted_events import hop_behind
+from workbench.recorder.events import ExchangeEnded, RequestBytes, RequestEnded, RequestHead, RequestStarted
 from workbench.recorder.translation.changes import Change
 from workbench.recorder.translation.records import MARK, Filing
 from workbench.wire.exchange import Headers, State
@@ -13,9 +13,10 @@ from workbench.wire.exchange import Headers, State
 def began(filing, key, hop, number="", body=b"{}"):
     headers = Headers((("host", "x"), *((("connection", MARK), (MARK, number)) if number else ())))
     url = "http://127.0.0.1:1/v1/messages" if hop.startswith("client") else "http://127.0.0.1:2/v1/chat/completions"
-    filing.began(key, "default", RequestHead("POST", "/x", url, headers, "HTTP/1.1", hop), 0.0)
-    filing.request_bytes(key, body, 0.0)
-    filing.request_done(key, 0.0)
+    head = RequestHead("POST", "/x", url, headers, "HTTP/1.1", hop)
+    filing.on_event(RequestStarted(key, 0.0, "default", head))
+    filing.on_event(RequestBytes(key, 0.0, body))
+    filing.on_event(RequestEnded(key, 0.0))
 
 
 def test_a_turn_is_filed_under_the_request_it_came_of():
@@ -27,11 +28,11 @@ def test_a_turn_is_filed_under_the_request_it_came_of():
     began(filing, 3, "upstream", "t", b"else")
     assert heard.heads[3].parent == 2 and heard.heads[3].branch == "a to b"
     assert heard.heads[3].headers.items == (("host", "x"),)
-    filing.ended(3, State.COMPLETE, "", 1.0)
+    filing.on_event(ExchangeEnded(3, 1.0, State.COMPLETE, ""))
     assert 3 not in heard.ends
     filing.gone("t", [Change("handle", "h"), Change("loss", "l")])
-    filing.ended(2, State.COMPLETE, "", 1.0)
-    filing.ended(1, State.ABORTED, "the client hung up", 1.0)
+    filing.on_event(ExchangeEnded(2, 1.0, State.COMPLETE, ""))
+    filing.on_event(ExchangeEnded(1, 1.0, State.ABORTED, "the client hung up"))
     assert heard.ends[3] == (State.COMPLETE, "handle: h; loss: l")
     assert heard.ends[1] == (State.ABORTED, "the client hung up") and heard.ends[2] == (State.COMPLETE, "")
     assert filing.counts == {"handle": 1, "loss": 1}
@@ -41,7 +42,7 @@ def test_a_turn_of_a_request_that_was_edited_is_filed_under_what_went_on():
     heard = Heard()
     filing = Filing(heard, "client")
     began(filing, 1, "client", body=b"one")
-    began(filing, 2, behind("client"), body=b"edited")
+    began(filing, 2, hop_behind("client"), body=b"edited")
     filing.going("t", "/v1/messages", b"edited", "a to b")
     began(filing, 3, "upstream", "t")
     assert heard.heads[3].parent == 2
@@ -53,7 +54,7 @@ def test_a_turn_that_is_over_first_is_filed_at_its_end():
     filing.going("t", "/v1/messages", b"", "a to b")
     began(filing, 1, "upstream", "t")
     filing.gone("t", [Change("note", "n")])
-    filing.ended(1, State.ABORTED, "hung up", 1.0)
+    filing.on_event(ExchangeEnded(1, 1.0, State.ABORTED, "hung up"))
     assert heard.heads[1].parent == 0 and heard.ends[1] == (State.ABORTED, "hung up; note: n")
 
 
@@ -69,7 +70,7 @@ def test_what_is_answered_here_is_noted_at_the_client():
     filing = Filing(heard, "client")
     began(filing, 1, "client")
     filing.answered_here("/v1/messages", b"{}", [Change("note", "n")])
-    filing.ended(1, State.COMPLETE, "", 1.0)
+    filing.on_event(ExchangeEnded(1, 1.0, State.COMPLETE, ""))
     assert heard.ends[1] == (State.COMPLETE, "note: n")
 
 

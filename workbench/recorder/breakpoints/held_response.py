@@ -13,8 +13,7 @@ from workbench.errors import UsageError
 from workbench.limits import MAX_HELD_ANSWER
 from workbench.recorder.breakpoints.edited_heads import OF_THE_BYTES
 from workbench.recorder.breakpoints.first_tool_call import FirstCall
-from workbench.recorder.breakpoints.intercepted_events import Timed
-from workbench.recorder.events import ResponseHead
+from workbench.recorder.events import EventListener, ResponseBytes, ResponseHead, ResponseStarted
 from workbench.recorder.relay.body_digests import Passing
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Headers
@@ -27,8 +26,7 @@ class HeldAnswer:
 
     Args:
         write: sends bytes to the client.
-        tell: is told what leaves: a piece, and when it came.
-        answered: is told the head, when it leaves.
+        listener: receives what leaves, as events of exchange 0.
         head: as the upstream sent it.
         response: as the client is to get it.
         method: of the request.
@@ -41,15 +39,14 @@ class HeldAnswer:
     """
 
     def __init__(
-        self, write: Callable[[bytes], None], tell: Callable[[bytes, float], None],
-        answered: Callable[[ResponseHead], None], head: ResponseHead, response: Response, method: bytes,
-        first: FirstCall,
+        self, write: Callable[[bytes], None], listener: EventListener, head: ResponseHead, response: Response,
+        method: bytes, first: FirstCall,
     ) -> None:  # fmt: skip
-        self.pieces: list[Timed] = []
+        self.pieces: list[ResponseBytes] = []
         self.passing = Passing()
         self.is_given_up = False
         self.head = head
-        self._write, self._tell, self._answered = write, tell, answered
+        self._write, self._listener = write, listener
         self._response, self._first = response, first
         self._body = response_body(response, method)
         self._is_chunked = isinstance(self._body, ChunkedBody)
@@ -99,7 +96,7 @@ class HeldAnswer:
         """More of it came, with its framing."""
         now = self._clock()
         for piece in self._body.feed(data).pieces:
-            self.pieces.append(Timed(piece, now))
+            self.pieces.append(ResponseBytes(0, now, piece))
             self._came += len(piece)
             if not self.is_given_up:
                 self._first.feed(piece)
@@ -164,11 +161,11 @@ class HeldAnswer:
     def _emit(self, text: bytes) -> None:
         if text:
             self._send(b"%x\r\n%s\r\n" % (len(text), text) if self._is_chunked else text)
-            self._tell(text, self._clock())
+            self._listener.on_event(ResponseBytes(0, self._clock(), text))
 
     def _send_head(self, told: ResponseHead | None = None) -> None:
         self._is_head_sent = True
-        self._answered(told or self.head)
+        self._listener.on_event(ResponseStarted(0, self._clock(), told or self.head))
         self._write(render(self._response.start, [f.line for f in self._response.fields]))
         self.passing.leaves(behind=0, is_chunked=self._is_chunked)
 
@@ -176,7 +173,7 @@ class HeldAnswer:
         """So much of the body leaves, in one write."""
         parts: list[bytes] = []
         while self._left < upto:
-            piece, at = self.pieces[self._next]
+            _, at, piece = self.pieces[self._next]
             part = piece[self._within : self._within + upto - self._left]
             parts.append(part)
             self._left += len(part)
@@ -191,7 +188,7 @@ class HeldAnswer:
     def _told(self, part: bytes, at: float) -> None:
         if not self._is_head_sent:
             self._send_head()
-        self._tell(part, at)
+        self._listener.on_event(ResponseBytes(0, at, part))
 
     def _send(self, data: bytes) -> None:
         self._write(data)

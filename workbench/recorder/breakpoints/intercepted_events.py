@@ -1,191 +1,148 @@
-"""What is told of an exchange that may be paused: the client's own, and what went upstream where that is another.
+"""Events of an intercepted exchange: those of the client's exchange, and of a child exchange if something was changed.
 
-The exchange of the client is what the client sent and what it got. Where something else went to the upstream, or came
-from it, that is an exchange of its own: a child, at a place of its own, so that the two are compared as any two hops.
+The client's exchange is what the client sent and what it received. If something else went upstream or came from there,
+that is an exchange of its own: a child, at a hop of its own, so that the two can be compared like any two hops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
-from workbench.ir import NOTHING
 from workbench.limits import MAX_HELD_REQUEST
-from workbench.recorder.events import RequestHead, ResponseHead
-from workbench.recorder.listener import Teller
-from workbench.wire.digests import Passed
-from workbench.wire.exchange import State
+from workbench.recorder.events import (
+    Event,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestHead,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+    SafeListener,
+)
 
 BEHIND = "behind the breakpoint"
-"""The place where a child was recorded, behind the name of the client's."""
+"""Hop at which a child exchange was recorded, after the name of the client's hop."""
 
 
-def behind(hop: str) -> str:
-    """The place behind the breakpoints of this one."""
+def hop_behind(hop: str) -> str:
+    """Name of the hop behind the breakpoints of this one."""
     return f"{hop}, {BEHIND}" if hop else BEHIND
 
 
-class Timed(NamedTuple):
-    """A piece of a body, and when it came."""
-
-    data: bytes
-    at: float
-
-
-class Ended(NamedTuple):
-    """How the exchange with the upstream ended."""
-
-    state: State
-    why: str
-    at: float
-    passed: Mapping[str, Passed]
-
-
-class Own:
-    """The exchange of the client, told as it goes.
+class ClientExchange:
+    """Emits the events of the client's exchange and keeps its request body.
 
     Attributes:
-        key: its key.
-        asked: its request body; nothing of one that is too long to be held.
-        asked_bytes: its length.
+        key: of the exchange.
+        head: of its request.
+        started_at: time of its first event.
+        pieces: the request body so far; empty if it is too long to be held.
+        request_size: bytes of the request body so far.
     """
 
-    def __init__(self, teller: Teller, upstream: str, head: RequestHead, at: float) -> None:
-        self.key = teller.new_key()
+    def __init__(self, listener: SafeListener, upstream: str, head: RequestHead, at: float) -> None:
+        self.key = listener.new_key()
         self.head = head
-        self.asked: list[Timed] = []
-        self.asked_bytes = 0
-        self.began_at = at
-        self._teller, self._upstream = teller, upstream
-        teller.tell(teller.tap.began, self.key, upstream, head, at)
+        self.started_at = at
+        self.pieces: list[RequestBytes] = []
+        self.request_size = 0
+        self.upstream = upstream
+        self.listener = listener
+        listener.on_event(RequestStarted(self.key, at, upstream, head))
 
-    def request_bytes(self, piece: bytes, at: float) -> None:
-        """A piece of the request came."""
-        self.asked_bytes += len(piece)
-        self.asked.append(Timed(piece, at))
-        if self.asked_bytes > MAX_HELD_REQUEST:
-            self.asked.clear()
-        self._teller.tell(self._teller.tap.request_bytes, self.key, piece, at)
-
-    def request_done(self, at: float) -> None:
-        """The request is whole."""
-        self._teller.tell(self._teller.tap.request_done, self.key, at)
-
-    def answered(self, head: ResponseHead, at: float) -> None:
-        """The head of what the client gets."""
-        self._teller.tell(self._teller.tap.answered, self.key, head, at)
-
-    def response_bytes(self, piece: bytes, at: float) -> None:
-        """A piece of what the client gets."""
-        self._teller.tell(self._teller.tap.response_bytes, self.key, piece, at)
-
-    def ended(self, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
-        """It is over."""
-        self._teller.tell(self._teller.tap.ended, self.key, state, why, at, passed)
-
-    def child(self, branch: str) -> Child:
-        """The exchange with the upstream, where it is another one."""
-        return Child(self._teller, self._upstream, self, branch)
+    def on_event(self, event: Event) -> None:
+        """Emit an event as one of this exchange."""
+        if isinstance(event, RequestBytes):
+            self.request_size += len(event.data)
+            self.pieces.append(event)
+            if self.request_size > MAX_HELD_REQUEST:
+                self.pieces.clear()
+        self.listener.on_event(event._replace(key=self.key))
 
 
-class Child:
-    """An exchange with the upstream that is not the client's."""
-
-    def __init__(self, teller: Teller, upstream: str, own: Own, branch: str) -> None:
-        self._teller, self._tap, self.key = teller, teller.tap, teller.new_key()
-        self._upstream, self._own, self._branch = upstream, own, branch
-
-    def began(self, head: RequestHead, at: float) -> None:
-        made = replace(head, hop=behind(self._own.head.hop), parent=self._own.key, branch=self._branch)
-        self._teller.tell(self._tap.began, self.key, self._upstream, made, at)
-
-    def request_bytes(self, piece: bytes, at: float) -> None:
-        self._teller.tell(self._tap.request_bytes, self.key, piece, at)
-
-    def request_done(self, at: float) -> None:
-        self._teller.tell(self._tap.request_done, self.key, at)
-
-    def answered(self, head: ResponseHead, at: float) -> None:
-        self._teller.tell(self._tap.answered, self.key, head, at)
-
-    def response_bytes(self, piece: bytes, at: float) -> None:
-        self._teller.tell(self._tap.response_bytes, self.key, piece, at)
-
-    def ended(self, end: Ended) -> None:
-        self._teller.tell(self._tap.ended, self.key, end.state, end.why, end.at, end.passed)
-
-    def replay(self, head: ResponseHead, pieces: list[Timed], end: Ended) -> None:
-        """All of it at once, with the client's request, which went as it was."""
-        own = self._own
-        self.began(own.head, own.began_at)
-        for piece in own.asked:
-            self.request_bytes(*piece)
-        self.request_done(own.asked[-1].at if own.asked else own.began_at)
-        self.answered(head, pieces[0].at if pieces else end.at)
-        for piece in pieces:
-            self.response_bytes(*piece)
-        self.ended(end)
-
-
-class Ear:
-    """The tap of the ``Forward`` inside: sorts what it hears.
+class ChildExchange:
+    """Emits the events of what went upstream, or came from there, in place of the client's.
 
     Args:
-        own: the exchange of the client.
-        heard: is told the head of the answer before anybody else.
-        child: what went upstream instead, None where the client's request does.
-
-    Attributes:
-        answer: head of the upstream's answer, once it is there.
-        end: how it ended, once it has.
-        passes: the answer goes to the client as it comes, and is told so.
-        skips: bytes of the request that were told of the client's exchange already.
-        is_asked: that it is whole was told already.
+        origin: the client's exchange.
+        branch: what was changed.
     """
 
-    def __init__(self, own: Own, heard: Callable[[ResponseHead], None], child: Child | None = None) -> None:
-        self.answer: ResponseHead | None = None
-        self.end: Ended | None = None
+    def __init__(self, origin: ClientExchange, branch: str) -> None:
+        self._key = origin.listener.new_key()
+        self._origin, self._branch = origin, branch
+
+    def on_event(self, event: Event) -> None:
+        """Emit an event as one of this exchange."""
+        if isinstance(event, RequestStarted):
+            origin = self._origin
+            head = replace(event.head, hop=hop_behind(origin.head.hop), parent=origin.key, branch=self._branch)
+            event = RequestStarted(event.key, event.at, origin.upstream, head)
+        self._origin.listener.on_event(event._replace(key=self._key))
+
+    def replay(self, head: ResponseHead, pieces: Iterable[ResponseBytes], end: ExchangeEnded) -> None:
+        """Emit a whole exchange at once: the client's request, which went up unchanged, and this response."""
+        origin, response = self._origin, tuple(pieces)
+        self.on_event(RequestStarted(self._key, origin.started_at, origin.upstream, origin.head))
+        for piece in origin.pieces:
+            self.on_event(piece)
+        self.on_event(RequestEnded(self._key, origin.pieces[-1].at if origin.pieces else origin.started_at))
+        self.on_event(ResponseStarted(self._key, response[0].at if response else end.at, head))
+        for each in response:
+            self.on_event(each)
+        self.on_event(end)
+
+
+class InterceptedEvents:
+    """Listens to the ``Forward`` of an intercepted exchange and turns its events into those that are recorded.
+
+    Args:
+        origin: the client's exchange.
+        on_response: receives the head of the response before anybody else.
+        child: receives the exchange with the upstream; None if the client's request goes up unchanged.
+
+    Attributes:
+        response: head of the upstream's response; None until there is one.
+        end: how the exchange with the upstream ended; None until it has.
+        passes: the response goes to the client as it arrives, and is recorded so.
+        skips: bytes of the request that are already recorded in the client's exchange.
+        is_request_recorded: the end of the request is already recorded.
+    """
+
+    def __init__(
+        self, origin: ClientExchange, on_response: Callable[[ResponseHead], None], child: ChildExchange | None = None
+    ) -> None:
+        self.response: ResponseHead | None = None
+        self.end: ExchangeEnded | None = None
         self.passes = True
         self.skips = 0
-        self.is_asked = False
-        self._own, self._heard, self._child = own, heard, child
+        self.is_request_recorded = False
+        self._origin, self._on_response, self._child = origin, on_response, child
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
+    def on_event(self, event: Event) -> None:
+        """Record an event in the exchanges it belongs to."""
         if self._child:
-            self._child.began(request, at)
+            self._child.on_event(event)
+        match event:
+            case RequestBytes() if not self._child:
+                self._request_bytes(event)
+            case RequestEnded() if not (self._child or self.is_request_recorded):
+                self._origin.on_event(event)
+            case ResponseStarted():
+                self.response = event.head
+                self._on_response(event.head)
+                if self.passes:
+                    self._origin.on_event(event)
+            case ResponseBytes() if self.passes:
+                self._origin.on_event(event)
+            case ExchangeEnded():
+                self.end = event
 
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        if self._child:
-            self._child.request_bytes(data, at)
-            return
-        fresh = data[self.skips :]
-        self.skips -= len(data) - len(fresh)
+    def _request_bytes(self, event: RequestBytes) -> None:
+        fresh = event.data[self.skips :]
+        self.skips -= len(event.data) - len(fresh)
         if fresh:
-            self._own.request_bytes(fresh, at)
-
-    def request_done(self, key: int, at: float) -> None:
-        if self._child:
-            self._child.request_done(at)
-        elif not self.is_asked:
-            self._own.request_done(at)
-
-    def answered(self, key: int, response: ResponseHead, at: float) -> None:
-        self.answer = response
-        if self._child:
-            self._child.answered(response, at)
-        self._heard(response)
-        if self.passes:
-            self._own.answered(response, at)
-
-    def response_bytes(self, key: int, data: bytes, at: float) -> None:
-        if self._child:
-            self._child.response_bytes(data, at)
-        if self.passes:
-            self._own.response_bytes(data, at)
-
-    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
-        self.end = Ended(state, why, at, passed)
-        if self._child:
-            self._child.ended(self.end)
+            self._origin.on_event(RequestBytes(event.key, event.at, fresh))

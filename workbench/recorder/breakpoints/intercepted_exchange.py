@@ -19,11 +19,19 @@ from workbench.recorder.breakpoints.edited_heads import with_body, without
 from workbench.recorder.breakpoints.first_tool_call import FirstCall
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, Gate
 from workbench.recorder.breakpoints.held_response import HeldAnswer
-from workbench.recorder.breakpoints.intercepted_events import Ear, Ended, Own
+from workbench.recorder.breakpoints.intercepted_events import ChildExchange, ClientExchange, InterceptedEvents
 from workbench.recorder.breakpoints.pause_tracker import Pausing
 from workbench.recorder.breakpoints.simulated_response import MadeUp
-from workbench.recorder.events import RequestHead, ResponseHead
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import (
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestHead,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+    SafeListener,
+)
 from workbench.recorder.relay.body_digests import Passing
 from workbench.recorder.relay.forward import Client, Forward
 from workbench.recorder.relay.own_responses import reply
@@ -38,7 +46,7 @@ from workbench.wire.http1.hops import is_persistent
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
 INSTEAD = "not passed on: answered at a breakpoint"
 
-Onward = Callable[[Client, Teller, Request, Body], Forward]
+Onward = Callable[[Client, SafeListener, Request, Body], Forward]
 """Makes the exchange with the upstream, for a request in which nothing or the body alone has changed."""
 
 
@@ -53,15 +61,15 @@ class Held:
     """
 
     def __init__(
-        self, client: Client, gate: Gate, sides: frozenset[str], teller: Teller, onward: Onward, upstream: str,
+        self, client: Client, gate: Gate, sides: frozenset[str], listener: SafeListener, onward: Onward, upstream: str,
         head: RequestHead, request: Request, body: Body,
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client, self._gate, self._sides = client, gate, sides
         self._onward, self._request, self._request_body = onward, request, body
         self._head = head
-        self._own = Own(teller, upstream, head, self._loop.time())
-        self._ear = Ear(self._own, self._look_at)
+        self._own = ClientExchange(listener, upstream, head, self._loop.time())
+        self._inside = InterceptedEvents(self._own, self._look_at)
         self._asked = Passing()  # the request as the client sent it
         self._pausing = Pausing(gate, self, self._own.key, head)
         self._wire: bytearray | None = bytearray() if REQUEST in sides else None  # the request, while it is held
@@ -84,7 +92,7 @@ class Held:
     def start(self, data: bytes) -> bytes:
         """Begin, with the bytes that came behind the head; gives those behind the request's end."""
         if self._wire is None:
-            self._forward = self._onward(self, Teller(self._ear), self._request, self._request_body)
+            self._forward = self._onward(self, SafeListener(self._inside), self._request, self._request_body)
             return self._forward.start(data)
         if b"100-continue" in self._request.tokens(b"expect") and not data:
             self._client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -111,7 +119,8 @@ class Held:
         try:
             fed = self._request_body.feed(data)
         except BadMessage as bad:
-            self._own.ended(State.ABORTED, f"the client's request is not HTTP/1.1: {bad.what}", now)
+            why = f"the client's request is not HTTP/1.1: {bad.what}"
+            self._own.on_event(ExchangeEnded(0, now, State.ABORTED, why))
             self._is_over = True
             self._client.write(reply(bad.status, str(bad), to=self._request.method, closes=True))
             self._client.over(keeps=False)
@@ -119,10 +128,10 @@ class Held:
         self._wire += fed.wire
         for piece in fed.pieces:
             self._asked.came(piece)
-            self._own.request_bytes(piece, now)
+            self._own.on_event(RequestBytes(0, now, piece))
         if self._request_body.is_done:
             self._is_request_whole = True
-            self._own.request_done(now)
+            self._own.on_event(RequestEnded(0, now))
             self._judging = self._loop.create_task(self._judge_request(), name="judge a request")
         elif len(self._wire) > MAX_HELD_REQUEST:
             self._pausing.unjudged(f"the request has more than {MAX_HELD_REQUEST:,} bytes")
@@ -142,7 +151,7 @@ class Held:
             self._forward.stop(why)
         if self._answer:
             self._answer.abandon()
-        end = self._ear.end
+        end = self._inside.end
         is_answered = end is not None and end.state is State.COMPLETE and not (self._answer and self._answer.holds)
         self._pausing.end(why)
         self._end(State.COMPLETE if is_answered else State.ABORTED, why)
@@ -153,7 +162,7 @@ class Held:
         """Bytes for the client: heads, and the answer as it came."""
         if self._answer:
             self._take(data)
-        elif self._ear.passes:
+        elif self._inside.passes:
             self._pausing.heard()
             self._client.write(data)
         else:
@@ -202,13 +211,13 @@ class Held:
         own = self._own
         if body is None:
             request = without(self._request, b"expect")
-            self._ear.skips = own.asked_bytes
-            self._ear.is_asked = self._is_request_whole
+            self._inside.skips = own.request_size
+            self._inside.is_request_recorded = self._is_request_whole
         else:
-            self._ear = Ear(own, self._look_at, own.child(EDITED))
+            self._inside = InterceptedEvents(own, self._look_at, ChildExchange(own, EDITED))
             self._is_another = True
             request, wire = with_body(self._request, body), body
-        self._forward = self._onward(self, Teller(self._ear), request, request_body(request))
+        self._forward = self._onward(self, SafeListener(self._inside), request, request_body(request))
         self._forward.start(wire)
         self._client.balance()
 
@@ -216,7 +225,7 @@ class Held:
 
     def _look_at(self, head: ResponseHead) -> None:
         """Decide by its head whether an answer may be held."""
-        self._ear.passes = not (RESPONSE in self._sides and head.status == 200)
+        self._inside.passes = not (RESPONSE in self._sides and head.status == 200)
 
     def _read_heads(self) -> None:
         """Interim answers pass; with the head of the answer begins what may be held."""
@@ -225,18 +234,14 @@ class Held:
             if response.status < 200:
                 self._client.write(render(response.start, [f.line for f in response.fields]))
                 continue
-            head = self._ear.answer
+            head = self._inside.response
             assert head
             encoding = (head.headers.get("content-encoding") or "").strip().lower()
             kind = head.headers.get("content-type") or ""
             protocol = self._gate.protocol(self._head.url) or ""
             first = FirstCall(protocol, kind, "" if encoding == "identity" else encoding)
-            answered, told = self._answered, self._own.response_bytes
-            self._answer = HeldAnswer(self._out, told, answered, head, response, self._request.method, first)
+            self._answer = HeldAnswer(self._out, self._own, head, response, self._request.method, first)
             self._take(self._heads.take_rest())
-
-    def _answered(self, head: ResponseHead) -> None:
-        self._own.answered(head, self._loop.time())
 
     def _out(self, data: bytes) -> None:
         self._pausing.heard()
@@ -284,7 +289,7 @@ class Held:
         """The body that is held, without content coding, and how much of it has left already."""
         if self._answer:
             return self._answer.plain()
-        raw = b"".join(piece.data for piece in self._own.asked)
+        raw = b"".join(piece.data for piece in self._own.pieces)
         label = self._head.headers.get("content-encoding") or ""
         return decode_partial(Bytes(raw, detect_encoding(raw, label)))[0], 0
 
@@ -319,10 +324,10 @@ class Held:
             self._keep_apart(self._answer, INSTEAD)
         made = MadeUp(told, who, version=self._request.version, keeps=is_persistent(self._request))
         now = self._loop.time()
-        self._own.answered(made.head, now)
+        self._own.on_event(ResponseStarted(0, now, made.head))
         self._client.write(made.sent)
         for piece in made.pieces:
-            self._own.response_bytes(piece, now)
+            self._own.on_event(ResponseBytes(0, now, piece))
         if made.is_cut:
             self._end(State.ABORTED, "the simulator broke its answer off")
             self._client.cut(resets=True)
@@ -353,10 +358,10 @@ class Held:
 
     def _keep_apart(self, answer: HeldAnswer, branch: str) -> None:
         """What the upstream answered, where the client gets another answer, unless it has an exchange already."""
-        end = self._ear.end
+        end = self._inside.end
         if end and not self._is_another:
             self._is_another = True
-            self._own.child(branch).replay(answer.head, answer.pieces, end)
+            ChildExchange(self._own, branch).replay(answer.head, answer.pieces, end)
 
     # How it ends
 
@@ -366,22 +371,22 @@ class Held:
         self._client.over(keeps=bool(self._keeps))
 
     def _end_as_upstream(self) -> None:
-        end = self._ear.end or Ended(State.ABORTED, "", self._loop.time(), NOTHING)
-        self._end(end.state, end.why)
+        end = self._inside.end or ExchangeEnded(0, self._loop.time(), State.ABORTED, "")
+        self._end(end.state, end.reason)
 
     def _end(self, state: State, why: str) -> None:
         if self._is_over:
             return
         self._is_over = True
         words = "; ".join(filter(None, (why, *self._pausing.notes)))
-        self._own.ended(state, words, self._loop.time(), self._passed())
+        self._own.on_event(ExchangeEnded(0, self._loop.time(), state, words, self._passed()))
 
     def _passed(self) -> Mapping[str, Passed]:
         """Digests of what came from the client and went to it, with the other side's of the exchange inside.
 
         None where something else went to the upstream or came from it: its own exchange has those.
         """
-        inside = self._ear.end.passed if self._ear.end and not self._is_another else NOTHING
+        inside = self._inside.end.digests if self._inside.end and not self._is_another else NOTHING
         passed = dict(inside)
         asked, there = self._asked.passed(), inside.get("request")
         if there and self._is_request_whole:

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
-from workbench.recorder.capture.open_exchange import Arriving, Ended, Heard, Standing, Value, weight
-from workbench.recorder.events import RequestHead
+from workbench.recorder.capture.open_exchange import Arriving, Standing
+from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, memory_of
+from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.secrets import is_placeholder
@@ -33,11 +34,7 @@ TOGETHER, MUCH = 64, 1024 * 1024
 """Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
 file wait for it."""
 
-CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
-
-
-Event = tuple[int, int, Value, float]
-"""One call of the tap: what of ``Heard``, key, value, time."""
+CUT_OFF = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped while this was going on")
 
 
 @dataclass(slots=True)
@@ -109,28 +106,27 @@ class Keeper:
         self._file = _identity(writer.path)
         self._is_gone = False
 
-    def take(self, events: Iterable[Event]) -> None:
-        """Hear a batch and write what can be written."""
+    def take(self, events: Iterable[QueuedEvent]) -> None:
+        """Apply a batch of events and write what can be written."""
         for event in events:
-            self._hear(event)
+            self._apply(event)
         self.flush()
 
-    def _hear(self, event: Event) -> None:
-        what, key, value, at = event
-        if what == Heard.LISTENING:
-            urls = str(value)
-            self._unsaid = {"urls": f"{self._hop}: {urls}" if self._hop else urls}
+    def _apply(self, event: QueuedEvent) -> None:
+        """Apply one event to the exchange it belongs to."""
+        if isinstance(event, ListenerStarted):
+            self._unsaid = {"urls": f"{self._hop}: {event.urls}" if self._hop else event.urls}
             return
-        if isinstance(value, RequestHead):
-            self._arriving[key] = Arriving(
-                self._run, key, value, at, epoch=self._epoch, hop=self._hop, client=self._client
+        if isinstance(event, RequestStarted):
+            self._arriving[event.key] = Arriving(
+                self._run, event, epoch=self._epoch, hop=self._hop, client=self._client
             )
-        exchange = self._arriving.get(key)
+        exchange = self._arriving.get(event.key)
         if exchange is None:
-            self.released += weight(value)  # of one that was given up
+            self.released += memory_of(event)  # of one that was given up
             return
-        exchange.hear(what, value, at)
-        self._changed[key] = None
+        exchange.apply(event)
+        self._changed[event.key] = None
 
     def flush(self) -> None:
         """Write what is not written, in the order in which the requests began."""

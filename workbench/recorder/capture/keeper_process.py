@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from workbench.ir import JsonValue
-from workbench.recorder.capture.keeper import Event, Keeper, Tally, knowing, new_run, open_private
+from workbench.recorder.capture.keeper import Keeper, Tally, knowing, new_run, open_private
+from workbench.recorder.capture.queued_events import QueuedEvent, pack, unpack
 from workbench.recorder.capture.redaction_salt import salt_of
 from workbench.recorder.child import PATIENCE, Child, say, serve
 from workbench.wire.jsontext import loads
@@ -69,13 +71,13 @@ class KeeperApart:
         self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
         self._listener.start()
 
-    def take(self, events: list[Event]) -> None:
+    def take(self, events: list[QueuedEvent]) -> None:
         """Hand a batch over; waits while the other side has too much to do."""
         if self._is_gone:
             return
         try:
             for at in range(0, len(events), SLICE):
-                pickle.dump(events[at : at + SLICE], self._child.told, pickle.HIGHEST_PROTOCOL)
+                pickle.dump(pack(events[at : at + SLICE]), self._child.told, pickle.HIGHEST_PROTOCOL)
             pickle.dump(None, self._child.told)
             self._child.told.flush()
         except OSError:
@@ -122,15 +124,15 @@ def main(task: Mapping[str, JsonValue]) -> int:
     collect_rarely()
     say({})
     for batch in _batches():
-        keeper.take(batch)
+        keeper.take(unpack(batch))
         say({"released": keeper.released, "is_failing": keeper.is_failing})
     say(asdict(keeper.close()))
     return 0
 
 
-def _batches() -> Iterator[list[Event]]:
+def _batches() -> Iterator[list[tuple[Any, ...]]]:
     """Until the input ends, perhaps in the middle of a slice."""
-    batch: list[Event] = []
+    batch: list[tuple[Any, ...]] = []
     with suppress(EOFError, pickle.UnpicklingError):
         while True:
             if part := pickle.load(sys.stdin.buffer):  # noqa: S301 (from our own parent alone)

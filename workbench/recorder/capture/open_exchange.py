@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from workbench.ir import NOTHING
 from workbench.protocols.clients.known import client_of
+from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
 from workbench.recorder.capture.redaction_guard import BodyGuard
-from workbench.recorder.events import RequestHead, ResponseHead
-from workbench.wire.digests import Passed, to_meta
+from workbench.recorder.events import (
+    Event,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+)
+from workbench.wire.digests import to_meta
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.redaction import Redactor
-
-
-class Heard:
-    """What the tap was told: small numbers, which cost nothing to hand to another process."""
-
-    BEGAN = 0
-    REQUEST_BYTES = 1
-    REQUEST_DONE = 2
-    ANSWERED = 3
-    RESPONSE_BYTES = 4
-    ENDED = 5
-    REQUEST_LOST = 6  # as many bytes passed and were not kept
-    RESPONSE_LOST = 7
-    SKIPPED = 8  # as many requests before this one were not recorded
-    LISTENING = 9  # the recorder itself, at these addresses: of no exchange
-
-
-class Ended(NamedTuple):
-    """How an exchange ended, in the words of the relay."""
-
-    state: State
-    why: str
-    passed: Mapping[str, Passed] = NOTHING
-
-
-Value = RequestHead | ResponseHead | Ended | bytes | str | int | None
-
-PIECE = 200
-"""Bytes that a piece takes beside its own."""
-
-_HEAD = 4096
-
-
-def weight(value: Value) -> int:
-    """Bytes that holding this takes, roughly."""
-    if isinstance(value, bytes):
-        return len(value) + PIECE
-    return _HEAD if isinstance(value, RequestHead | ResponseHead) else 0
 
 
 @dataclass(slots=True)
@@ -107,16 +78,15 @@ class Arriving:
         stands: what of it is in the file, None for nothing.
     """
 
-    def __init__(
-        self, run: str, key: int, head: RequestHead, at: float, *, epoch: float, hop: str, client: str
-    ) -> None:
-        self.id = f"{run}-{key}"
+    def __init__(self, run: str, start: RequestStarted, *, epoch: float, hop: str, client: str) -> None:
+        head = start.head
+        self.id = f"{run}-{start.key}"
         self.stands: Standing | None = None
-        self.end: Ended | None = None
+        self.end: ExchangeEnded | None = None
         self.held = 0
         self.is_request_done = False
         self._head = head
-        self._at = at
+        self._at = start.at
         self._epoch = epoch
         self._hop = head.hop or hop
         self._parent = f"{run}-{head.parent}" if head.parent else None
@@ -137,27 +107,26 @@ class Arriving:
         """The head of the response is there."""
         return self._response is not None
 
-    def hear(self, what: int, value: Value, at: float) -> None:
-        """Take what the tap was told, in its order."""
-        self.held += weight(value)
-        if what == Heard.RESPONSE_BYTES and isinstance(value, bytes):  # most are
-            self._answered.add(value, at - self._at)
-            return
-        match what, value:
-            case Heard.REQUEST_BYTES, bytes():
-                self._asked.add(value, at - self._at)
-            case Heard.REQUEST_LOST, int():
-                self._asked.lost += value
-            case Heard.REQUEST_DONE, _:
+    def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
+        """Apply one event of this exchange; events come in their order."""
+        self.held += memory_of(event)
+        match event:
+            case ResponseBytes():  # first: most are
+                self._answered.add(event.data, event.at - self._at)
+            case RequestBytes():
+                self._asked.add(event.data, event.at - self._at)
+            case RequestEnded():
                 self.is_request_done = True
-            case Heard.ANSWERED, ResponseHead():
-                self._response = value
-            case Heard.RESPONSE_LOST, int():
-                self._answered.lost += value
-            case Heard.SKIPPED, int():
-                self._skipped = value
-            case Heard.ENDED, Ended():
-                self.end, self._duration = value, at - self._at
+            case ResponseStarted():
+                self._response = event.head
+            case BytesLost(side="request"):
+                self._asked.lost += event.amount
+            case BytesLost():
+                self._answered.lost += event.amount
+            case RequestsSkipped():
+                self._skipped = event.amount
+            case ExchangeEnded():
+                self.end, self._duration = event, event.at - self._at
 
     def begun(self, redactor: Redactor) -> Exchange:
         """What is there when it is written first: the head of the request at least."""
@@ -211,10 +180,10 @@ class Arriving:
         end = self.end
         assert end
         is_cut = bool(self._asked.lost or self._answered.lost)
-        note = _joined(self._note(), end.why, "not all of it was recorded" if is_cut else "")
+        note = _joined(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
-        return replace(frame, request=request, response=response, meta=to_meta(end.passed))
+        return replace(frame, request=request, response=response, meta=to_meta(end.digests))
 
     def _frame(self) -> Exchange:
         return Exchange(

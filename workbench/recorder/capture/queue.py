@@ -7,17 +7,29 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.ir import NOTHING
 from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
-from workbench.recorder.capture.keeper import Event, Tally
-from workbench.recorder.capture.open_exchange import PIECE, Ended, Heard, Value, weight
-from workbench.recorder.events import RequestHead, ResponseHead
-from workbench.wire.digests import Passed
-from workbench.wire.exchange import State
+from workbench.recorder.capture.keeper import Tally
+from workbench.recorder.capture.queued_events import (
+    PIECE,
+    BytesLost,
+    ListenerStarted,
+    QueuedEvent,
+    RequestsSkipped,
+    memory_of,
+)
+from workbench.recorder.events import (
+    Event,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestStarted,
+    ResponseBytes,
+)
+
+REQUEST, RESPONSE = "request", "response"
 
 BATCH = 0.06
 """Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
@@ -31,9 +43,6 @@ WATCHED = 20
 
 AGAIN = 1.0
 """Seconds between two tries while the file cannot be written, and the longest between two writes."""
-
-
-LOST = {Heard.REQUEST_BYTES: Heard.REQUEST_LOST, Heard.RESPONSE_BYTES: Heard.RESPONSE_LOST}
 
 
 @dataclass(slots=True)
@@ -57,13 +66,13 @@ class Sink(Protocol):
         """The file could not be written the last time: an empty batch tries again."""
         ...
 
-    def take(self, events: list[Event]) -> None: ...
+    def take(self, events: list[QueuedEvent]) -> None: ...
 
     def close(self) -> Tally: ...
 
 
 class Capture:
-    """Records what a relay does, see ``Tap``.
+    """Records what a relay does: an ``EventListener``.
 
     Args:
         keeper: writes it, in a thread of ours.
@@ -76,10 +85,10 @@ class Capture:
         self._most = held
         self._largest = largest
         self._taken = 0
-        self._counted: dict[int, dict[int, _Counted]] = {}  # of the exchanges that are recorded and not over
+        self._counted: dict[int, dict[str, _Counted]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
         self._are_many = False  # since a batch was taken
-        self._queue = deque[Event]()
+        self._queue = deque[QueuedEvent]()
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._is_closing = threading.Event()
@@ -87,46 +96,44 @@ class Capture:
         self._thread.start()
 
     def listening(self, urls: str) -> None:
-        """The relay can be reached at these addresses."""
-        self._queue.append((Heard.LISTENING, 0, urls, 0.0))
+        """Record that the relay can be reached at these URLs."""
+        self._queue.append(ListenerStarted(urls))
         self._wake.set()
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
-        """See ``Tap``."""
+    def on_event(self, event: Event) -> None:
+        """Queue one event, if its exchange is recorded."""
+        if isinstance(event, ResponseBytes):  # most are
+            self._put_bytes(event, RESPONSE)
+            return
+        match event:
+            case RequestBytes():
+                self._put_bytes(event, REQUEST)
+            case RequestStarted():
+                self._start(event)
+            case ExchangeEnded():
+                self._end(event)
+            case _:
+                self._put(event)
+                if isinstance(event, RequestEnded):
+                    self._hand_on()
+
+    def _start(self, event: RequestStarted) -> None:
         if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
-        self._counted[key] = {what: _Counted() for what in LOST}
+        self._counted[event.key] = {REQUEST: _Counted(), RESPONSE: _Counted()}
         self._are_many |= len(self._counted) > FEW
-        self._put(Heard.BEGAN, key, request, at)
+        self._put(event)
         if self._skipped:
-            self._put(Heard.SKIPPED, key, self._skipped, at)
+            self._put(RequestsSkipped(event.key, event.at, self._skipped))
             self._skipped = 0
 
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        """See ``Tap``."""
-        self._put_bytes(Heard.REQUEST_BYTES, key, data, at)
-
-    def request_done(self, key: int, at: float) -> None:
-        """See ``Tap``."""
-        self._put(Heard.REQUEST_DONE, key, None, at)
-        self._hand_on()
-
-    def answered(self, key: int, response: ResponseHead, at: float) -> None:
-        """See ``Tap``."""
-        self._put(Heard.ANSWERED, key, response, at)
-
-    def response_bytes(self, key: int, data: bytes, at: float) -> None:
-        """See ``Tap``."""
-        self._put_bytes(Heard.RESPONSE_BYTES, key, data, at)
-
-    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
-        """See ``Tap``."""
-        for what, counted in self._counted.get(key, {}).items():
+    def _end(self, event: ExchangeEnded) -> None:
+        for side, counted in self._counted.get(event.key, {}).items():
             if counted.lost:
-                self._put(LOST[what], key, counted.lost, at)
-        self._put(Heard.ENDED, key, Ended(state, why, dict(passed)), at)
-        self._counted.pop(key, None)
+                self._put(BytesLost(event.key, event.at, side, counted.lost))
+        self._put(event._replace(digests=dict(event.digests)))  # what it is by default cannot be pickled
+        self._counted.pop(event.key, None)
         self._hand_on()
 
     def close(self) -> Tally:
@@ -146,26 +153,28 @@ class Capture:
     def _held(self) -> int:
         return self._taken - self._keeper.released
 
-    def _put(self, what: int, key: int, value: Value, at: float) -> None:
-        if key not in self._counted:
-            return
-        self._queue_up(what, key, value, at, weight(value))
+    def _put(self, event: Event | BytesLost | RequestsSkipped) -> None:
+        if event.key in self._counted:
+            self._queue_up(event, memory_of(event))
 
-    def _put_bytes(self, what: int, key: int, data: bytes, at: float) -> None:
+    def _put_bytes(self, event: RequestBytes | ResponseBytes, side: str) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
-        both, size = self._counted.get(key), len(data)
+        both, size = self._counted.get(event.key), len(event.data)
         if both is None:
             return
-        counted = both[what]
+        counted = both[side]
         if counted.lost or counted.kept + size > self._largest or self._held() + size > self._most:
             counted.lost += size
         else:
             counted.kept += size
-            self._queue_up(what, key, data, at, size + PIECE)
+            self._taken += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
+            self._queue.append(event)
+            if not self._wake.is_set():
+                self._wake.set()
 
-    def _queue_up(self, what: int, key: int, value: Value, at: float, weight: int) -> None:
-        self._taken += weight
-        self._queue.append((what, key, value, at))
+    def _queue_up(self, event: QueuedEvent, memory: int) -> None:
+        self._taken += memory
+        self._queue.append(event)
         if not self._wake.is_set():
             self._wake.set()
 
@@ -188,5 +197,5 @@ class Capture:
     def _pause(self) -> float:
         return min(AGAIN, BATCH * max(1.0, len(self._counted) / WATCHED))
 
-    def _waiting(self) -> list[Event]:
+    def _waiting(self) -> list[QueuedEvent]:
         return [self._queue.popleft() for _ in range(len(self._queue))]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
-from workbench.recorder.events import RequestHead
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import RequestHead, SafeListener
 from workbench.recorder.relay.connector import Dialer
 from workbench.recorder.relay.forward import Client, Forward
 from workbench.recorder.relay.own_responses import reply
@@ -37,7 +36,7 @@ class Desk:
     admission: Admission
     dialer: Dialer
     pool: Pool
-    teller: Teller
+    listener: SafeListener
     hop: str = ""
     gate: Gate | None = None
     clients: set[ClientConnection] = field(default_factory=set)
@@ -158,7 +157,7 @@ class ClientConnection(asyncio.Protocol):
         gate = desk.gate
         if gate and not body.is_done and (sides := gate.sides(request.method, upstream.url(target))):
             return self._held(gate, sides, upstream, request, target, body)
-        return Forward(self, desk.teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+        return Forward(self, desk.listener, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
 
     def _held(
         self, gate: Gate, sides: frozenset[str], upstream: Upstream, request: Request, target: bytes, body: Body
@@ -168,12 +167,12 @@ class ClientConnection(asyncio.Protocol):
 
         desk = self._desk
 
-        def onward(client: Client, teller: Teller, request: Request, body: Body) -> Forward:
-            return Forward(client, teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+        def onward(client: Client, listener: SafeListener, request: Request, body: Body) -> Forward:
+            return Forward(client, listener, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
 
         method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
         head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
-        return Held(self, gate, sides, desk.teller, onward, upstream.name, head, request, body)
+        return Held(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
 
     def _turn_away(self, bad: BadMessage) -> None:
         """What came is no request that can be forwarded: say so, and end the connection."""

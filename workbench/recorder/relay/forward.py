@@ -10,8 +10,17 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from workbench.limits import MAX_REPLAY
-from workbench.recorder.events import RequestHead, ResponseHead
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import (
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestHead,
+    RequestStarted,
+    ResponseBytes,
+    ResponseHead,
+    ResponseStarted,
+    SafeListener,
+)
 from workbench.recorder.relay.body_digests import Passing
 from workbench.recorder.relay.connector import Dialer, Unreachable
 from workbench.recorder.relay.own_responses import reply
@@ -61,12 +70,12 @@ class Forward:
     """
 
     def __init__(
-        self, client: Client, teller: Teller, pool: Pool, dialer: Dialer, upstream: Upstream, request: Request,
+        self, client: Client, listener: SafeListener, pool: Pool, dialer: Dialer, upstream: Upstream, request: Request,
         target: bytes, body: Body, hop: str = "",
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
-        self._teller, self._tap, self._key = teller, teller.tap, teller.new_key()
+        self._listener, self._key = listener, listener.new_key()
         self._pool, self._dialer, self._upstream = pool, dialer, upstream
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
@@ -98,11 +107,11 @@ class Forward:
             http_version=request.version.decode(),
             hop=self._hop,
         )
-        self._teller.tell(self._tap.began, self._key, self._upstream.name, head, now)
+        self._listener.on_event(RequestStarted(self._key, now, self._upstream.name, head))
         self._waiting = bytearray(self._head_to_send())
         self._head_size = len(self._waiting)
         if self._is_request_whole:
-            self._teller.tell(self._tap.request_done, self._key, now)
+            self._listener.on_event(RequestEnded(self._key, now))
         elif data:
             data = self.request_data(data)
         if self._is_over:
@@ -139,10 +148,10 @@ class Forward:
             self._send(fed.wire)
         for piece in fed.pieces:
             self._asking.came(piece)
-            self._teller.tell(self._tap.request_bytes, self._key, piece, now)
+            self._listener.on_event(RequestBytes(self._key, now, piece))
         if self._request_body.is_done:
             self._is_request_whole = True
-            self._teller.tell(self._tap.request_done, self._key, now)
+            self._listener.on_event(RequestEnded(self._key, now))
             if self._failure:
                 self._answer_failure(self._failure)
             elif self._response_body and self._response_body.is_done:
@@ -267,7 +276,7 @@ class Forward:
         self._answering.left(sent)
         for piece in fed.pieces:
             self._answering.came(piece)
-            self._teller.tell(self._tap.response_bytes, self._key, piece, now)
+            self._listener.on_event(ResponseBytes(self._key, now, piece))
 
     def _read_heads(self, now: float) -> bytes:
         """Take the heads that are whole, up to the final one; gives what to send of them."""
@@ -291,7 +300,7 @@ class Forward:
             response.status, response.reason.decode("latin-1"), response.headers, response.version.decode()
         )
         self._answering.leaves(behind=0, is_chunked=isinstance(body, ChunkedBody) and not self._dechunks)
-        self._teller.tell(self._tap.answered, self._key, head, now)
+        self._listener.on_event(ResponseStarted(self._key, now, head))
         dropped: Sequence[bytes] = ()
         if self._dechunks:
             dropped = (b"transfer-encoding", b"trailer", b"content-length")
@@ -363,4 +372,4 @@ class Forward:
             passed = {"request": self._asking.passed()}
             if self._response:
                 passed["response"] = self._answering.passed()
-            self._teller.tell(self._tap.ended, self._key, state, why, self._loop.time(), passed)
+            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, why, passed))

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
-from workbench.recorder.events import Tap
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.client_connection import ClientConnection, Desk
 from workbench.recorder.relay.connector import Dialer
 from workbench.recorder.relay.routes import Routes
@@ -36,8 +35,8 @@ class Relay:
 
     Args:
         upstreams: name → base URL, ``http`` or ``https``, with a path or without.
-        tap: hears every exchange. Should it raise, it is let go of and traffic flows on. Relays of one recording share
-            a ``Teller`` around it.
+        listener: receives the events of every exchange. If it raises, it is disabled and traffic continues. Relays of
+            one recording share a ``SafeListener``.
         host: ``127.0.0.1`` or ``::1``; nothing but loopback is listened on.
         port: 0 takes a free one.
         tls: used for https upstreams instead of the system's trust.
@@ -51,7 +50,7 @@ class Relay:
     def __init__(
         self,
         upstreams: Mapping[str, str],
-        tap: Tap | Teller,
+        listener: EventListener | SafeListener,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -62,7 +61,7 @@ class Relay:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
         self._routes = Routes(upstreams)
-        self._teller = tap if isinstance(tap, Teller) else Teller(tap)
+        self._listener = listener if isinstance(listener, SafeListener) else SafeListener(listener)
         self._hop, self._gate = hop, gate
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
@@ -74,9 +73,9 @@ class Relay:
         return self._port
 
     @property
-    def tap_failure(self) -> Exception | None:
-        """What the tap raised; from then on nothing is told."""
-        return self._teller.failure
+    def listener_failure(self) -> Exception | None:
+        """The exception that disabled the listener; None if there was none."""
+        return self._listener.failure
 
     def url(self, name: str) -> str:
         """The base URL a client uses for that upstream, once started. Raises KeyError."""
@@ -95,7 +94,7 @@ class Relay:
         self._port = self._server.sockets[0].getsockname()[1]
         pool = Pool()
         dialer = Dialer(pool, (self._host, self._port), self._tls)
-        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller, self._hop, self._gate)
+        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._listener, self._hop, self._gate)
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges under way end as aborted."""

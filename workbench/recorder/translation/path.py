@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.recorder.events import Tap
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.server import Relay
 from workbench.recorder.translation.asking import Rules, Upstream
 from workbench.recorder.translation.records import Filing
@@ -62,7 +61,7 @@ class Path:
     Args:
         upstreams: by name.
         rules: how requests are changed.
-        tap: hears both places.
+        listener: receives the events of both hops.
         hop: in front of their names.
         port: of the client's relay.
         gate: breakpoints of the client's relay, where there may be any.
@@ -75,18 +74,18 @@ class Path:
         self,
         upstreams: Mapping[str, Upstream],
         rules: Rules,
-        tap: Tap,
+        listener: EventListener,
         *,
         hop: str = "",
         port: int = 0,
         gate: Gate | None = None,
     ) -> None:
         client, upstream = places(hop)
-        self.filing = Filing(tap, client)
-        self._teller = Teller(self.filing)
+        self.filing = Filing(listener, client)
+        self._listener = SafeListener(self.filing)
         origins = {name: _origin(each.url) for name, each in upstreams.items()}
-        self._up = Relay(origins, self._teller, hop=upstream)
-        self._bridge = Bridge(upstreams, self._up.url, rules, self.filing, self._teller)
+        self._up = Relay(origins, self._listener, hop=upstream)
+        self._bridge = Bridge(upstreams, self._up.url, rules, self.filing, self._listener)
         self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
         self._down: Relay | None = None
 
@@ -95,7 +94,7 @@ class Path:
         await self._up.start()
         await self._bridge.start()
         bridged = {name: self._bridge.url(name) for name in self._names}
-        self._down = Relay(bridged, self._teller, port=self._port, hop=self._hop, gate=self._gate)
+        self._down = Relay(bridged, self._listener, port=self._port, hop=self._hop, gate=self._gate)
         try:
             await self._down.start()
         except UsageError:
@@ -128,9 +127,9 @@ class Path:
         return self._down.url(name)
 
     @property
-    def tap_failure(self) -> Exception | None:
-        """What the tap raised; from then on nothing is told."""
-        return self._teller.failure
+    def listener_failure(self) -> Exception | None:
+        """The exception that disabled the listener; None if there was none."""
+        return self._listener.failure
 
 
 def _origin(url: str) -> str:

@@ -13,10 +13,17 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from workbench.recorder.breakpoints.intercepted_events import behind
-from workbench.recorder.events import RequestHead, Tap
+from workbench.recorder.breakpoints.intercepted_events import hop_behind
+from workbench.recorder.events import (
+    Event,
+    EventListener,
+    ExchangeEnded,
+    RequestBytes,
+    RequestEnded,
+    RequestStarted,
+)
 from workbench.recorder.translation.changes import Change, filed
-from workbench.wire.exchange import Headers, State
+from workbench.wire.exchange import Headers
 
 MARK = "x-workbench-turn"
 """Header whose value is the number of a turn."""
@@ -29,31 +36,30 @@ class _Turned:
     key: int = 0
     changes: list[Change] = field(default_factory=list)
     is_over: bool = False
-    end: tuple[Any, ...] | None = None
+    end: ExchangeEnded | None = None
 
 
 class Filing:
     """Hears both relays of a recording, and hands on what they say with what the bridge did.
 
     Args:
-        tap: records.
+        listener: records.
         client: hop of the client's relay; an exchange that a breakpoint altered goes on from behind it.
 
     Attributes:
         counts: changes of every turn, by kind.
     """
 
-    def __init__(self, tap: Tap, client: str) -> None:
+    def __init__(self, listener: EventListener, client: str) -> None:
         self.counts: Counter[str] = Counter()
-        self._tap = tap
-        self._client = (client, behind(client))
+        self._listener = listener
+        self._client = (client, hop_behind(client))
         self._reading: dict[int, Any] = {}  # hashes of the bodies of the client's requests, by key
         self._marks: dict[int, str] = {}
         self._asked: dict[str, deque[int]] = {}
         self._turns: dict[str, _Turned] = {}
         self._numbers: dict[int, str] = {}
         self._notes: dict[int, Sequence[Change]] = {}
-        self.answered, self.response_bytes = tap.answered, tap.response_bytes
 
     # What the bridge says
 
@@ -83,13 +89,30 @@ class Filing:
         turned = self._turns.pop(number)
         if turned.end:
             self._numbers.pop(turned.key, None)
-            key, state, why, *more = turned.end
-            self._tap.ended(key, state, "; ".join(filter(None, (why, filed(turned.changes)))), *more)
+            self._emit_end(turned.end, turned.changes)
 
-    # What the relays say
+    # Events of the relays
 
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
-        """See ``Tap``."""
+    def on_event(self, event: Event) -> None:
+        """Pass an event on, with what the bridge did; the end of a turn waits until the bridge is done with it."""
+        match event:
+            case RequestStarted():
+                event = self._link(event)
+            case RequestBytes():
+                if event.key in self._reading:
+                    self._reading[event.key].update(event.data)
+            case RequestEnded():
+                if reading := self._reading.pop(event.key, None):
+                    mark = self._marks[event.key] = reading.hexdigest()
+                    self._asked.setdefault(mark, deque()).append(event.key)
+            case ExchangeEnded():
+                self._end(event)
+                return
+        self._listener.on_event(event)
+
+    def _link(self, event: RequestStarted) -> RequestStarted:
+        """The start of a turn, with its parent and without the mark of the bridge."""
+        key, request = event.key, event.head
         number = request.headers.get(MARK) or ""
         if request.hop in self._client:
             self._reading[key] = _hash(_target(request.url), b"")
@@ -97,33 +120,22 @@ class Filing:
             turned.key, self._numbers[key] = key, number
             headers = Headers(tuple(item for item in request.headers if item[0].lower() not in (MARK, "connection")))
             request = replace(request, headers=headers, parent=turned.parent, branch=turned.branch)
-        self._tap.began(key, upstream, request, at)
+        return event._replace(head=request)
 
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        """See ``Tap``."""
-        if key in self._reading:
-            self._reading[key].update(data)
-        self._tap.request_bytes(key, data, at)
-
-    def request_done(self, key: int, at: float) -> None:
-        """See ``Tap``."""
-        if reading := self._reading.pop(key, None):
-            mark = self._marks[key] = reading.hexdigest()
-            self._asked.setdefault(mark, deque()).append(key)
-        self._tap.request_done(key, at)
-
-    def ended(self, key: int, state: State, why: str, at: float, *more: Any) -> None:
-        """See ``Tap``."""
-        self._reading.pop(key, None)
-        self._unmark(key)
-        turned = self._turns.get(number := self._numbers.get(key, ""))
+    def _end(self, event: ExchangeEnded) -> None:
+        self._reading.pop(event.key, None)
+        self._unmark(event.key)
+        turned = self._turns.get(number := self._numbers.get(event.key, ""))
         if turned is None:
-            note = filed(self._notes.pop(key, ()))
-            self._tap.ended(key, state, "; ".join(filter(None, (why, note))), at, *more)
+            self._emit_end(event, self._notes.pop(event.key, ()))
             return
-        turned.end = (key, state, why, at, *more)
+        turned.end = event
         if turned.is_over:
             self._close(number)
+
+    def _emit_end(self, event: ExchangeEnded, changes: Sequence[Change]) -> None:
+        reason = "; ".join(filter(None, (event.reason, filed(changes))))
+        self._listener.on_event(event._replace(reason=reason))
 
     def _unmark(self, key: int) -> None:
         mark = self._marks.pop(key, "")

@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from workbench.limits import MAX_BRIDGED_BODY
-from workbench.recorder.listener import Teller
+from workbench.recorder.events import SafeListener
 from workbench.recorder.translation.answering import Answer, Head
 from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.recorder.translation.changes import NOTE, Change
@@ -58,7 +58,7 @@ class Bridge:
         upstreams: by name.
         way: name → base URL at which the upstream's relay takes what goes there, once that listens.
         rules: how requests are changed.
-        filing: hears of each turn, through ``teller``.
+        filing: hears of each turn, through ``listener``.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Bridge:
         way: Callable[[str], str],
         rules: Rules,
         filing: Filing,
-        teller: Teller,
+        listener: SafeListener,
     ) -> None:
         self._upstreams, self._way, self._rules = upstreams, way, rules
-        self._filing, self._teller = filing, teller
+        self._filing, self._listener = filing, listener
         self._memories = {name: Memory() for name in upstreams}
         self._numbers = itertools.count(1)
         self._run = secrets.token_hex(4)
@@ -145,18 +145,18 @@ class Bridge:
         except Exception as fault:  # of this program: it ends the request, and not the recording
             found = Reply(500, b"{}", (Change(NOTE, f"a fault of this program ({type(fault).__name__})"),))
         if isinstance(found, Reply):
-            self._teller.tell(self._filing.answered_here, target, body, found.changes)
+            self._listener.call(self._filing.answered_here, target, body, found.changes)
             await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
             return
         number = f"{self._run}{next(self._numbers)}"
         made = Translation(found.client, found.spoken, found.contract)
         branch = AS_IT_CAME if found.is_passed else made.branch
-        self._teller.tell(self._filing.going, number, target, body, branch)
+        self._listener.call(self._filing.going, number, target, body, branch)
         changes = list(found.changes)
         try:
             await self._turned(found, name, number, head.method, writer, changes)
         finally:
-            self._teller.tell(self._filing.gone, number, changes)
+            self._listener.call(self._filing.gone, number, changes)
 
     async def _work(self, work: Callable[_P, _T], *args: _P.args, **words: _P.kwargs) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(work, *args, **words))
