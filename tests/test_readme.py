@@ -1,4 +1,4 @@
-"""Every command line of the README is run, and every option it names is there."""
+"""Every command line of the README and of the guide is run, and every option they name is there."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-LINES = [line.partition("   #")[0].strip() for block in BLOCKS for line in block.splitlines() if line.strip()]
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "guide").glob("*.md"))}
+BLOCKS = [block for text in (README, *PAGES.values()) for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
+LINES = dict.fromkeys(
+    line.partition("   #")[0].strip() for block in BLOCKS for line in block.splitlines() if line.strip()
+)
 INSTALLS = [line for line in LINES if ".venv" in line]
 COMMANDS = [line for line in LINES if ".venv" not in line]
-TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", README, re.MULTILINE)
+TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", PAGES["commands.md"], re.MULTILINE)
 
 DIFFERING = (
     "workbench schema ",
@@ -90,22 +93,26 @@ def test_the_table_names_what_there_is(command: str, words: str, text: str, mach
         assert option in told
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 200
+
+
 def test_every_picture_is_there() -> None:
-    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    assert pictures
+    pictures = {name for text in (README, *PAGES.values()) for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)}
+    assert {Path(name).name for name in pictures} == {path.name for path in (ROOT / "docs/pictures").glob("*.svg")}
     for name in pictures:
         assert "http" not in re.sub(r"http://www\.w3\.org\S+|https://www\.textualize\.io\S*", "", _markup(name))
 
 
 def _markup(name: str) -> str:
     """A picture without the text it shows."""
-    return re.sub(r">[^<]*<", "><", (ROOT / name).read_text(encoding="utf-8"))
+    return re.sub(r">[^<]*<", "><", (ROOT / "docs" / "pictures" / Path(name).name).read_text(encoding="utf-8"))
 
 
 def test_every_filter_of_the_table_is_read() -> None:
     from workbench.filters import parse
 
-    rows = re.findall(r"^\| `([^`]*[:~][^`]*)` \|", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([^`]*[:~][^`]*)` \|", PAGES["app.md"], re.MULTILINE)
     assert len(rows) == 6
     for row in rows:
         parse(row)

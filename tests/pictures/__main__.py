@@ -22,7 +22,7 @@ from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.send.matrix import labels
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 
 TEXT = re.compile(r'(<text class="[^"]*" x=")([\d.]+)(" y="[^"]*" textLength=")([\d.]+)("[^>]*>)([^<]*)</text>')
 
