@@ -44,7 +44,8 @@ RETIRED: dict[str, str] = {
 _RETIRED = re.compile("|".join(rf"\b(?:{words})\b" for words in RETIRED))
 _WORDS = re.compile(r"[A-Za-z][a-z']+[ ,:;]+(?:[a-z'(\"{]|\{\})")
 _CODE = re.compile(
-    r"^\s*(?:SELECT|INSERT|CREATE|UPDATE|DELETE|PRAGMA|def |class |import |from |#!|<\w|\{%|\.\w+ \{)|\(\?[:P<!=]|\\[bwdsS]"
+    r"^\s*(?:SELECT|INSERT|CREATE|UPDATE|DELETE|PRAGMA|def |class |import |from |#!|<\w|\{%|\.\w+ \{)"
+    r"|\(\?[:P<!=]|\\[bwdsS]|\{\"|^(?:accent|muted|strong|bold|dim|error|warning|success)( \w+)?$"
 )
 
 
