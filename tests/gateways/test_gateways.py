@@ -9,9 +9,9 @@ from tests.gateways.dirty import CHAT, GATEWAYS
 from workbench.diff.comparison import compare_hops, hops_of
 from workbench.recorder.audit.cases import PROTOCOLS
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.judging import Fault
-from workbench.recorder.audit.running import Plan, run
+from workbench.recorder.audit.run import Plan, run
 from workbench.recorder.audit.upstream import Upstream
+from workbench.recorder.audit.verdicts import Fault
 from workbench.recorder.relay.server import Relay
 from workbench.wire.session import MemorySession
 

@@ -15,8 +15,8 @@ from workbench.safetext import visible
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.recorder.audit.card import Card, Entry, Row
-    from workbench.recorder.audit.judging import Found, Verdict
-    from workbench.recorder.audit.running import Audit
+    from workbench.recorder.audit.run import Audit
+    from workbench.recorder.audit.verdicts import Found, Verdict
 
 MOST_CASES = 3
 """Names of cases that one line of text shows."""

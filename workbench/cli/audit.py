@@ -47,7 +47,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.recorder.audit.client import Base
-    from workbench.recorder.audit.running import Audit, Plan
+    from workbench.recorder.audit.run import Audit, Plan
 
 NAME = "audit"
 HELP = "what a gateway changes"
@@ -105,7 +105,8 @@ def run(args: argparse.Namespace) -> int:
     import asyncio
 
     from workbench.cli import _audit_report, _hand_over
-    from workbench.recorder.audit import card, running
+    from workbench.recorder.audit import card
+    from workbench.recorder.audit import run as audit_run
 
     plan = _plan(args)
     if args.words and _hand_over.check(args.words[0]):
@@ -114,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     with _told() as told:
         try:
             audit, upstream = asyncio.run(_audited(args, plan, told))
-        except running.Unreached as error:
+        except audit_run.Unreached as error:
             return _output.complain(plan.masked(str(error)), UNREACHED)
     if out:
         _keep(audit, out, plan)
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> Plan:
     from workbench.recorder.audit.cases import PROTOCOLS, cases_of
     from workbench.recorder.audit.client import read_base
-    from workbench.recorder.audit.running import Plan
+    from workbench.recorder.audit.run import Plan
 
     for name in (*args.protocol, *filter(None, (args.to,))):
         if name not in PROTOCOLS:
@@ -182,7 +183,8 @@ async def _audited(args: argparse.Namespace, plan: Plan, told: Callable[[str, in
     """The audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
-    from workbench.recorder.audit import gateway, running
+    from workbench.recorder.audit import gateway
+    from workbench.recorder.audit import run as audit_run
     from workbench.recorder.audit.upstream import Upstream
 
     upstream = Upstream(args.port if args.port is not None else 0 if args.words else PORT)
@@ -194,7 +196,7 @@ async def _audited(args: argparse.Namespace, plan: Plan, told: Callable[[str, in
         else:
             where = f"point your gateway's upstream at {upstream.url} (base URLs with a version: {upstream.url}/v1)"
             _output.complain(where, 0)
-        return await running.run(plan, upstream, told), upstream.url
+        return await audit_run.run(plan, upstream, told), upstream.url
 
 
 @contextmanager

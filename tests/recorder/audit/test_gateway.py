@@ -6,7 +6,7 @@ import pytest
 
 from workbench.recorder.audit.client import read_base
 from workbench.recorder.audit.gateway import started
-from workbench.recorder.audit.running import Unreached
+from workbench.recorder.audit.run import Unreached
 
 
 async def test_one_that_ends_at_once_says_why() -> None:

@@ -18,10 +18,10 @@ from workbench.recorder.events import (
     ResponseHead,
     ResponseStarted,
 )
-from workbench.recorder.translation.answering import Answer
-from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.recorder.translation.memory import Memory
 from workbench.recorder.translation.path import Path
+from workbench.recorder.translation.requests import Reply, Rules, Turn, Upstream, asked
+from workbench.recorder.translation.responses import Answer
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
 from workbench.wire.exchange import Body, Headers, HttpRequest, State

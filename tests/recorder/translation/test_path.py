@@ -10,8 +10,8 @@ import pytest
 
 from tests.recorder.translation.bridging import Heard, blocks, upstream
 from workbench.errors import UsageError
-from workbench.recorder.translation.asking import Rules
 from workbench.recorder.translation.path import Path, places, reached
+from workbench.recorder.translation.requests import Rules
 
 
 def test_places_are_named_behind_what_people_say():

@@ -10,8 +10,8 @@ import pytest
 
 from tests.recorder.relaying import Notes, Peer, serving
 from tests.recorder.translation.bridging import blocks, upstream
-from workbench.recorder.translation.asking import Rules
 from workbench.recorder.translation.path import Path
+from workbench.recorder.translation.requests import Rules
 from workbench.wire.exchange import State
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

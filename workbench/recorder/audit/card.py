@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from workbench.contracts import Severity
 from workbench.diff.damage import Kind
 from workbench.recorder.audit.case import Theme
-from workbench.recorder.audit.judging import Found, Verdict
-from workbench.recorder.audit.running import Audit
+from workbench.recorder.audit.run import Audit
+from workbench.recorder.audit.verdicts import Found, Verdict
 
 
 @dataclass(frozen=True, slots=True)

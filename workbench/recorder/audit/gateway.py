@@ -12,7 +12,7 @@ from typing import IO
 
 from workbench.limits import SNIPPET
 from workbench.recorder.audit.client import Base
-from workbench.recorder.audit.running import Unreached
+from workbench.recorder.audit.run import Unreached
 
 _LOOKS = 0.05  # seconds between two looks whether it listens
 _LEAVES = 5.0  # seconds it has to end

@@ -19,8 +19,8 @@ from workbench.probes.profiles.corrections import switched
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
 from workbench.recorder.relay.server import Relay
-from workbench.recorder.translation.asking import Rules
 from workbench.recorder.translation.path import Path, reached, served
+from workbench.recorder.translation.requests import Rules
 
 
 def main(task: Mapping[str, JsonValue]) -> int:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from workbench.errors import UsageError
 from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.server import Relay
-from workbench.recorder.translation.asking import Rules, Upstream
 from workbench.recorder.translation.records import Filing
+from workbench.recorder.translation.requests import Rules, Upstream
 from workbench.recorder.translation.server import Bridge
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve

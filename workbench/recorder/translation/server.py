@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.recorder.events import SafeListener
-from workbench.recorder.translation.answering import Answer, Head
-from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.recorder.translation.changes import NOTE, Change
 from workbench.recorder.translation.memory import Memory
 from workbench.recorder.translation.records import MARK, Filing
+from workbench.recorder.translation.requests import Reply, Rules, Turn, Upstream, asked
+from workbench.recorder.translation.responses import Answer, Head
 from workbench.wire.exchange import Body, Headers, HttpRequest
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import Body as Framing

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.recorder.translation.bridging import BLOCK_TOOL, CHAT_TOOL, SCHEMA, bench
-from workbench.recorder.translation.answering import Answer
-from workbench.recorder.translation.asking import Turn
 from workbench.recorder.translation.memory import Memory
+from workbench.recorder.translation.requests import Turn
+from workbench.recorder.translation.responses import Answer
 from workbench.wire.exchange import Headers, HttpRequest
 
 ASKED = {"role": "user", "content": "what is here?"}

@@ -13,9 +13,9 @@ from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.audit.case import Case, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.recorder.audit.client import NO_TIME, Base, Client
-from workbench.recorder.audit.judging import Place, Seen, Verdict, judged
 from workbench.recorder.audit.stage import Patience, Stage
 from workbench.recorder.audit.upstream import Upstream
+from workbench.recorder.audit.verdicts import Place, Seen, Verdict, judged
 from workbench.wire.exchange import Exchange
 
 PATIENCE = 1.0

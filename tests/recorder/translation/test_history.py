@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.recorder.translation.handles import handle
+from workbench.recorder.translation.history import restored
 from workbench.recorder.translation.memory import Kept, Memory, content_of, context_of
-from workbench.recorder.translation.restoring import restored
 
 THOUGHT = Reasoning(Carrier.REASONING_CONTENT, "hm")
 LATER = Reasoning(Carrier.REASONING_CONTENT, "so")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.audit import judging
-from workbench.recorder.audit.judging import Place
+from workbench.recorder.audit import verdicts
+from workbench.recorder.audit.verdicts import Place
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from workbench.recorder.audit.judging import Place
     ],
 )
 def test_a_path_is_expected_where_a_plain_request_arrived(came: str, path: str, expected: str) -> None:
-    assert judging._expected(path, Place("/v1/messages", came, "anthropic-messages")) == expected
+    assert verdicts._expected(path, Place("/v1/messages", came, "anthropic-messages")) == expected
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_path_is_expected_where_a_plain_request_arrived(came: str, path: str, 
     ],
 )
 def test_what_no_strict_reader_takes_is_said(text: bytes, words: str) -> None:
-    assert judging._why_illegal(text) == words
+    assert verdicts._why_illegal(text) == words

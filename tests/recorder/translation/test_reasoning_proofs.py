@@ -7,7 +7,7 @@ import pytest
 from workbench import protocols
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR, ToolDef
 from workbench.recorder.translation.handles import name_of
-from workbench.recorder.translation.signing import Namer, Signer, parsed
+from workbench.recorder.translation.reasoning_proofs import Namer, Signer, parsed
 
 CALL = ToolCallIR("1", "ls", {}, "function")
 PLAIN = Reasoning(Carrier.REASONING_CONTENT, "hm")

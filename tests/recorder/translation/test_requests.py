@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.recorder.translation.bridging import BLOCK_TOOL, bench, blocks, posted
 from workbench.probes.profiles import CapabilityProfile, Key
-from workbench.recorder.translation.asking import Reply, Turn, asked
+from workbench.recorder.translation.requests import Reply, Turn, asked
 from workbench.wire.exchange import Body, Headers, HttpRequest
 
 

@@ -10,8 +10,8 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation.changes import NOTE, REASONING, Change
+from workbench.recorder.translation.history import Answered, Wanted, answered, told_back
 from workbench.recorder.translation.memory import Kept, Memory
-from workbench.recorder.translation.restoring import Answered, Wanted, answered, told_back
 from workbench.wire import patch
 
 

@@ -19,12 +19,12 @@ from workbench.probes.profiles.corrected import leaving
 from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.protocols.decode import DecodedExchange
-from workbench.recorder.translation import answer_format, elsewhere
+from workbench.recorder.translation import answer_format, other_endpoints
 from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
+from workbench.recorder.translation.history import restored
 from workbench.recorder.translation.keys import KEY_HEADERS, keyed
 from workbench.recorder.translation.memory import Memory
-from workbench.recorder.translation.restoring import restored
-from workbench.recorder.translation.splicing import spliced
+from workbench.recorder.translation.same_protocol import spliced
 from workbench.rules.params import refusals
 from workbench.send import urls
 from workbench.send.headers import with_headers
@@ -135,7 +135,7 @@ def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -
     Args:
         http: ``url`` is path and query as the client sent them.
     """
-    if elsewhere.is_alive(http.method, http.url):
+    if other_endpoints.is_alive(http.method, http.url):
         return Reply(200, b"")
     decoded = DecodedExchange(0, Exchange("client", http))
     client = decoded.protocol or ""
@@ -147,15 +147,15 @@ def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -
             raise LocalProtocolError("; ".join(p.message for p in decoded.problems) or "the request has no body")
         return _translated(decoded, http, client, upstream, rules, memory)
     except (LocalProtocolError, UsageError, WireError) as error:
-        return Reply(400, elsewhere.error_body(client, 400, f"workbench: {error}"), (Change(NOTE, str(error)),))
+        return Reply(400, other_endpoints.error_body(client, 400, f"workbench: {error}"), (Change(NOTE, str(error)),))
 
 
 def _beside(http: HttpRequest, upstream: Upstream, rules: Rules) -> Turn | Reply:
     """A path that asks no model: passed where the client speaks as the upstream does."""
-    client = elsewhere.family(http.url, http.headers)
+    client = other_endpoints.family(http.url, http.headers)
     chat = {"openai-chat", "openai-responses"}
     if client != rules.spoken and not {client, rules.spoken} <= chat:
-        status, body = elsewhere.refusal(http.url, client, rules.spoken)
+        status, body = other_endpoints.refusal(http.url, client, rules.spoken)
         return Reply(status, body, (Change(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
     return _passed(http, client, upstream, rules, "unchanged, since it asks no model")
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.recorder.translation.bridging import CHAT_TOOL, bench, blocks
-from workbench.recorder.translation.answering import Answer
-from workbench.recorder.translation.asking import Turn
 from workbench.recorder.translation.memory import Memory
+from workbench.recorder.translation.requests import Turn
+from workbench.recorder.translation.responses import Answer
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Headers, HttpRequest
 

@@ -8,7 +8,7 @@ from tests.gateways.auditing import audited
 from tests.gateways.proxy import Gateway, Message, running
 from workbench.recorder.audit.card import card
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.running import Audit, Plan, Unreached, run
+from workbench.recorder.audit.run import Audit, Plan, Unreached, run
 from workbench.recorder.audit.upstream import Upstream
 
 

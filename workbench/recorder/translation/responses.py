@@ -14,11 +14,11 @@ from workbench.convert.streaming import StreamConversion
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.protocols.decode import DecodedExchange
-from workbench.recorder.translation import elsewhere
-from workbench.recorder.translation.asking import Turn
+from workbench.recorder.translation import other_endpoints
 from workbench.recorder.translation.changes import CONVERSION, ID, LOSS, NOTE, Change
 from workbench.recorder.translation.memory import Kept, Memory, content_of
-from workbench.recorder.translation.signing import Namer, Signer, parsed, signed
+from workbench.recorder.translation.reasoning_proofs import Namer, Signer, parsed, signed
+from workbench.recorder.translation.requests import Turn
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
 from workbench.wire.stream import read_stream
 
@@ -184,11 +184,11 @@ class Answer:
         self.head = self._head(_JSON, status)
         if response is not None and response.error:
             self.changes.append(Change(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
-            return elsewhere.error_body(turn.client, status, "", response.error)
+            return other_endpoints.error_body(turn.client, status, "", response.error)
         words = decoded.response_text.decode("utf-8", "replace").strip()[:500]
         why = words or "; ".join(p.message for p in decoded.problems) or "the upstream's answer is empty"
         self.changes.append(Change(NOTE, "the upstream's answer is none of its protocol"))
-        return elsewhere.error_body(turn.client, status, why)
+        return other_endpoints.error_body(turn.client, status, why)
 
     def _head(self, content_type: str, status: int = 0) -> Head:
         carried = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
