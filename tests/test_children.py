@@ -68,7 +68,7 @@ def test_the_process_that_repairs_arguments(trapped: Path) -> None:
 )
 def test_processes_of_a_recording(trapped: Path, module: str) -> None:
     with pytest.raises((WorkbenchError, KeyError, OSError)):
-        child.Child(module, {"no": "task"})
+        child.ChildProcess(module, {"no": "task"})
 
 
 def test_the_proof_of_an_exported_test(trapped: Path) -> None:

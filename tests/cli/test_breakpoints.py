@@ -85,8 +85,8 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
     out, lines = tmp_path / "live.wb", list[str]()
     with serve(Simulator("anthropic")) as provider:
         recording = process.start(
-            {"": provider.url}, out, breaks=["closure", "repeat"], trouble=lines.append,
-            told=_record_breaks.announcer(out, lines.append),
+            {"": provider.url}, out, breaks=["closure", "repeat"], on_trouble=lines.append,
+            on_event=_record_breaks.announcer(out, lines.append),
         )  # fmt: skip
         try:
             with Remote.of(out) as remote:
@@ -95,9 +95,9 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
                 last = remote.wait()
                 assert last and last["reasons"][0]["kind"] == "closure"
                 os.kill(judge_of(recording.pid), signal.SIGKILL)
-                while remote.list()["armed"]:
+                while remote.state()["armed"]:
                     pass
-                assert "is gone" in remote.list()["trouble"]
+                assert "is gone" in remote.state()["trouble"]
                 assert Asking(recording.port, QUESTION).over().status == 200, "traffic goes on"
                 assert [pause["id"] for pause in remote.pauses()] == [last["id"]], "what is paused stays so"
         finally:
@@ -110,14 +110,14 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
         assert child.branch == "edited at a breakpoint" and child.status == 200
 
 
-def _call(recording: process.Recording) -> object:
+def _call(recording: process.RecorderProcess) -> object:
     """The call that the provider makes; healthy traffic is not paused."""
     answer = Asking(recording.port, QUESTION).over()
     assert answer.status == 200
     return json.loads(answer.body)["content"][-1]
 
 
-def _pauses(run: Run, recording: process.Recording, remote: Remote, out: Path, lines: list[str]) -> None:
+def _pauses(run: Run, recording: process.RecorderProcess, remote: Remote, out: Path, lines: list[str]) -> None:
     call = _call(recording)
     assert run("breakpoints", str(out)).status == 0
     asking = Asking(recording.port, broken(call))
@@ -215,4 +215,4 @@ def test_every_kind_is_in_the_help() -> None:
 
     configure(parser := ArgumentParser())
     for name, kind in KINDS.items():
-        assert name in parser.format_help() and f"  {name:12} {kind.says}\n" in _breaks_text.KINDS_TEXT
+        assert name in parser.format_help() and f"  {name:12} {kind.description}\n" in _breaks_text.KINDS_TEXT

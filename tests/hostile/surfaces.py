@@ -34,7 +34,7 @@ from workbench.formats import exporters, importers
 from workbench.formats.exporting import Asked
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import DecodedExchange
-from workbench.recorder.breakpoints.judge import Judge
+from workbench.recorder.breakpoints.judge import BreakpointJudge
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
@@ -193,7 +193,7 @@ EVERY = tuple(each for name in ("all", "filter:status:200 or (not tool:x)") for 
 
 def held(session: MemorySession, index: int, chance: random.Random) -> None:
     """Judges the exchange as breakpoints do while it passes."""
-    judge, exchange = Judge(session), session.exchange(index)
+    judge, exchange = BreakpointJudge(session), session.exchange(index)
     with contextlib.suppress(*EXPECTED):
         judge.request(exchange.id, EVERY, 0.0)
     if exchange.response:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.recorder.relaying import PATIENCE, Notes, Peer, Stage, serving
 from workbench.ir import JsonValue
-from workbench.recorder.breakpoints.gate import Gate
+from workbench.recorder.breakpoints.gate import BreakpointGate
 from workbench.recorder.relay.server import Relay
 
 TOOL = {"name": "get_weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}
@@ -102,7 +102,7 @@ class Held(Stage):
         events: what controllers are told.
     """
 
-    def __init__(self, relay: Relay, tap: Notes, upstream: object, gate: Gate, judge: Played) -> None:
+    def __init__(self, relay: Relay, tap: Notes, upstream: object, gate: BreakpointGate, judge: Played) -> None:
         super().__init__(relay, tap, upstream)  # type: ignore[arg-type]
         self.gate, self.judge = gate, judge
         self.events: asyncio.Queue[Mapping[str, JsonValue]] = asyncio.Queue()
@@ -146,7 +146,7 @@ async def held(*kinds: str, verdict: Verdict, run: str = "run") -> AsyncIterator
     """A relay with these breakpoints armed."""
     async with serving() as upstream:
         judge = Played(verdict)
-        gate = Gate(run, Path("session.wb"), judging=judge)
+        gate = BreakpointGate(run, Path("session.wb"), judge=judge)
         for kind in kinds:
             gate.arm(kind)
         notes = Notes()

@@ -6,17 +6,17 @@ import sys
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import say, serve
+from workbench.recorder.child import send_line, serve
 from workbench.wire.jsontext import loads
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
     """Say nothing to ``wait``, and nothing against everything else."""
-    say({})
+    send_line({})
     for line in sys.stdin.buffer:
         asked = loads(line)
         if asked["do"] != "wait":
-            say({"ask": asked["ask"], "reasons": [], "out": task["out"]})
+            send_line({"ask": asked["ask"], "reasons": [], "out": task["out"]})
     return 0
 
 

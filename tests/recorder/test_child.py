@@ -49,7 +49,7 @@ def test_a_task_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_child_that_says_nothing_did_not_start() -> None:
     with pytest.raises(WorkbenchError, match=r"did not start.*no_such_module"):
-        child.Child("workbench.no_such_module", {})
+        child.ChildProcess("workbench.no_such_module", {})
 
 
 def test_a_file_of_the_working_directory_does_not_stand_in_for_ours(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -57,4 +57,4 @@ def test_a_file_of_the_working_directory_does_not_stand_in_for_ours(monkeypatch:
     (tmp_path / "runpy.py").write_text("raise SystemExit('not ours')", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(WorkbenchError, match=r"did not start.*no_such_module"):
-        child.Child("workbench.no_such_module", {})
+        child.ChildProcess("workbench.no_such_module", {})

@@ -8,14 +8,14 @@ import pytest
 
 from workbench.errors import UsageError
 from workbench.protocols.clients.known import client_for
-from workbench.recorder.client_settings import Pointed, parse_upstreams, point, usual_upstreams
+from workbench.recorder.client_settings import ClientSettings, default_upstreams, parse_upstreams, settings_for
 
 HERE = "http://127.0.0.1:8100"
 
 
-def pointed(command: str, upstreams: dict[str, str], environ: dict[str, str] | None = None) -> Pointed:
+def pointed(command: str, upstreams: dict[str, str], environ: dict[str, str] | None = None) -> ClientSettings:
     urls = {name: HERE if len(upstreams) == 1 else f"{HERE}/{name}" for name in upstreams}
-    return point(client_for(command), upstreams, urls, environ or {})
+    return settings_for(client_for(command), upstreams, urls, environ or {})
 
 
 @pytest.mark.parametrize(
@@ -97,5 +97,5 @@ def test_a_proxy_of_the_environment_is_passed_by() -> None:
 
 def test_where_a_client_goes_by_itself() -> None:
     environ = {"ANTHROPIC_BASE_URL": "https://gateway.example/anthropic", "OPENAI_BASE_URL": ""}
-    assert usual_upstreams(client_for("claude"), environ) == {"anthropic": "https://gateway.example/anthropic"}
-    assert usual_upstreams(client_for("llm"), environ)["openai"] == "https://api.openai.com"
+    assert default_upstreams(client_for("claude"), environ) == {"anthropic": "https://gateway.example/anthropic"}
+    assert default_upstreams(client_for("llm"), environ)["openai"] == "https://api.openai.com"

@@ -183,7 +183,7 @@ def test_several_upstreams_have_an_address_each(upstream: Upstream, tmp_path: Pa
 def test_killed_it_leaves_what_was_complete_and_marks_the_rest(victim: str, upstream: Upstream, tmp_path: Path) -> None:
     """Without the relay there is no traffic; without the writer it goes on."""
     out, troubles = tmp_path / "live.wb", list[str]()
-    recording = process.start({"default": upstream.url}, out, trouble=troubles.append)
+    recording = process.start({"default": upstream.url}, out, on_trouble=troubles.append)
     base = recording.urls["default"]
     for _ in range(3):
         ask(f"{base}/whole")
@@ -290,7 +290,7 @@ def test_a_full_disk_stops_no_traffic(upstream: Upstream, tmp_path: Path, monkey
     code = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
     code += "; resource.setrlimit(resource.RLIMIT_FSIZE, (262144, 262144))"
     monkeypatch.setattr(children, "_BEGIN", f"{code}; {children._BEGIN}")
-    recording = process.start({"default": upstream.url}, tmp_path / "x.wb", trouble=troubles.append)
+    recording = process.start({"default": upstream.url}, tmp_path / "x.wb", on_trouble=troubles.append)
     url = f"{recording.urls['default']}/whole"
     for _ in range(3):
         request = urllib.request.Request(url, os.urandom(200_000))

@@ -24,7 +24,7 @@ def listening(session: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A socket that was made in a shell with another TMPDIR and XDG_RUNTIME_DIR."""
     with tempfile.TemporaryDirectory(dir="/tmp") as elsewhere, monkeypatch.context() as there:
         there.setenv("XDG_RUNTIME_DIR", elsewhere)
-        path = runtime_files.path_for(session, os.getpid())
+        path = runtime_files.socket_path(session, os.getpid())
         there.undo()
         monkeypatch.setenv("XDG_STATE_HOME", str(session.parent / "state"))
         with socket.socket(socket.AF_UNIX) as server:
@@ -69,6 +69,6 @@ def test_pointers_of_the_dead_are_removed(session: Path, listening: Path) -> Non
     pointer = pointer_to(session)
     dead = pointer.with_name(pointer.name.replace(f"-{os.getpid()}.", "-999999999."))
     dead.write_text("x")
-    runtime_files.clean(session)
+    runtime_files.remove_stale_sockets(session)
     assert pointer.exists()
     assert not dead.exists()

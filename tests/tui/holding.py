@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from workbench.recorder.runtime_files import path_for
+from workbench.recorder.runtime_files import socket_path
 from workbench.wire.jsontext import dumps, loads
 
 
@@ -22,7 +22,7 @@ class Holder:
     """
 
     def __init__(self, session: Path) -> None:
-        self.path = path_for(session, os.getpid())
+        self.path = socket_path(session, os.getpid())
         self.armed: list[str] = []
         self.asked: list[dict[str, Any]] = []
         self._held: dict[int, tuple[dict[str, Any], bytes]] = {}

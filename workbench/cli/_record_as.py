@@ -14,7 +14,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.protocols.clients.known import Client
-    from workbench.recorder.process import Recording
+    from workbench.recorder.process import RecorderProcess
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
@@ -112,7 +112,7 @@ def start(
     client: str,
     trouble: Callable[[str], None],
     told: Callable[[Mapping[str, JsonValue]], None],
-) -> Recording:
+) -> RecorderProcess:
     """Start the recording. Raises as ``bridge.process.start``."""
     from workbench.recorder.translation import process
 
@@ -128,8 +128,8 @@ def start(
         hop=args.hop,
         client=client,
         breaks=args.breaks,
-        trouble=trouble,
-        told=told,
+        on_trouble=trouble,
+        on_event=told,
     )
 
 

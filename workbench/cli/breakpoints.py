@@ -87,13 +87,13 @@ def run(args: argparse.Namespace) -> int:
     with recorders:
         try:
             if args.body is not None:
-                remote, number = recorders.found(args.body)
+                remote, number = recorders.find_pause(args.body)
                 sys.stdout.buffer.write(remote.body(number))
                 return 0
             if args.wait and recorders.wait(until and max(0.0, until - time.monotonic())) is None:
                 return _output.complain("nothing was paused", _IN_VAIN)
             _do(recorders, args)
-            told = recorders.told()
+            told = recorders.state()
         except UsageError:
             raise
         except WorkbenchError as error:
@@ -124,24 +124,24 @@ def _do(recorders: Recorders, args: argparse.Namespace) -> None:
     for kind in args.disarm or ():
         recorders.disarm(kind)
     if args.go_on is not None:
-        remote, number = recorders.found(args.go_on)
-        remote.go_on(number)
+        remote, number = recorders.find_pause(args.go_on)
+        remote.resume(number)
     elif args.drop is not None:
-        remote, number = recorders.found(args.drop)
+        remote, number = recorders.find_pause(args.drop)
         remote.drop(number)
     elif args.edit:
         name, file = args.edit
         body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        remote, number = recorders.found(name)
+        remote, number = recorders.find_pause(name)
         remote.edit(number, body)
     elif args.answer:
         name, target = args.answer
-        remote, number = recorders.found(name)
+        remote, number = recorders.find_pause(name)
         remote.answer(number, target)
 
 
 def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
-    from workbench.recorder.breakpoints.recorders import names
+    from workbench.recorder.breakpoints.recorders import pause_names
 
     pauses = told["pauses"]
     if args.format == "json":
@@ -150,7 +150,7 @@ def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
         _output.emit(f"armed: {', '.join(told['armed']) or 'nothing'}")
         if told["trouble"]:
             _output.emit(f"  ✗ {told['trouble']}")
-        for pause, name in zip(pauses, names(pauses), strict=True):
+        for pause, name in zip(pauses, pause_names(pauses), strict=True):
             for line in _breaks_text.pause_lines(pause, name):
                 _output.emit(line)
         if not pauses:

@@ -60,8 +60,8 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.known import Client
-    from workbench.recorder.client_settings import Pointed
-    from workbench.recorder.process import Recording
+    from workbench.recorder.client_settings import ClientSettings
+    from workbench.recorder.process import RecorderProcess
 
 _CUT = 4
 """Exit status when the recorder ended by itself: input and output failed."""
@@ -119,13 +119,20 @@ def run(args: argparse.Namespace) -> int:
         upstreams = _record_as.upstreams(args)
     else:
         upstreams = client_settings.parse_upstreams(args.upstream)
-        upstreams = upstreams or client_settings.usual_upstreams(client, os.environ)
+        upstreams = upstreams or client_settings.default_upstreams(client, os.environ)
         _record_as.check_urls(upstreams.values())
     if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
         recording = _record_as.start(args, upstreams, out, name, _say, told)
     else:
         recording = process.start(
-            upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say, told=told
+            upstreams,
+            out,
+            port=args.port,
+            hop=args.hop,
+            client=name,
+            breaks=args.breaks,
+            on_trouble=_say,
+            on_event=told,
         )
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
@@ -155,11 +162,13 @@ def _out(given: str | None) -> Path:
     return out
 
 
-def _with_client(args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: Recording) -> int:
-    from workbench.recorder.client_settings import point
+def _with_client(
+    args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: RecorderProcess
+) -> int:
+    from workbench.recorder.client_settings import settings_for
 
     words: Sequence[str] = args.words
-    pointed = point(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
+    pointed = settings_for(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
     _say(f"recording {client.name if client.commands else words[0]} to {recording.out}")
     for name, url in upstreams.items():
         _say(f"  {recording.urls[name]} → {url}")
@@ -177,7 +186,7 @@ def _with_client(args: argparse.Namespace, client: Client, upstreams: Mapping[st
 
 
 @contextmanager
-def _arguments(pointed: Pointed) -> Iterator[list[str]]:
+def _arguments(pointed: ClientSettings) -> Iterator[list[str]]:
     """The arguments to add, with the file that they name."""
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         file = Path(folder) / "recorder.js"
@@ -186,7 +195,7 @@ def _arguments(pointed: Pointed) -> Iterator[list[str]]:
         yield [word.replace("{file}", str(file)) for word in pointed.arguments]
 
 
-def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Recording) -> None:
+def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: RecorderProcess) -> None:
     """Say what to set, and wait for ctrl-c."""
     with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
@@ -198,24 +207,24 @@ def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Re
         recording.wait()
 
 
-def _what_to_set(upstreams: Mapping[str, str], recording: Recording) -> Iterator[str]:
+def _what_to_set(upstreams: Mapping[str, str], recording: RecorderProcess) -> Iterator[str]:
     """A line for each known client."""
     from workbench.protocols.clients.known import CLIENTS, SDKS
-    from workbench.recorder.client_settings import point
+    from workbench.recorder.client_settings import settings_for
 
     for client in (SDKS, *CLIENTS):
-        pointed = point(client, upstreams, recording.urls, {})
+        pointed = settings_for(client, upstreams, recording.urls, {})
         sets = [f"{name}={shlex.quote(value)}" for name, value in pointed.variables.items()]
         words = [*sets, *client.commands, *map(shlex.quote, pointed.arguments)]
         yield f"{client.name}: {client.advice if pointed.file else ' '.join(words)}"
 
 
-def _is_cut(recording: Recording) -> bool:
+def _is_cut(recording: RecorderProcess) -> bool:
     """The recorder, or the process that writes for it, ended before its time."""
     return not recording.summary or bool(recording.summary["is_cut"])
 
 
-def _summarize(recording: Recording, args: argparse.Namespace, *, has_run: bool) -> None:
+def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run: bool) -> None:
     """Say what was recorded. ``has_run``: a client did, to its own end."""
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):

@@ -21,14 +21,14 @@ from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
-PATIENCE = 60.0
+END_SECONDS = 60.0
 """Seconds a child may take to write what it holds, before it is ended by force."""
 
-LONGER = 90.0
+NESTED_END_SECONDS = 90.0
 """The same for a child that waits for one of its own: ended by force first, it would leave that one behind."""
 
 
-class Child:
+class ChildProcess:
     """A child that runs.
 
     Attributes:
@@ -37,28 +37,28 @@ class Child:
         answers: the lines after the first.
     """
 
-    def __init__(self, module: str, task: Mapping[str, JsonValue], *, patience: float = PATIENCE) -> None:
+    def __init__(self, module: str, task: Mapping[str, JsonValue], *, patience: float = END_SECONDS) -> None:
         """Start it and wait for its first line. Raises UsageError, OSError or WorkbenchError for what it refuses."""
         self._patience = patience
         with tempfile.TemporaryFile() as complaints:
             self.process = _spawn(module, complaints)
             assert self.process.stdin and self.process.stdout
-            self.told: IO[bytes] = self.process.stdin
-            self.answers: IO[bytes] = self.process.stdout
+            self.input: IO[bytes] = self.process.stdin
+            self.output: IO[bytes] = self.process.stdout
             with contextlib.suppress(OSError):
-                self.told.write(json.dumps(task).encode() + b"\n")
-                self.told.flush()
-            line = self.answers.readline()
-            self.first: Mapping[str, JsonValue] = loads(line) if line else {}
-            if not line or "error" in self.first:
+                self.input.write(json.dumps(task).encode() + b"\n")
+                self.input.flush()
+            line = self.output.readline()
+            self.first_line: Mapping[str, JsonValue] = loads(line) if line else {}
+            if not line or "error" in self.first_line:
                 self.end()
-                self.answers.close()
-                raise _refusal(self.first, complaints)
+                self.output.close()
+                raise _start_error(self.first_line, complaints)
 
     def end(self) -> None:
         """Tell it to end and wait until it has. May be called again."""
         with contextlib.suppress(OSError):
-            self.told.close()
+            self.input.close()
         try:
             self.process.wait(self._patience)
         except subprocess.TimeoutExpired:
@@ -78,7 +78,7 @@ def _spawn(module: str, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     )
 
 
-def _refusal(first: Mapping[str, JsonValue], complaints: IO[bytes]) -> Exception:
+def _start_error(first: Mapping[str, JsonValue], complaints: IO[bytes]) -> Exception:
     if first:
         return OSError(0, first["error"]) if first["status"] == 4 else UsageError(first["error"])
     complaints.seek(0)
@@ -108,11 +108,11 @@ def _task() -> Mapping[str, JsonValue]:
 
 
 def _refuse(line: str, status: int) -> int:
-    say({"error": line, "status": status})
+    send_line({"error": line, "status": status})
     return status
 
 
-def say(value: Mapping[str, JsonValue]) -> None:
+def send_line(value: Mapping[str, JsonValue]) -> None:
     """Answer one line to whoever started us; it may be gone."""
     with contextlib.suppress(OSError):
         os.write(1, json.dumps(value).encode() + b"\n")

@@ -18,7 +18,7 @@ _LOCAL = ("127.0.0.1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
-class Pointed:
+class ClientSettings:
     """What to start a client with.
 
     Attributes:
@@ -45,7 +45,7 @@ def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
     return upstreams
 
 
-def usual_upstreams(client: Client, environment: Mapping[str, str]) -> dict[str, str]:
+def default_upstreams(client: Client, environment: Mapping[str, str]) -> dict[str, str]:
     """Where a client goes by itself: what its variables say, else its provider."""
     upstreams = {}
     for provider in client.reaches():
@@ -54,7 +54,9 @@ def usual_upstreams(client: Client, environment: Mapping[str, str]) -> dict[str,
     return upstreams
 
 
-def point(client: Client, upstreams: Mapping[str, str], urls: Mapping[str, str], environ: Mapping[str, str]) -> Pointed:
+def settings_for(
+    client: Client, upstreams: Mapping[str, str], urls: Mapping[str, str], environ: Mapping[str, str]
+) -> ClientSettings:
     """What points a client at the recorder.
 
     Args:
@@ -73,7 +75,7 @@ def point(client: Client, upstreams: Mapping[str, str], urls: Mapping[str, str],
     extra = client.extra(base)
     bases = {v.name: base(v.provider, v.path) for v in client.variables}
     variables = {name: url for name, url in bases.items() if url} | dict(extra.variables)
-    return Pointed(variables | dict(_past_proxies(environ)), extra.arguments, extra.file)
+    return ClientSettings(variables | dict(_past_proxies(environ)), extra.arguments, extra.file)
 
 
 def _past_proxies(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import LONGER, Child
+from workbench.recorder.child import NESTED_END_SECONDS, ChildProcess
 from workbench.wire.jsontext import loads
 
 
-class Recording:
+class RecorderProcess:
     """A recorder that runs.
 
     Attributes:
@@ -23,13 +23,13 @@ class Recording:
 
     def __init__(
         self,
-        child: Child,
+        child: ChildProcess,
         trouble: Callable[[str], None],
         told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
     ) -> None:
-        self.urls: Mapping[str, str] = child.first["urls"]
-        self.out = Path(child.first["out"])
-        self.port: int = child.first["port"]
+        self.urls: Mapping[str, str] = child.first_line["urls"]
+        self.out = Path(child.first_line["out"])
+        self.port: int = child.first_line["port"]
         self.summary: Mapping[str, int] = {}
         self._child = child
         self._listener = threading.Thread(target=self._listen, args=(trouble, told), daemon=True)
@@ -46,7 +46,7 @@ class Recording:
         return self._child.process.pid
 
     def _listen(self, trouble: Callable[[str], None], told_of: Callable[[Mapping[str, JsonValue]], None]) -> None:
-        for line in self._child.answers:
+        for line in self._child.output:
             told = loads(line)
             if "trouble" in told:
                 trouble(told["trouble"])
@@ -63,7 +63,7 @@ class Recording:
         """End it: what it holds is written, the file is one file. May be called again."""
         self._child.end()
         self._listener.join()
-        self._child.answers.close()
+        self._child.output.close()
 
 
 def start(
@@ -74,9 +74,9 @@ def start(
     hop: str = "",
     client: str = "",
     breaks: Sequence[str] = (),
-    trouble: Callable[[str], None] = lambda line: None,
-    told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
-) -> Recording:
+    on_trouble: Callable[[str], None] = lambda line: None,
+    on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
+) -> RecorderProcess:
     """Start a recorder and wait until it listens. It ends with this process, whatever becomes of it.
 
     Args:
@@ -97,4 +97,8 @@ def start(
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return Recording(Child("workbench.recorder", {**task, "breaks": list(breaks)}, patience=LONGER), trouble, told)
+    return RecorderProcess(
+        ChildProcess("workbench.recorder", {**task, "breaks": list(breaks)}, patience=NESTED_END_SECONDS),
+        on_trouble,
+        on_event,
+    )

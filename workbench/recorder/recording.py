@@ -17,12 +17,12 @@ from typing import NamedTuple, Protocol, TypeVar
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_OPEN_FILES
-from workbench.recorder.breakpoints.control import Control
-from workbench.recorder.breakpoints.gate import Gate
-from workbench.recorder.capture.keeper_process import KeeperApart, collect_rarely
+from workbench.recorder.breakpoints.control import ControlServer
+from workbench.recorder.breakpoints.gate import BreakpointGate
+from workbench.recorder.capture.keeper_process import KeeperProcess, collect_rarely
 from workbench.recorder.capture.queue import Capture
-from workbench.recorder.child import say
-from workbench.recorder.relay.loop_guard import note
+from workbench.recorder.child import send_line
+from workbench.recorder.relay.loop_guard import write_note
 from workbench.recorder.relay.routes import parse_upstream
 from workbench.wire.session.opening import is_written
 
@@ -30,7 +30,7 @@ SWITCH = 0.001
 """Seconds after which a thread lets the relay go on; Python's 5 ms would be seen in every chunk."""
 
 
-class Listener(Protocol):
+class RecordedServer(Protocol):
     """What is recorded: a relay, or a path that begins and ends with one."""
 
     @property
@@ -56,14 +56,14 @@ class Listener(Protocol):
         ...
 
 
-_L = TypeVar("_L", bound=Listener)
+_L = TypeVar("_L", bound=RecordedServer)
 
 
 def record(
     task: Mapping[str, JsonValue],
     upstreams: Mapping[str, str],
-    made: Callable[[Capture, Gate], _L],
-    told: Callable[[_L], Mapping[str, JsonValue]] = lambda listener: {},
+    make_server: Callable[[Capture, BreakpointGate], _L],
+    extra_summary: Callable[[_L], Mapping[str, JsonValue]] = lambda listener: {},
 ) -> int:
     """Record until told to end.
 
@@ -84,18 +84,20 @@ def record(
         parse_upstream(name, url)
     out = Path(task["out"])
     is_new = not out.exists()
-    keeper = KeeperApart(out, hop=task["hop"], client=task["client"], trouble=lambda line: say({"trouble": line}))
+    keeper = KeeperProcess(
+        out, hop=task["hop"], client=task["client"], trouble=lambda line: send_line({"trouble": line})
+    )
     capture = Capture(keeper)
-    gate = Gate(keeper.run, out, client=task["client"])
+    gate = BreakpointGate(keeper.run, out, client=task["client"])
     try:
-        listener = made(capture, gate)
-        asyncio.run(_record(listener, capture, upstreams, out, Breaks(gate, task["breaks"])))
+        listener = make_server(capture, gate)
+        asyncio.run(_record(listener, capture, upstreams, out, ArmedBreakpoints(gate, task["breaks"])))
     except UsageError:  # it cannot listen: nothing was recorded
         capture.close()
         if is_new and not is_written(out):  # another recorder may have come meanwhile
             out.unlink(missing_ok=True)
         raise
-    say({**asdict(capture.close()), **told(listener)})
+    send_line({**asdict(capture.close()), **extra_summary(listener)})
     return 0
 
 
@@ -108,46 +110,48 @@ def _allow_connections() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-class Breaks(NamedTuple):
+class ArmedBreakpoints(NamedTuple):
     """The gate, and what is armed from the beginning."""
 
-    gate: Gate
+    gate: BreakpointGate
     armed: Sequence[str]
 
 
-async def _record(relay: Listener, capture: Capture, upstreams: Mapping[str, str], out: Path, breaks: Breaks) -> None:
-    control = Control(breaks.gate, out)
+async def _record(
+    relay: RecordedServer, capture: Capture, upstreams: Mapping[str, str], out: Path, breaks: ArmedBreakpoints
+) -> None:
+    control = ControlServer(breaks.gate, out)
     for kind in breaks.armed:
         breaks.gate.arm(kind)
     await relay.start()
     taken_back = ExitStack()
     try:
-        await _listen(control)
+        await _start_control(control)
         _refuse_loops(upstreams, relay.port)
-        taken_back.callback(note(relay.port, upstreams))
+        taken_back.callback(write_note(relay.port, upstreams))
         urls = {name: relay.url(name) for name in upstreams}
-        capture.listening(_shown(urls))
-        say({"port": relay.port, "urls": urls, "out": str(out)})
-        breaks.gate.listeners.add(say)
-        await _until_told()
+        capture.record_urls(_urls_text(urls))
+        send_line({"port": relay.port, "urls": urls, "out": str(out)})
+        breaks.gate.listeners.add(send_line)
+        await _wait_for_end()
     finally:
         taken_back.close()
         await relay.close()
         await control.close()
         breaks.gate.close()
     if relay.listener_failure:
-        say({"trouble": f"the recording stopped before its end ({relay.listener_failure!r})"})
+        send_line({"trouble": f"the recording stopped before its end ({relay.listener_failure!r})"})
 
 
-async def _listen(control: Control) -> None:
+async def _start_control(control: ControlServer) -> None:
     """Breakpoints are no reason not to record."""
     try:
         await control.start()
     except (OSError, UsageError) as error:
-        say({"trouble": f"breakpoints cannot be controlled from other processes ({error})"})
+        send_line({"trouble": f"breakpoints cannot be controlled from other processes ({error})"})
 
 
-def _shown(urls: Mapping[str, str]) -> str:
+def _urls_text(urls: Mapping[str, str]) -> str:
     """For people, without the name where there is one alone."""
     return " · ".join(url if len(urls) == 1 else f"{url} ({name})" for name, url in urls.items())
 
@@ -159,7 +163,7 @@ def _refuse_loops(upstreams: Mapping[str, str], port: int) -> None:
             raise UsageError(f"{url} is this recorder itself", hint="give where the requests shall go in the end")
 
 
-async def _until_told() -> None:
+async def _wait_for_end() -> None:
     """Wait for the end of standard input, or a signal."""
     loop, end = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

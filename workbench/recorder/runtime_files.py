@@ -23,15 +23,15 @@ LONGEST = 103
 """Bytes of a socket's path, without its final NUL (``sun_path`` of macOS)."""
 
 
-def path_for(session: Path, pid: int) -> Path:
+def socket_path(session: Path, pid: int) -> Path:
     """Where the recorder with this process id listens; its folder is made. Raises as ``place`` does."""
-    path = place(f"{_name(session)}-{pid}.sock")
+    path = private_path(f"{_name(session)}-{pid}.sock")
     with suppress(OSError):  # without it the socket is found from a shell with the same environment
         _point_to(path)
     return path
 
 
-def place(name: str) -> Path:
+def private_path(name: str) -> Path:
     """A file of that name in a folder of this user's alone, which is made.
 
     Raises:
@@ -54,7 +54,7 @@ def place(name: str) -> Path:
 def sockets_of(session: Path) -> tuple[Path, ...]:
     """The sockets of recorders that write this session, the newest first; one that died may have left its own."""
     found = {path for folder in folders() for path in folder.glob(f"{_name(session)}-*.sock")}
-    return tuple(sorted(found | set(_pointed_to(session)), key=_made_at, reverse=True))
+    return tuple(sorted(found | set(_pointed_to(session)), key=_modified_at, reverse=True))
 
 
 def folders() -> tuple[Path, ...]:
@@ -62,7 +62,7 @@ def folders() -> tuple[Path, ...]:
     return tuple(folder for folder in _folders() if _is_ours(folder))
 
 
-def clean(session: Path) -> None:
+def remove_stale_sockets(session: Path) -> None:
     """Remove what recorders of this session that are no more have left."""
     for path in sockets_of(session):
         pid = path.stem.rpartition("-")[2]
@@ -119,7 +119,7 @@ def _is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o077
 
 
-def _made_at(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:

@@ -114,7 +114,7 @@ class Pausing:
     def _listen(self, remote: Remote) -> None:
         """Until the recorder ends."""
         with suppress(WorkbenchError, OSError):
-            self._arm(remote.path, remote.list()["armed"])
+            self._arm(remote.path, remote.state()["armed"])
             for event in remote.watch():
                 self._hear(remote.path, event)
         with self._lock:

@@ -12,7 +12,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from textual.app import App
 
-    from workbench.recorder.process import Recording
+    from workbench.recorder.process import RecorderProcess
 
 
 SIMULATED = "sim:"
@@ -63,7 +63,7 @@ def is_simulated(upstream: str) -> bool:
 class Running(NamedTuple):
     """A recording that was started."""
 
-    recording: Recording
+    recording: RecorderProcess
     plan: Plan
 
 
@@ -71,12 +71,12 @@ class Recordings:
     """Recorders that run for this app. May be used from any thread."""
 
     def __init__(self) -> None:
-        self._all: list[Recording] = []
+        self._all: list[RecorderProcess] = []
         self._lock = Lock()
         self._is_over = False
 
     @property
-    def running(self) -> list[Recording]:
+    def running(self) -> list[RecorderProcess]:
         """Those that still record."""
         with self._lock:
             self._all = [recording for recording in self._all if recording.is_running]
@@ -114,13 +114,13 @@ class Recordings:
             recording.stop()
 
 
-def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
+def _started(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
     if plan.spoken or plan.has_simulators:
         from workbench.recorder.translation import process as bridge
 
         return bridge.start(
-            plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, trouble=trouble
+            plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, on_trouble=trouble
         )
     from workbench.recorder import process
 
-    return process.start(plan.upstreams, plan.out, hop=plan.hop, breaks=plan.breaks, trouble=trouble)
+    return process.start(plan.upstreams, plan.out, hop=plan.hop, breaks=plan.breaks, on_trouble=trouble)

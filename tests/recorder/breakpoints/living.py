@@ -7,19 +7,19 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.recorder.breakpoints.judge import Judge
-from workbench.recorder.breakpoints.kinds import Breakpoint, Reason, parse
+from workbench.recorder.breakpoints.judge import BreakpointJudge
+from workbench.recorder.breakpoints.kinds import Breakpoint, PauseReason, parse
 from workbench.wire.exchange import Exchange, HttpResponse
 from workbench.wire.session.store import open_session
 from workbench.wire.session.writer import SessionWriter
 
-Reasons = tuple[Reason, ...]
+Reasons = tuple[PauseReason, ...]
 
 
 class Living:
     """One recording, being judged."""
 
-    def __init__(self, writer: SessionWriter, judge: Judge) -> None:
+    def __init__(self, writer: SessionWriter, judge: BreakpointJudge) -> None:
         self.writer, self.judge = writer, judge
 
     def began(self, exchange: Exchange) -> int:
@@ -31,7 +31,7 @@ class Living:
 
     def passes(
         self, exchange: Exchange, kinds: tuple[Breakpoint, ...]
-    ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    ) -> tuple[tuple[PauseReason, ...], tuple[PauseReason, ...]]:
         """Why its request and its answer would be paused; then it is over."""
         seq = self.began(exchange)
         asked = self.judge.request(exchange.id, kinds, 0.0)
@@ -46,7 +46,7 @@ class Living:
 def living(path: Path) -> Iterator[Living]:
     """A new recording."""
     with closing(SessionWriter(path)) as writer, closing(open_session(path)) as session:
-        yield Living(writer, Judge(session))
+        yield Living(writer, BreakpointJudge(session))
 
 
 EVERY = parse("all")

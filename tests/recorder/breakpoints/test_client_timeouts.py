@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.breakpoints.client_timeouts import DEFAULTS, patience
+from workbench.recorder.breakpoints.client_timeouts import DEFAULTS, client_timeout
 from workbench.wire.exchange import Headers
 
 JS = (("X-Stainless-Lang", "js"), ("X-Stainless-Runtime", "node"))
@@ -34,12 +34,12 @@ def test_the_shortest_of_what_is_known(
     client: str, headers: tuple[tuple[str, str], ...], head: float | None, body: float | None
 ) -> None:
     sent = Headers(headers)
-    assert patience(sent, client).seconds == head
-    assert patience(sent, client, has_head=True).seconds == body
+    assert client_timeout(sent, client).seconds == head
+    assert client_timeout(sent, client, has_head=True).seconds == body
 
 
 def test_it_says_how_it_knows() -> None:
-    assert patience(Headers(PYTHON), "").words == "as it says itself (x-stainless-read-timeout)"
-    assert patience(Headers(()), "Codex 1", has_head=True).words.startswith("its default, stream_idle_timeout_ms")
-    assert patience(Headers(()), "curl") == (None, "not known")
+    assert client_timeout(Headers(PYTHON), "").words == "as it says itself (x-stainless-read-timeout)"
+    assert client_timeout(Headers(()), "Codex 1", has_head=True).words.startswith("its default, stream_idle_timeout_ms")
+    assert client_timeout(Headers(()), "curl") == (None, "not known")
     assert len({known.client for known in DEFAULTS}) == len(DEFAULTS)

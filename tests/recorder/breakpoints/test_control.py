@@ -21,7 +21,7 @@ from tests.recorder.breakpoints.test_intercepted_exchange import OK, OTHER
 from tests.recorder.holding import ASKED, Held, held, pausing
 from workbench.errors import UsageError, WorkbenchError
 from workbench.recorder import runtime_files
-from workbench.recorder.breakpoints.control import Control
+from workbench.recorder.breakpoints.control import ControlServer
 from workbench.recorder.breakpoints.remote import Remote
 
 T = TypeVar("T")
@@ -36,9 +36,9 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def controlled(session: Path) -> AsyncIterator[tuple[Held, Control]]:
+async def controlled(session: Path) -> AsyncIterator[tuple[Held, ControlServer]]:
     async with held("closure", verdict=pausing("request")) as stage:
-        control = Control(stage.gate, session)
+        control = ControlServer(stage.gate, session)
         await control.start()
         try:
             yield stage, control
@@ -62,7 +62,7 @@ async def test_every_deed_from_afar(tmp_path: Path) -> None:
         await stage.paused()
 
         def work(remote: Remote) -> None:
-            assert remote.list()["armed"] == ["closure"]
+            assert remote.state()["armed"] == ["closure"]
             (pause,) = remote.pauses()
             assert pause["side"] == "request" and remote.body(pause["id"]) == ASKED
             with pytest.raises(UsageError, match="no pause 7"):
@@ -91,7 +91,7 @@ async def test_pauses_are_pushed_and_awaited(tmp_path: Path) -> None:
             for event in remote.watch():
                 seen.append(event["event"])
                 if event["event"] == "paused":
-                    remote.go_on(event["pause"]["id"])
+                    remote.resume(event["pause"]["id"])
                 if event["event"] == "ended":
                     assert event["how"] == "continued"
                     return
@@ -115,7 +115,7 @@ async def test_the_end_of_the_recorder_ends_every_watch(tmp_path: Path) -> None:
             with pytest.raises(WorkbenchError, match="gone"):
                 remote.wait()
             with pytest.raises(WorkbenchError, match="gone"):
-                remote.list()
+                remote.state()
 
         async with asyncio.TaskGroup() as group:
             group.create_task(remotely(tmp_path / "a.wb", watch))
@@ -145,19 +145,19 @@ async def test_only_its_user_can_reach_it(tmp_path: Path, runtime: Path) -> None
 def test_a_folder_that_others_may_write_in_is_not_used(tmp_path: Path, runtime: Path) -> None:
     (runtime / "workbench").mkdir(mode=0o777)
     (runtime / "workbench").chmod(0o777)
-    assert runtime_files.path_for(tmp_path / "a.wb", 1).parent != runtime / "workbench"
+    assert runtime_files.socket_path(tmp_path / "a.wb", 1).parent != runtime / "workbench"
 
 
 def test_what_the_dead_left_is_cleaned_away(tmp_path: Path) -> None:
     session = tmp_path / "a.wb"
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    path = runtime_files.path_for(session, gone.pid)
+    path = runtime_files.socket_path(session, gone.pid)
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
     with pytest.raises(UsageError, match="no recorder is writing"):
         Remote.of(session)
-    runtime_files.clean(session)
+    runtime_files.remove_stale_sockets(session)
     assert not path.exists()
 
 
@@ -165,4 +165,4 @@ def test_a_path_that_is_too_long_is_looked_for_elsewhere(tmp_path: Path, monkeyp
     deep = tmp_path / ("x" * 90)
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
-    assert len(os.fsencode(runtime_files.path_for(tmp_path / "a.wb", 1))) <= runtime_files.LONGEST
+    assert len(os.fsencode(runtime_files.socket_path(tmp_path / "a.wb", 1))) <= runtime_files.LONGEST

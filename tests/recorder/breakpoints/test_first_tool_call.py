@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.recorder.holding import ANSWER, BEFORE, CALL, END, event
-from workbench.recorder.breakpoints.first_tool_call import FirstCall
+from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
 from workbench.wire.stream import aws_message
 
 
@@ -78,7 +78,7 @@ STREAMS = {
 }
 
 
-def fed(first: FirstCall, pieces: list[bytes]) -> FirstCall:
+def fed(first: FirstToolCall, pieces: list[bytes]) -> FirstToolCall:
     for piece in pieces:
         first.feed(piece)
     first.close()
@@ -93,43 +93,43 @@ def cut(whole: bytes, size: int) -> list[bytes]:
 @pytest.mark.parametrize("name", STREAMS)
 def test_everything_before_the_first_call_is_free_and_nothing_after(name: str, size: int) -> None:
     protocol, kind, before, call = STREAMS[name]
-    first = fed(FirstCall(protocol, kind, ""), cut(before, size) + cut(call, size))
-    assert (first.is_found, first.free) == (True, len(before))
+    first = fed(FirstToolCall(protocol, kind, ""), cut(before, size) + cut(call, size))
+    assert (first.is_found, first.releasable) == (True, len(before))
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_without_a_call_everything_is_free(name: str) -> None:
     protocol, kind, before, _ = STREAMS[name]
-    first = fed(FirstCall(protocol, kind, ""), cut(before, 9))
-    assert (first.is_found, first.free) == (False, len(before))
+    first = fed(FirstToolCall(protocol, kind, ""), cut(before, 9))
+    assert (first.is_found, first.releasable) == (False, len(before))
 
 
 @given(st.lists(st.integers(1, 300), max_size=12))
 @settings(max_examples=25)
 def test_no_cut_changes_where_it_begins(sizes: list[int]) -> None:
-    first, whole, at = FirstCall("anthropic-messages", SSE, ""), BEFORE + CALL + END, 0
+    first, whole, at = FirstToolCall("anthropic-messages", SSE, ""), BEFORE + CALL + END, 0
     for size in [*sizes, len(whole)]:
         first.feed(whole[at : at + size])
         at += size
-        assert first.free <= min(at, len(BEFORE))
-    assert (first.is_found, first.free) == (True, len(BEFORE))
+        assert first.releasable <= min(at, len(BEFORE))
+    assert (first.is_found, first.releasable) == (True, len(BEFORE))
 
 
 def test_an_answer_that_is_no_stream_is_one_unit_behind_its_blanks() -> None:
-    first = FirstCall("anthropic-messages", "application/json", "")
+    first = FirstToolCall("anthropic-messages", "application/json", "")
     first.feed(b"\n\n ")
-    assert first.free == 3, "a server that thinks keeps its client awake"
+    assert first.releasable == 3, "a server that thinks keeps its client awake"
     first.feed(ANSWER)
-    assert first.free == 3
+    assert first.releasable == 3
     first.close()
-    assert first.is_found and first.free == 3
+    assert first.is_found and first.releasable == 3
 
 
 def test_what_is_packed_leaves_in_whole_pieces() -> None:
     pack = zlib.compressobj(wbits=31)
     pieces = [pack.compress(part) + pack.flush(zlib.Z_SYNC_FLUSH) for part in (BEFORE, CALL, END)]
-    first = fed(FirstCall("anthropic-messages", SSE, "gzip"), pieces)
-    assert (first.is_found, first.free) == (True, len(pieces[0]))
+    first = fed(FirstToolCall("anthropic-messages", SSE, "gzip"), pieces)
+    assert (first.is_found, first.releasable) == (True, len(pieces[0]))
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,5 @@ def test_what_is_packed_leaves_in_whole_pieces() -> None:
     [("gzip", b"no gzip at all"), ("made-up", gzip.compress(ANSWER, mtime=0)), ("", b"\xff\xfe tool call {")],
 )
 def test_what_cannot_be_read_leaves(encoding: str, body: bytes) -> None:
-    first = fed(FirstCall("anthropic-messages", "application/json", encoding), [body])
-    assert (first.is_found, first.free) == (False, len(body))
+    first = fed(FirstToolCall("anthropic-messages", "application/json", encoding), [body])
+    assert (first.is_found, first.releasable) == (False, len(body))

@@ -86,7 +86,7 @@ async def test_a_pause_says_what_is_held_why_and_how_long_the_client_waits() -> 
         assert (pause["bytes"], pause["sent"], pause["timeout"]) == (len(ASKED), 0, 600.0)
         assert 0 <= pause["since"] + 600 - pause["times_out_at"] < 60
         assert pause["deeds"] == ["continue", "edit", "answer", "drop"]
-        assert stage.gate.found(1).exchange.held() == (ASKED, 0)
+        assert stage.gate.find_pause(1).exchange.held_body() == (ASKED, 0)
         assert not stage.upstream.seen
 
 
@@ -121,7 +121,7 @@ async def test_an_edited_request_goes_instead_and_both_are_recorded() -> None:
         packed = gzip.compress(ASKED, mtime=0)
         client = await stage.asks(request(stage, packed, more=b"Content-Encoding: gzip\r\n"))
         number = (await stage.paused())["id"]
-        assert stage.gate.found(number).exchange.held() == (ASKED, 0), "people see it without its coding"
+        assert stage.gate.find_pause(number).exchange.held_body() == (ASKED, 0), "people see it without its coding"
         stage.gate.decide(number, "edit", OTHER)
         server = await stage.upstream.accept()
         assert b"gzip" not in (head := await server.until(b"\r\n\r\n"))

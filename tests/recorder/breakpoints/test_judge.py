@@ -10,14 +10,14 @@ import pytest
 from tests.recorder.breakpoints.living import EVERY, living
 from tests.recorder.breakpoints.test_kinds import call, exchange, history
 from workbench.errors import UsageError
-from workbench.recorder.breakpoints.judge import Judge, Unjudged, _answered
+from workbench.recorder.breakpoints.judge import BreakpointJudge, NotJudged, _answer_line
 
 
 def test_a_request_that_is_never_written_is_not_judged(tmp_path: Path) -> None:
     with living(tmp_path / "live.wb") as live:
         now = [0.0]
-        judge = Judge(live.judge._session, clock=lambda: now[0], sleep=lambda s: now.append(now.pop() + s))
-        with pytest.raises(Unjudged, match="was not written within 2 seconds"):
+        judge = BreakpointJudge(live.judge._session, clock=lambda: now[0], sleep=lambda s: now.append(now.pop() + s))
+        with pytest.raises(NotJudged, match="was not written within 2 seconds"):
             judge.request("run-1", EVERY, 2.0)
 
 
@@ -31,7 +31,7 @@ def test_it_waits_until_the_request_stands_in_the_file(tmp_path: Path) -> None:
             if len(looks) == 2:
                 live.began(broken)
 
-        judge = Judge(live.judge._session, clock=lambda: 0.0, sleep=sleep)
+        judge = BreakpointJudge(live.judge._session, clock=lambda: 0.0, sleep=sleep)
         assert [r.rule for r in judge.request("run-2", EVERY, 9.0)] == ["closure.missing-result"]
         assert looks == [0, 1]
 
@@ -53,7 +53,7 @@ def test_whatever_goes_wrong_it_answers(tmp_path: Path) -> None:
     with living(tmp_path / "live.wb") as live:
         live.began(exchange(1, history()))
         asked = {"do": "request", "exchange": "run-1", "kinds": ["all"], "within": 0}
-        assert _answered(live.judge, asked) == {"reasons": []}
+        assert _answer_line(live.judge, asked) == {"reasons": []}
         body = base64.b64encode(b"\x1f\x8b\x08 no gzip").decode()
         packed = {"status": 200, "headers": [["content-encoding", "gzip"]], "reason": "", "version": "HTTP/1.1"}
         for wrong, why in (
@@ -62,4 +62,4 @@ def test_whatever_goes_wrong_it_answers(tmp_path: Path) -> None:
             ({"do": "response", **packed, "body": body}, "gzip"),
             ({"do": "answer", "contract": "nobody"}, "nobody"),
         ):
-            assert why in _answered(live.judge, {**asked, **wrong})["unjudged"]
+            assert why in _answer_line(live.judge, {**asked, **wrong})["unjudged"]

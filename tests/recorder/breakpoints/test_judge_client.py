@@ -7,12 +7,12 @@ import os
 import signal
 from pathlib import Path
 
-from workbench.recorder.breakpoints.judge_client import Judging
+from workbench.recorder.breakpoints.judge_client import JudgeClient
 
 
 async def test_it_is_started_anew_for_whoever_asks_after_its_end() -> None:
     gone: asyncio.Queue[str] = asyncio.Queue()
-    judging = Judging(Path("a.wb"), gone.put_nowait, module="tests.recorder.small_judge")
+    judging = JudgeClient(Path("a.wb"), gone.put_nowait, module="tests.recorder.small_judge")
     try:
         assert (await judging.ask("request"))["out"] == "a.wb"
         first = judging.pid

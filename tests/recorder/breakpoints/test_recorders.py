@@ -15,7 +15,7 @@ from tests.recorder.breakpoints.test_intercepted_exchange import OK, OTHER
 from tests.recorder.holding import ASKED, Held, held, pausing
 from workbench.errors import UsageError, WorkbenchError
 from workbench.recorder.breakpoints import control
-from workbench.recorder.breakpoints.recorders import Recorders, names
+from workbench.recorder.breakpoints.recorders import Recorders, pause_names
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 async def recorder(run: str, pid: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Held]:
     """One in this process, under the id of another."""
     async with held("closure", verdict=pausing("request"), run=run) as stage:
-        controlled = control.Control(stage.gate, Path("shared.wb"))
+        controlled = control.ControlServer(stage.gate, Path("shared.wb"))
         with monkeypatch.context() as patched:
             patched.setattr("os.getpid", pid)
             await controlled.start()
@@ -54,16 +54,16 @@ async def test_all_of_them_are_seen_and_each_pause_can_be_named(monkeypatch: pyt
 
         def work() -> None:
             with Recorders(Path("shared.wb")) as every:
-                told = every.told()
+                told = every.state()
                 assert told["armed"] == ["closure", "id"] and told["trouble"] == ""
-                assert sorted(names(told["pauses"])) == ["2", "one-1", "two-1"]
+                assert sorted(pause_names(told["pauses"])) == ["2", "one-1", "two-1"]
                 with pytest.raises(UsageError, match="2 recorders write this session, and each has a pause 1"):
-                    every.found("1")
+                    every.find_pause("1")
                 with pytest.raises(UsageError, match="no pause '7'"):
-                    every.found("7")
-                remote, number = every.found("one-1")
+                    every.find_pause("7")
+                remote, number = every.find_pause("one-1")
                 remote.edit(number, OTHER)
-                remote, number = every.found("1")
+                remote, number = every.find_pause("1")
                 assert number == 1 and remote.body(1) == ASKED, "the only one that is left"
                 every.disarm("id")
                 with pytest.raises(UsageError, match="'id' is not armed"):
@@ -89,8 +89,8 @@ async def test_it_waits_as_long_as_one_is_left(monkeypatch: pytest.MonkeyPatch) 
             await first.asks()
         paused = waiting.result()
         assert paused and paused["exchange"] == "one-1"
-        assert len((await asyncio.to_thread(every.told))["pauses"]) == 1, "the other is gone, and not missed"
-    for gone in (every.wait, every.told):
+        assert len((await asyncio.to_thread(every.state))["pauses"]) == 1, "the other is gone, and not missed"
+    for gone in (every.wait, every.state):
         with pytest.raises(WorkbenchError, match="the recorder is gone"):
             await asyncio.to_thread(gone)
     with every, pytest.raises(UsageError, match="no recorder is writing"):

@@ -17,7 +17,7 @@ from tests.recorder.capture.test_keeper import heard, look
 from tests.recorder.hearing import answered, asked
 from workbench.errors import UsageError
 from workbench.recorder import child
-from workbench.recorder.capture.keeper_process import SLICE, KeeperApart, _batches
+from workbench.recorder.capture.keeper_process import SLICE, KeeperProcess, _batches
 from workbench.wire.exchange import State
 
 EVENTS = heard([b'{"model":', b' "m"}'], [b"data: %d\n\n" % n for n in range(2 * SLICE)], asked(), answered())
@@ -25,7 +25,7 @@ EVENTS = heard([b'{"model":', b' "m"}'], [b"data: %d\n\n" % n for n in range(2 *
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_batches_of_any_size_are_written(size: int, tmp_path: Path) -> None:
-    keeper = KeeperApart(tmp_path / "x.wb", hop="here")
+    keeper = KeeperProcess(tmp_path / "x.wb", hop="here")
     for at in range(0, len(EVENTS), size):
         keeper.take(EVENTS[at : at + size])
     tally = keeper.close()
@@ -39,17 +39,17 @@ def test_batches_of_any_size_are_written(size: int, tmp_path: Path) -> None:
 def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.wb").write_text("precious", encoding="utf-8")
     with pytest.raises(UsageError, match="not a recorded session"):
-        KeeperApart(tmp_path / "x.wb")
+        KeeperProcess(tmp_path / "x.wb")
 
 
 def test_where_nothing_can_be_written_the_reason_is_told(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"x\.wb"):
-        KeeperApart(tmp_path / "missing" / "x.wb")
+        KeeperProcess(tmp_path / "missing" / "x.wb")
 
 
 def test_its_death_is_told_once_and_harms_nobody(tmp_path: Path) -> None:
     troubles: list[str] = []
-    keeper = KeeperApart(tmp_path / "x.wb", trouble=troubles.append)
+    keeper = KeeperProcess(tmp_path / "x.wb", trouble=troubles.append)
     os.kill(keeper._child.process.pid, signal.SIGKILL)
     keeper._child.process.wait()
     for _ in range(3):
@@ -59,8 +59,8 @@ def test_its_death_is_told_once_and_harms_nobody(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_hangs_is_ended_before_whoever_waits_for_it(tmp_path: Path) -> None:
-    assert child.PATIENCE < child.LONGER
-    keeper = KeeperApart(tmp_path / "x.wb", patience=0.2)
+    assert child.END_SECONDS < child.NESTED_END_SECONDS
+    keeper = KeeperProcess(tmp_path / "x.wb", patience=0.2)
     os.kill(keeper._child.process.pid, signal.SIGSTOP)
     assert keeper.close().is_cut
     assert keeper._child.process.returncode == -signal.SIGKILL

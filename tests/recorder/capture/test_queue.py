@@ -16,7 +16,7 @@ import pytest
 
 from tests.recorder.hearing import URL, answered, asked, play
 from workbench.errors import SessionFormatError
-from workbench.recorder.capture.keeper import Keeper, knowing, open_private
+from workbench.recorder.capture.keeper import Keeper, open_private, redactor_for
 from workbench.recorder.capture.queue import Capture
 from workbench.recorder.events import ExchangeEnded, RequestBytes, RequestStarted, ResponseBytes, ResponseStarted
 from workbench.wire import digests
@@ -125,7 +125,7 @@ def test_what_goes_on_at_the_end_is_kept_and_marked(path: Path) -> None:
 
 
 def test_no_key_reaches_the_file(path: Path) -> None:
-    redactor = knowing({"MY_API_KEY": "opaque/credential=1", "HOME": "/home/somebody"}, b"salt")
+    redactor = redactor_for({"MY_API_KEY": "opaque/credential=1", "HOME": "/home/somebody"}, b"salt")
     capture = capturing(path, redactor=redactor)
     head = asked(("authorization", f"Bearer {KEY}"))
     body = f'{{"say": "{KEY} and opaque/credential=1 in /home/somebody"}}\n'.encode()
@@ -209,7 +209,7 @@ def test_a_disk_that_stays_full_costs_the_recording_and_bounded_memory(
     capture = capturing(path, trouble=lines.append, held=100_000)
     for key in range(200):
         play(capture, key, response=[b"x" * 1000] * 10)
-    assert capture._held() < 150_000
+    assert capture._held_memory() < 150_000
     tally = capture.close()
     assert (tally.exchanges, tally.lost) == (0, 200)
     assert len([line for line in lines if "full" in line]) == 1
@@ -224,7 +224,7 @@ def test_requests_that_were_not_recorded_are_named_by_the_next_one(path: Path, m
     assert "full" in lines.get()
     disk.is_full = False
     assert "again" in lines.get()
-    while capture._held():
+    while capture._held_memory():
         os.sched_yield()
     play(capture, 99)
     capture.close()
@@ -257,7 +257,7 @@ def test_what_is_over_is_handed_on_at_once_while_little_is_under_way(
     monkeypatch.setattr("workbench.recorder.capture.queue.BATCH", 60.0)
     capture = capturing(path)
     play(capture, 1)
-    while capture._held():  # much sooner than in a minute
+    while capture._held_memory():  # much sooner than in a minute
         os.sched_yield()
     assert len(recorded(path)) == 1
     capture.close()
@@ -282,7 +282,7 @@ def test_a_file_that_is_removed_is_missed_once_and_what_it_held_is_lost(path: Pa
     lines = list[str]()
     capture = capturing(path, trouble=lines.append)
     play(capture, 1)
-    while capture._held():
+    while capture._held_memory():
         os.sched_yield()
     path.unlink()
     for key in (2, 3):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.recorder.relaying import serving
 from workbench.recorder import process, runtime_files
-from workbench.recorder.relay.loop_guard import leads_back, note
+from workbench.recorder.relay.loop_guard import is_loop, write_note
 
 A, B, C = 1_001, 1_002, 1_003
 PROVIDER = "https://api.example"
@@ -43,35 +43,35 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_notes_are_followed(others: dict[int, dict[str, str]], is_ring: bool) -> None:
-    taken_back = [note(A, {"up": at(B)})]
-    taken_back += [note(port, upstreams, ELSE) for port, upstreams in others.items()]
-    assert leads_back(B, "up") is is_ring
+    taken_back = [write_note(A, {"up": at(B)})]
+    taken_back += [write_note(port, upstreams, ELSE) for port, upstreams in others.items()]
+    assert is_loop(B, "up") is is_ring
     for take_back in taken_back:
         take_back()
-    assert not leads_back(B, "up")
+    assert not is_loop(B, "up")
     assert not list(runtime_files.folders()[0].glob("leads-*"))
 
 
 def test_a_chain_through_one_recorder_twice_is_no_ring() -> None:
-    note(A, {"in": at(B), "out": PROVIDER})
-    note(B, {"up": at(A, "/out")}, ELSE)
-    assert not leads_back(B, "in")
+    write_note(A, {"in": at(B), "out": PROVIDER})
+    write_note(B, {"up": at(A, "/out")}, ELSE)
+    assert not is_loop(B, "in")
 
 
 def test_notes_of_the_dead_and_torn_ones_count_for_nothing_and_go() -> None:
-    note(A, {"up": at(B)})
-    note(B, {"up": at(A)}, mark="999999999 1")
-    assert not leads_back(B, "up")
+    write_note(A, {"up": at(B)})
+    write_note(B, {"up": at(A)}, mark="999999999 1")
+    assert not is_loop(B, "up")
     folder = runtime_files.folders()[0]
     (folder / f"leads-{C}.json").write_text("{")
-    note(A, {"up": PROVIDER})
+    write_note(A, {"up": PROVIDER})
     assert [path.name for path in folder.glob("leads-*")] == [f"leads-{A}.json"]
 
 
 def test_without_a_place_for_notes_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime_files, "LONGEST", 0)
-    note(A, {"up": at(A)})()
-    assert not leads_back(A, "up")
+    write_note(A, {"up": at(A)})()
+    assert not is_loop(A, "up")
 
 
 async def test_two_recorders_in_a_ring_are_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.recorder.relaying import Peer, Stage, staged, turns
 from workbench.recorder.relay.routes import parse_upstream
-from workbench.recorder.relay.upstream_connection import Pool, UpstreamConnection
+from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire.exchange import State
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -182,7 +182,7 @@ async def test_what_was_said_before_a_write_failed_is_heard() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        port, pool, user = listener.getsockname()[1], Pool(), Hears()
+        port, pool, user = listener.getsockname()[1], ConnectionPool(), Hears()
         upstream = parse_upstream("x", f"http://127.0.0.1:{port}")
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(lambda: UpstreamConnection(upstream, pool), "127.0.0.1", port)

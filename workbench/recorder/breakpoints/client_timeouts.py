@@ -16,7 +16,7 @@ from workbench.wire.exchange import Headers
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
 
 
-class Known(NamedTuple):
+class ClientDefault(NamedTuple):
     """The defaults of one client.
 
     Attributes:
@@ -31,32 +31,34 @@ class Known(NamedTuple):
     source: str
 
 
-DEFAULTS: tuple[Known, ...] = (
-    Known("Claude Code", 350.0, 300.0, "its default, measured with 2.1.330 (code.claude.com/docs/en/env-vars)"),
-    Known("Codex", None, 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference)"),
-    Known("Qwen Code", 120.0, 240.0, "its default, generationConfig.timeout and streamIdleTimeoutMs, measured"),
-    Known("OpenCode", 300.0, 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config)"),
-    Known("pi", 600.0, None, "its SDK's default, measured with 0.73.1"),
-    Known("aider", 600.0, 600.0, "its default, --timeout (Aider-AI/aider#276)"),
+DEFAULTS: tuple[ClientDefault, ...] = (
+    ClientDefault("Claude Code", 350.0, 300.0, "its default, measured with 2.1.330 (code.claude.com/docs/en/env-vars)"),
+    ClientDefault(
+        "Codex", None, 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference)"
+    ),
+    ClientDefault("Qwen Code", 120.0, 240.0, "its default, generationConfig.timeout and streamIdleTimeoutMs, measured"),
+    ClientDefault("OpenCode", 300.0, 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config)"),
+    ClientDefault("pi", 600.0, None, "its SDK's default, measured with 0.73.1"),
+    ClientDefault("aider", 600.0, 600.0, "its default, --timeout (Aider-AI/aider#276)"),
 )
 """As of 2026-11."""
 
-NODE = Known("", 300.0, 300.0, "as Node's fetch does by default (openai/openai-node#2153)")
+NODE_FETCH = ClientDefault("", 300.0, 300.0, "as Node's fetch does by default (openai/openai-node#2153)")
 """An SDK that Node runs, whatever it says itself."""
 
-NOBODY = "not known"
+UNKNOWN = "not known"
 
 _SECONDS = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
 
-class Patience(NamedTuple):
+class ClientTimeout(NamedTuple):
     """How long a client waits: ``seconds``, None where that is not known, and how it is known, in words."""
 
     seconds: float | None
     words: str
 
 
-def patience(headers: Headers, client: str, *, has_head: bool = False) -> Patience:
+def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> ClientTimeout:
     """What is the shortest of what is known.
 
     Args:
@@ -67,13 +69,15 @@ def patience(headers: Headers, client: str, *, has_head: bool = False) -> Patien
     is_script = (headers.get("x-stainless-lang") or "") == "js"
     known = next((each for each in DEFAULTS if f"{client} ".startswith(f"{each.client} ")), None)
     if known is None and is_script and headers.get("x-stainless-runtime") == "node":
-        known = NODE
-    limits = [] if is_script and has_head else _said(headers)
+        known = NODE_FETCH
+    limits = [] if is_script and has_head else _stated_timeouts(headers)
     if known and (seconds := known.body if has_head else known.head) is not None:
-        limits.append(Patience(seconds, known.source))
-    return min(limits, key=lambda limit: limit.seconds or 0, default=Patience(None, NOBODY))
+        limits.append(ClientTimeout(seconds, known.source))
+    return min(limits, key=lambda limit: limit.seconds or 0, default=ClientTimeout(None, UNKNOWN))
 
 
-def _said(headers: Headers) -> list[Patience]:
+def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
     said = ((name, headers.get(name) or "") for name in HEADERS)
-    return [Patience(float(s), f"as it says itself ({name})") for name, s in said if _SECONDS.fullmatch(s) and float(s)]
+    return [
+        ClientTimeout(float(s), f"as it says itself ({name})") for name, s in said if _SECONDS.fullmatch(s) and float(s)
+    ]

@@ -14,7 +14,7 @@ from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_CONTROL_LINE
 from workbench.recorder import runtime_files
-from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, Gate
+from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate
 from workbench.wire.jsontext import dumps, loads
 
 MAX_UNREAD = MAX_CONTROL_LINE
@@ -24,7 +24,7 @@ MAX_UNREAD = MAX_CONTROL_LINE
 _Tell = Callable[[Mapping[str, JsonValue]], None]
 
 
-def load() -> None:
+def preload() -> None:
     """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
     from workbench import protocols
     from workbench.recorder.breakpoints import (
@@ -35,10 +35,10 @@ def load() -> None:
     protocols.every()
 
 
-class Control:
+class ControlServer:
     """Listens for controllers of one gate. Only this user can reach it."""
 
-    def __init__(self, gate: Gate, session: Path) -> None:
+    def __init__(self, gate: BreakpointGate, session: Path) -> None:
         self._gate, self._session = gate, session
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -46,8 +46,8 @@ class Control:
 
     async def start(self) -> None:
         """Listen. Raises UsageError, OSError."""
-        runtime_files.clean(self._session)
-        path = runtime_files.path_for(self._session, os.getpid())
+        runtime_files.remove_stale_sockets(self._session)
+        path = runtime_files.socket_path(self._session, os.getpid())
         path.unlink(missing_ok=True)
         before = os.umask(0o177)
         try:
@@ -95,13 +95,13 @@ class Control:
             if not isinstance(asked, dict):
                 raise WireError("a line is one JSON object")
             number = asked.get("ask")
-            answer = await self._done(asked, tell)
+            answer = await self._execute(asked, tell)
         except WorkbenchError as error:
             what = f"{error.where}: {error.what}" if error.where else error.what
             answer = {"error": what, "hint": error.hint or ""}
         tell({"ask": number, **answer})
 
-    async def _done(self, asked: Mapping[str, JsonValue], tell: _Tell) -> Mapping[str, JsonValue]:
+    async def _execute(self, asked: Mapping[str, JsonValue], tell: _Tell) -> Mapping[str, JsonValue]:
         gate, verb, pause = self._gate, asked.get("do"), asked.get("pause")
         match verb:
             case "list":
@@ -109,12 +109,12 @@ class Control:
             case "watch":
                 gate.listeners.add(tell)
             case "arm":
-                await asyncio.to_thread(load)
+                await asyncio.to_thread(preload)
                 gate.arm(str(asked.get("kind")))
             case "disarm":
                 gate.disarm(str(asked.get("kind")))
             case "body":
-                body, sent = gate.found(pause).exchange.held()
+                body, sent = gate.find_pause(pause).exchange.held_body()
                 return {"body": base64.b64encode(body).decode(), "sent": sent}
             case "answer":
                 await gate.answer(pause, asked.get("target"))

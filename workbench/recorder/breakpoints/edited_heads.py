@@ -10,7 +10,7 @@ OF_THE_BYTES = frozenset(
 """Headers that say something of the very bytes of a body: wrong beside another one."""
 
 
-def without(request: Request, *keys: bytes) -> Request:
+def without_headers(request: Request, *keys: bytes) -> Request:
     """The request without some of its headers, by their names in lower case."""
     fields = tuple(f for f in request.fields if f.key not in keys)
     return Request(request.start, request.version, fields, request.method, request.target)
@@ -18,6 +18,6 @@ def without(request: Request, *keys: bytes) -> Request:
 
 def with_body(request: Request, body: bytes) -> Request:
     """The head of the request with another body, in no coding, which nobody waits to be asked for."""
-    bare, size = without(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
+    bare, size = without_headers(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
     fields = (*bare.fields, Field(b"content-length", size, b"Content-Length: " + size))
     return Request(request.start, request.version, fields, request.method, request.target)

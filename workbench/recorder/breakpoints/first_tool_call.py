@@ -35,7 +35,7 @@ _TYPES = {
 }
 
 
-class FirstCall:
+class FirstToolCall:
     """One answer.
 
     Args:
@@ -54,18 +54,18 @@ class FirstCall:
         self._framing = _TYPES.get(content_type.partition(";")[0].strip().lower())
         self.is_stream = self._framing is not None
         self.is_found = False
-        self.free = 0
+        self.releasable = 0
         self._unpack: Callable[[bytes], bytes] | None = unpacker(encoding) if encoding else lambda data: data
         self._is_packed = bool(encoding)
-        self._came, self._text, self._clear = 0, 0, 0  # bytes of the body, of its text, and of that without a call
+        self._received, self._text, self._clear = 0, 0, 0  # bytes of the body, of its text, and of that without a call
         self._unit = bytearray()
         self._pieces: deque[tuple[int, int]] = deque()  # ends of pieces: in the body, and in the text
 
     def feed(self, piece: bytes) -> None:
         """More of the body came."""
-        self._came += len(piece)
+        self._received += len(piece)
         if self._unpack is None:
-            self.free = self._came
+            self.releasable = self._received
         if self.is_found or self._unpack is None:
             return
         try:
@@ -74,37 +74,37 @@ class FirstCall:
             self._give_up()
             return
         self._text += len(text)
-        self._pieces.append((self._came, self._text))
+        self._pieces.append((self._received, self._text))
         self._unit += text
         self._take_units()
-        self._settle()
+        self._update_releasable()
 
     def close(self) -> None:
         """The body is whole: what is left of it is a unit."""
         if not self.is_found and self._unpack is not None:
             self._end_unit(len(self._unit))
-            self._settle()
-            self.free = self.free if self.is_found else self._came
+            self._update_releasable()
+            self.releasable = self.releasable if self.is_found else self._received
 
     def _give_up(self) -> None:
         self._unpack = None
-        self.free = self._came
+        self.releasable = self._received
 
-    def _settle(self) -> None:
+    def _update_releasable(self) -> None:
         """How much may leave: of a compressed body whole pieces alone."""
         if not self._is_packed:
-            self.free = self._clear
+            self.releasable = self._clear
             return
         while self._pieces and 0 < self._pieces[0][1] <= self._clear:  # a coding's own head says nothing yet
-            self.free = self._pieces.popleft()[0]
+            self.releasable = self._pieces.popleft()[0]
 
     def _take_units(self) -> None:
         if self._framing is None:
-            self._begin()
+            self._detect_framing()
         while not self.is_found and self._framing and (end := self._unit_end()):
             self._end_unit(end)
 
-    def _begin(self) -> None:
+    def _detect_framing(self) -> None:
         """Blanks leave; events, and an array that arrives element by element, are a stream whatever their type says."""
         blanks = len(self._unit) - len(self._unit.lstrip(_SPACE))
         self._skip(blanks)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.protocols.clients.known import client_of
-from workbench.recorder.breakpoints.client_timeouts import patience
-from workbench.recorder.breakpoints.judge_client import Judging
+from workbench.recorder.breakpoints.client_timeouts import client_timeout
+from workbench.recorder.breakpoints.judge_client import JudgeClient
 from workbench.recorder.events import RequestHead
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ _SIMULATOR = re.compile(r"sim:(\S+)")
 CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 
 
-class Paused(Protocol):
+class PausedExchange(Protocol):
     """An exchange that waits to be decided on."""
 
-    def deeds(self) -> tuple[str, ...]:
+    def actions(self) -> tuple[str, ...]:
         """What can be done with it."""
         ...
 
-    def held(self) -> tuple[bytes, int]:
+    def held_body(self) -> tuple[bytes, int]:
         """The body that is held, without content coding, and how much of it has left already."""
         ...
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Pass it on as it came."""
         ...
 
@@ -52,7 +52,7 @@ class Paused(Protocol):
         ...
 
 
-class Judges(Protocol):
+class JudgeLike(Protocol):
     """Who judges, see ``Judging``."""
 
     def start(self) -> object:
@@ -73,11 +73,11 @@ class Pause:
     """One pause; ``told`` is what controllers are told of it (PAUSE of ``breakpoints.remote``)."""
 
     id: int
-    told: Mapping[str, JsonValue]
-    exchange: Paused
+    description: Mapping[str, JsonValue]
+    exchange: PausedExchange
 
 
-class Gate:
+class BreakpointGate:
     """Arms, asks the judge, and keeps the pauses. For one event loop.
 
     Args:
@@ -91,14 +91,14 @@ class Gate:
         trouble: what is wrong with the breakpoints themselves, "" for nothing.
     """
 
-    def __init__(self, run: str, out: Path, *, client: str = "", judging: Judges | None = None) -> None:
+    def __init__(self, run: str, out: Path, *, client: str = "", judge: JudgeLike | None = None) -> None:
         self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
         self.trouble = ""
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
         self._count = 0
-        self._judging: Judges = judging or Judging(out, self._judge_is_gone)
+        self._judge: JudgeLike = judge or JudgeClient(out, self._judge_is_gone)
 
     # What is armed
 
@@ -109,8 +109,8 @@ class Gate:
         for each in parse(name):
             self._armed[each.name] = each
         self.trouble = ""
-        self._judging.start()
-        self._say({"event": "armed", "armed": self.armed})
+        self._judge.start()
+        self._emit({"event": "armed", "armed": self.armed})
 
     def disarm(self, name: str) -> None:
         """Break on this no more. What is paused stays so. Raises UsageError."""
@@ -119,20 +119,20 @@ class Gate:
             if each not in self._armed:
                 raise UsageError(f"{each!a} is not armed", hint=f"armed: {', '.join(self._armed) or 'nothing'}")
             del self._armed[each]
-        self._say({"event": "armed", "armed": self.armed})
+        self._emit({"event": "armed", "armed": self.armed})
 
     @property
     def armed(self) -> list[str]:
         """Names of what is armed."""
         return [*self._armed]
 
-    def sides(self, method: bytes, url: str) -> frozenset[str]:
+    def sides_to_hold(self, method: bytes, url: str) -> frozenset[str]:
         """The sides of an exchange that may be held; none for what is not armed, or asks no model."""
-        if not self._armed or method != b"POST" or self.protocol(url) is None:
+        if not self._armed or method != b"POST" or self.protocol_of(url) is None:
             return frozenset()
         return frozenset().union(*(each.sides for each in self._armed.values()))
 
-    def protocol(self, url: str) -> str | None:
+    def protocol_of(self, url: str) -> str | None:
         """Whose URL that is, None for no protocol's."""
         from workbench import protocols
 
@@ -140,7 +140,7 @@ class Gate:
 
     # What is judged
 
-    def exchange(self, key: int) -> str:
+    def exchange_id(self, key: int) -> str:
         """The id of an exchange in the session."""
         return f"{self._run}-{key}"
 
@@ -149,28 +149,28 @@ class Gate:
         names = [name for name, each in self._armed.items() if side in each.sides]
         if not names:
             return (), ""
-        told = await self._judging.ask(side, exchange=self.exchange(key), kinds=names, **words)
+        told = await self._judge.ask(side, exchange=self.exchange_id(key), kinds=names, **words)
         return tuple(told.get("reasons", ())), told.get("unjudged", "")
 
-    def unjudged(self, key: int, why: str) -> None:
+    def report_unjudged(self, key: int, why: str) -> None:
         """Say that an exchange goes on without having been looked at."""
-        self._say({"event": "unjudged", "exchange": self.exchange(key), "why": why})
+        self._emit({"event": "unjudged", "exchange": self.exchange_id(key), "why": why})
 
     def _judge_is_gone(self, words: str) -> None:
         self._armed.clear()
         self.trouble = words
-        self._say({"event": "trouble", "text": words})
-        self._say({"event": "armed", "armed": []})
+        self._emit({"event": "trouble", "text": words})
+        self._emit({"event": "armed", "armed": []})
 
     # What is paused
 
     @property
     def pauses(self) -> list[Mapping[str, JsonValue]]:
         """What controllers are told of each, the oldest first."""
-        return [self._now(pause) for pause in self._pauses.values()]
+        return [self._describe(pause) for pause in self._pauses.values()]
 
     def pause(
-        self, exchange: Paused, key: int, head: RequestHead, side: str,
+        self, exchange: PausedExchange, key: int, head: RequestHead, side: str,
         reasons: tuple[Mapping[str, JsonValue], ...], *, quiet: float, has_head: bool,
     ) -> int:  # fmt: skip
         """Keep a pause; its id.
@@ -181,23 +181,23 @@ class Gate:
         """
         self._count += 1
         client = client_of(head.headers.get("user-agent") or "", self._client)
-        waits, now = patience(head.headers, client, has_head=has_head), time.time()
+        waits, now = client_timeout(head.headers, client, has_head=has_head), time.time()
         told = {
-            "id": self._count, "exchange": self.exchange(key), "side": side, "reasons": list(reasons),
+            "id": self._count, "exchange": self.exchange_id(key), "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,
             "timeout": waits.seconds, "timeout_from": waits.words,
             "times_out_at": None if waits.seconds is None else now - quiet + waits.seconds,
         }  # fmt: skip
         pause = self._pauses[self._count] = Pause(self._count, told, exchange)
-        self._say({"event": "paused", "pause": self._now(pause)})
+        self._emit({"event": "paused", "pause": self._describe(pause)})
         return self._count
 
-    def ended(self, number: int, how: str) -> None:
+    def end_pause(self, number: int, how: str) -> None:
         """A pause is over."""
         if self._pauses.pop(number, None):
-            self._say({"event": "ended", "pause": number, "how": how})
+            self._emit({"event": "ended", "pause": number, "how": how})
 
-    def found(self, number: JsonValue) -> Pause:
+    def find_pause(self, number: JsonValue) -> Pause:
         """A pause by its id. Raises UsageError."""
         pause = self._pauses.get(number) if isinstance(number, int) else None
         if pause is None:
@@ -205,43 +205,43 @@ class Gate:
             raise UsageError(f"there is no pause {number!a}", hint=f"paused: {there}")
         return pause
 
-    def decide(self, number: JsonValue, deed: str, body: bytes = b"") -> None:
+    def decide(self, number: JsonValue, action: str, body: bytes = b"") -> None:
         """Continue, edit or drop. Raises UsageError."""
-        exchange = self._able(number, deed).exchange
-        if deed == CONTINUE:
-            exchange.go_on()
-        elif deed == EDIT:
+        exchange = self._pause_allowing(number, action).exchange
+        if action == CONTINUE:
+            exchange.resume()
+        elif action == EDIT:
             exchange.edit(body)
-        elif deed == DROP:
+        elif action == DROP:
             exchange.drop()
 
     async def answer(self, number: JsonValue, target: JsonValue) -> None:
         """Have a simulator answer. Raises UsageError."""
-        pause = self._able(number, ANSWER)
+        pause = self._pause_allowing(number, ANSWER)
         named = _SIMULATOR.fullmatch(str(target))
         if named is None:
             raise UsageError(f"{target!a} is no simulator", hint="answer from sim:CONTRACT, sim:anthropic for one")
-        reply = await self._judging.ask("answer", exchange=pause.told["exchange"], contract=named[1])
+        reply = await self._judge.ask("answer", exchange=pause.description["exchange"], contract=named[1])
         if "unjudged" in reply:
             raise UsageError(reply["unjudged"])
-        self.found(number).exchange.answer(reply, str(target))
+        self.find_pause(number).exchange.answer(reply, str(target))
 
-    def _able(self, number: JsonValue, deed: str) -> Pause:
-        pause = self.found(number)
-        if deed not in pause.exchange.deeds():
-            can = ", ".join(pause.exchange.deeds())
+    def _pause_allowing(self, number: JsonValue, action: str) -> Pause:
+        pause = self.find_pause(number)
+        if action not in pause.exchange.actions():
+            can = ", ".join(pause.exchange.actions())
             raise UsageError(f"pause {number} cannot be ended so: part of the answer has left", hint=f"it can: {can}")
         return pause
 
-    def _now(self, pause: Pause) -> Mapping[str, JsonValue]:
-        body, sent = pause.exchange.held()
-        return {**pause.told, "bytes": len(body), "sent": sent, "deeds": list(pause.exchange.deeds())}
+    def _describe(self, pause: Pause) -> Mapping[str, JsonValue]:
+        body, sent = pause.exchange.held_body()
+        return {**pause.description, "bytes": len(body), "sent": sent, "deeds": list(pause.exchange.actions())}
 
-    def _say(self, event: Mapping[str, JsonValue]) -> None:
+    def _emit(self, event: Mapping[str, JsonValue]) -> None:
         for listener in tuple(self.listeners):
             listener(event)
 
     def close(self) -> None:
         """Everything that waits ends with its connection; the judge ends."""
         self._armed.clear()
-        self._judging.close()
+        self._judge.close()

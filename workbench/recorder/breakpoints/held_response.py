@@ -12,16 +12,16 @@ from collections.abc import Callable
 from workbench.errors import UsageError
 from workbench.limits import MAX_HELD_ANSWER
 from workbench.recorder.breakpoints.edited_heads import OF_THE_BYTES
-from workbench.recorder.breakpoints.first_tool_call import FirstCall
+from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
 from workbench.recorder.events import EventListener, ResponseBytes, ResponseHead, ResponseStarted
-from workbench.recorder.relay.body_digests import Passing
+from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Headers
 from workbench.wire.http1.body import ChunkedBody, LengthBody, response_body
 from workbench.wire.http1.head import Field, Response, render
 
 
-class HeldAnswer:
+class HeldResponse:
     """One answer.
 
     Args:
@@ -40,10 +40,10 @@ class HeldAnswer:
 
     def __init__(
         self, write: Callable[[bytes], None], listener: EventListener, head: ResponseHead, response: Response,
-        method: bytes, first: FirstCall,
+        method: bytes, first: FirstToolCall,
     ) -> None:  # fmt: skip
         self.pieces: list[ResponseBytes] = []
-        self.passing = Passing()
+        self.digests = BodyDigests()
         self.is_given_up = False
         self.head = head
         self._write, self._listener = write, listener
@@ -51,14 +51,14 @@ class HeldAnswer:
         self._body = response_body(response, method)
         self._is_chunked = isinstance(self._body, ChunkedBody)
         self._clock = asyncio.get_running_loop().time
-        self._came, self._left = 0, 0
+        self._received, self._released = 0, 0
         self._next, self._within = 0, 0  # the piece that leaves next, and how much of it has left
         self._is_head_sent = False
         if first.is_stream:
             self._send_head()
 
     @property
-    def holds(self) -> bool:
+    def is_holding(self) -> bool:
         """A call has begun, and waits."""
         return self._first.is_found and not self.is_given_up
 
@@ -68,9 +68,9 @@ class HeldAnswer:
         return not self._is_head_sent
 
     @property
-    def has_begun_alone(self) -> bool:
+    def is_head_alone_sent(self) -> bool:
         """Its head alone has left, and does not say how long the body is."""
-        return self._is_head_sent and not self._left and self._is_chunked
+        return self._is_head_sent and not self._released and self._is_chunked
 
     @property
     def raw(self) -> bytes:
@@ -87,34 +87,34 @@ class HeldAnswer:
         """The body without content coding, and how much of that has left."""
         body = self.body
         if not body.encoding:
-            return body.raw, self._left
+            return body.raw, self._released
         text = decode_partial(body)[0]
-        sent = Body(body.raw[: self._left], body.encoding)
-        return text, len(decode_partial(sent)[0]) if self._left else 0
+        sent = Body(body.raw[: self._released], body.encoding)
+        return text, len(decode_partial(sent)[0]) if self._released else 0
 
-    def take(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         """More of it came, with its framing."""
         now = self._clock()
         for piece in self._body.feed(data).pieces:
             self.pieces.append(ResponseBytes(0, now, piece))
-            self._came += len(piece)
+            self._received += len(piece)
             if not self.is_given_up:
                 self._first.feed(piece)
-        if self._came > MAX_HELD_ANSWER and not self.is_given_up:
+        if self._received > MAX_HELD_ANSWER and not self.is_given_up:
             self.is_given_up = True
-        self._leave(self._came if self.is_given_up else self._first.free)
+        self._release_to(self._received if self.is_given_up else self._first.releasable)
 
     def close(self) -> None:
         """It is whole; what was held although it makes no call leaves."""
         if not self.is_given_up:
             self._first.close()
-            self._leave(self._first.free)
+            self._release_to(self._first.releasable)
 
     def release(self) -> None:
         """All that came leaves."""
         if not self._is_head_sent:
             self._send_head()
-        self._leave(self._came)
+        self._release_to(self._received)
 
     def abandon(self) -> None:
         """Nothing leaves any more; all that came is told."""
@@ -131,22 +131,22 @@ class HeldAnswer:
     def edit(self, text: bytes) -> None:
         """Another body leaves, without content coding; of it, what has left already. Raises UsageError."""
         if self.is_untouched:
-            self._other_head(text)
-            self._emit(text)
+            self._replace_head(text)
+            self._send_text(text)
             return
         is_packed = bool(self.body.encoding)
         if is_packed:
             raise UsageError("the answer is compressed and its beginning has left", hint="continue it, or drop it")
-        sent = self.raw[: self._left]
+        sent = self.raw[: self._released]
         if not text.startswith(sent):
-            what = f"the first {self._left:,} bytes of the answer have left: the new one has to begin with them"
+            what = f"the first {self._released:,} bytes of the answer have left: the new one has to begin with them"
             raise UsageError(what, hint="edit what comes after them")
-        if isinstance(self._body, LengthBody) and len(text) != self._came:
-            what = f"the answer was announced with {self._came:,} bytes, and the new one has {len(text):,}"
+        if isinstance(self._body, LengthBody) and len(text) != self._received:
+            what = f"the answer was announced with {self._received:,} bytes, and the new one has {len(text):,}"
             raise UsageError(what, hint="fill it up with blanks, or leave some out")
-        self._emit(text[self._left :])
+        self._send_text(text[self._released :])
 
-    def _other_head(self, text: bytes) -> None:
+    def _replace_head(self, text: bytes) -> None:
         """The head of another body: in no coding, and as long as that is."""
         size = b"%d" % len(text)
         kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
@@ -158,7 +158,7 @@ class HeldAnswer:
         self._is_chunked = False
         self._send_head(ResponseHead(self.head.status, self.head.reason, headers, self.head.http_version))
 
-    def _emit(self, text: bytes) -> None:
+    def _send_text(self, text: bytes) -> None:
         if text:
             self._send(b"%x\r\n%s\r\n" % (len(text), text) if self._is_chunked else text)
             self._listener.on_event(ResponseBytes(0, self._clock(), text))
@@ -167,29 +167,29 @@ class HeldAnswer:
         self._is_head_sent = True
         self._listener.on_event(ResponseStarted(0, self._clock(), told or self.head))
         self._write(render(self._response.start, [f.line for f in self._response.fields]))
-        self.passing.leaves(behind=0, is_chunked=self._is_chunked)
+        self.digests.start_sending(head_size=0, is_chunked=self._is_chunked)
 
-    def _leave(self, upto: int) -> None:
+    def _release_to(self, upto: int) -> None:
         """So much of the body leaves, in one write."""
         parts: list[bytes] = []
-        while self._left < upto:
+        while self._released < upto:
             _, at, piece = self.pieces[self._next]
-            part = piece[self._within : self._within + upto - self._left]
+            part = piece[self._within : self._within + upto - self._released]
             parts.append(part)
-            self._left += len(part)
+            self._released += len(part)
             self._within += len(part)
             if self._within == len(piece):
                 self._next, self._within = self._next + 1, 0
-            self._told(part, at)
+            self._emit_part(part, at)
         if parts:
             whole = b"".join(parts)
             self._send(b"%x\r\n%s\r\n" % (len(whole), whole) if self._is_chunked else whole)
 
-    def _told(self, part: bytes, at: float) -> None:
+    def _emit_part(self, part: bytes, at: float) -> None:
         if not self._is_head_sent:
             self._send_head()
         self._listener.on_event(ResponseBytes(0, at, part))
 
     def _send(self, data: bytes) -> None:
         self._write(data)
-        self.passing.left(data)
+        self.digests.add_sent(data)

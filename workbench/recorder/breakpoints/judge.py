@@ -30,8 +30,8 @@ from workbench.filters import Facts
 from workbench.filters.matching import turns
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.recorder.breakpoints.kinds import Breakpoint, Reason, Seen, as_json, hit, parse
-from workbench.recorder.child import say, serve
+from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
+from workbench.recorder.child import send_line, serve
 from workbench.rules.inspection import Inspected, Inspector
 from workbench.send.recalled import recalled
 from workbench.send.urls import with_query_of
@@ -46,11 +46,11 @@ LOOK_AGAIN = 0.01
 """Seconds between two looks at the file for a request that is not in it yet."""
 
 
-class Unjudged(WorkbenchError):
+class NotJudged(WorkbenchError):
     """Nothing can be said of an exchange; the message says why."""
 
 
-class Judge:
+class BreakpointJudge:
     """Follows one session.
 
     Args:
@@ -78,20 +78,20 @@ class Judge:
         for summary in self._session.summaries()[len(self._at) :]:
             self._at[summary.id] = summary.index
 
-    def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[Reason, ...]:
+    def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[PauseReason, ...]:
         """Why its request is paused. Raises Unjudged."""
         row = self._row(exchange, within)
         read = partial(self._session.exchange, row.index)
-        return hit(kinds, Seen(REQUEST, row.findings, self._facts(row, read)))
+        return reasons_to_pause(kinds, JudgedSide(REQUEST, row.findings, self._facts(row, read)))
 
     def response(
         self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
-    ) -> tuple[Reason, ...]:
+    ) -> tuple[PauseReason, ...]:
         """Why this answer to it is paused. A filter that the request has passed already is not asked again."""
         row = self._row(exchange, within)
         recorded = self._session.exchange(row.index)
         if recorded.request is None:
-            raise Unjudged("the recording has no request")
+            raise NotJudged("the recording has no request")
         trial = self._inspector.trial(row.index, recorded.request, response=response)
         answer = trial.decoded.response
         messages = answer.messages if answer else ()
@@ -106,10 +106,12 @@ class Judge:
         )
         alone = replace(row, calls=(), has_reasoning=False, finish_reason=None)
         unanswered = replace(recorded, response=None)
-        before = Seen(REQUEST, row.findings, self._facts(alone, lambda: unanswered))
-        asked_already = {reason.kind for reason in hit(kinds, before)}
+        before = JudgedSide(REQUEST, row.findings, self._facts(alone, lambda: unanswered))
+        asked_already = {reason.kind for reason in reasons_to_pause(kinds, before)}
         left = tuple(each for each in kinds if not each.is_filter or each.name not in asked_already)
-        return hit(left, Seen(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded))
+        return reasons_to_pause(
+            left, JudgedSide(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded)
+        )
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
         """What a simulator that remembers this session answers to its request. Raises Unjudged, UsageError."""
@@ -117,7 +119,7 @@ class Judge:
         decoded = self._inspector.detail(row.index).decoded
         http, request = decoded.exchange.request, decoded.request
         if http is None or request is None or decoded.protocol is None:
-            raise Unjudged("its request cannot be read")
+            raise NotJudged("its request cannot be read")
         simulator = Simulator(contract, known=recalled(self._session, exchange))
         if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
             hint = f"it speaks {', '.join(simulator.protocols)}"
@@ -139,7 +141,7 @@ class Judge:
                 if row.summary.request_bytes or row.summary.state is not State.OPEN:
                     return row
             if self._clock() >= until:
-                raise Unjudged(f"it was not written within {within:g} seconds")
+                raise NotJudged(f"it was not written within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
     def _facts(self, row: Inspected, read: Callable[[], Exchange]) -> Facts:
@@ -153,15 +155,15 @@ _OF_THE_BYTES = frozenset(("content-encoding", "content-length", "transfer-encod
 def main(task: Mapping[str, JsonValue]) -> int:
     """Judge what is asked for until there is no more."""
     with closing(open_session(Path(task["out"]))) as session:
-        judge = Judge(session)
-        say({})
+        judge = BreakpointJudge(session)
+        send_line({})
         for line in sys.stdin.buffer:
             asked = loads(line)
-            say({"ask": asked["ask"], **_answered(judge, asked)})
+            send_line({"ask": asked["ask"], **_answer_line(judge, asked)})
     return 0
 
 
-def _answered(judge: Judge, asked: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+def _answer_line(judge: BreakpointJudge, asked: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     try:
         if asked["do"] == "answer":
             return judge.answer(asked["exchange"], asked["contract"], asked["within"])
@@ -184,7 +186,7 @@ def _response(asked: Mapping[str, JsonValue]) -> HttpResponse:
     try:
         decode_body(body)
     except WireError as error:
-        raise Unjudged(str(error)) from error
+        raise NotJudged(str(error)) from error
     return HttpResponse(asked["status"], headers, body, asked["reason"], asked["version"])
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import CONTROL_SECONDS, JUDGE_SECONDS
-from workbench.recorder.child import Child
+from workbench.recorder.child import ChildProcess
 from workbench.wire.jsontext import dumps, loads
 
 MODULE = "workbench.recorder.breakpoints.judge"
 
 
-class Judging:
+class JudgeClient:
     """A judge that is started with the first question, or ahead of it.
 
     Args:
@@ -28,7 +28,7 @@ class Judging:
 
     def __init__(self, out: Path, gone: Callable[[str], None], module: str = MODULE) -> None:
         self._out, self._gone, self._module = out, gone, module
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._starting: asyncio.Task[None] | None = None
         self._waiting: dict[int, asyncio.Future[Mapping[str, JsonValue]]] = {}
         self._asked = 0
@@ -72,7 +72,7 @@ class Judging:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            child = self._child = await asyncio.to_thread(Child, self._module, {"out": str(self._out)})
+            child = self._child = await asyncio.to_thread(ChildProcess, self._module, {"out": str(self._out)})
         except BaseException:
             self._starting = None
             raise
@@ -80,21 +80,21 @@ class Judging:
         threading.Thread(target=_write, args=(child, self._to_write), name="to the judge", daemon=True).start()
         threading.Thread(target=self._listen, args=(child, loop), name="from the judge", daemon=True).start()
 
-    def _listen(self, child: Child, loop: asyncio.AbstractEventLoop) -> None:
-        with child.answers:
-            for line in child.answers:
+    def _listen(self, child: ChildProcess, loop: asyncio.AbstractEventLoop) -> None:
+        with child.output:
+            for line in child.output:
                 with suppress(WorkbenchError, RuntimeError):
-                    loop.call_soon_threadsafe(self._told, loads(line))
+                    loop.call_soon_threadsafe(self._on_answer, loads(line))
         child.process.wait()
         with suppress(RuntimeError):  # the loop is over
-            loop.call_soon_threadsafe(self._ended, child)
+            loop.call_soon_threadsafe(self._on_end, child)
 
-    def _told(self, answer: Mapping[str, JsonValue]) -> None:
+    def _on_answer(self, answer: Mapping[str, JsonValue]) -> None:
         future = self._waiting.get(answer.get("ask", 0))
         if future and not future.done():
             future.set_result(answer)
 
-    def _ended(self, child: Child) -> None:
+    def _on_end(self, child: ChildProcess) -> None:
         if child is not self._child:
             return
         self._child = self._starting = None
@@ -113,9 +113,9 @@ class Judging:
             child.process.wait()
 
 
-def _write(child: Child, lines: queue.SimpleQueue[bytes | None]) -> None:
+def _write(child: ChildProcess, lines: queue.SimpleQueue[bytes | None]) -> None:
     """In a thread: a line may be longer than the pipe, and the loop does not wait."""
-    with suppress(OSError, ValueError), child.told:
+    with suppress(OSError, ValueError), child.input:
         while (line := lines.get()) is not None:
-            child.told.write(line)
-            child.told.flush()
+            child.input.write(line)
+            child.input.flush()

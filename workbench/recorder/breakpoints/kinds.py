@@ -20,7 +20,7 @@ from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.wording import quote
 
 
-class Reason(NamedTuple):
+class PauseReason(NamedTuple):
     """Why something is paused.
 
     Attributes:
@@ -37,7 +37,7 @@ class Reason(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class JudgedSide:
     """One side of an exchange, judged.
 
     Attributes:
@@ -54,7 +54,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class BreakpointKind:
     """A kind of breakpoint.
 
     Attributes:
@@ -64,29 +64,29 @@ class Kind:
         more: side → what else hits it.
     """
 
-    says: str
+    description: str
     rules: Mapping[str, tuple[str, ...]] = NOTHING
-    but: tuple[str, ...] = ()
-    more: Mapping[str, Callable[[Seen], Iterable[tuple[str, str]]]] = NOTHING
+    excluded: tuple[str, ...] = ()
+    extra_checks: Mapping[str, Callable[[JudgedSide], Iterable[tuple[str, str]]]] = NOTHING
 
     @property
     def sides(self) -> frozenset[str]:
         """Where it is asked."""
-        return frozenset((*self.rules, *self.more))
+        return frozenset((*self.rules, *self.extra_checks))
 
 
 _IDS: Final = ("closure.duplicate-id", "closure.id-format", "closure.id-mismatch")
 _LOOPS: Final = ("retry.loop", "retry.duplicate-side-effect")
 
 
-def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
+def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
     """Calls of the answer that were made before, with these arguments, since the user last spoke, or twice at once."""
     if seen.decoded is None:
         return
-    made = list(_made_since_the_question(seen.decoded.messages(REQUEST)))
+    made = list(_calls_since_the_question(seen.decoded.messages(REQUEST)))
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
-            if _goes_round(made, call):
+            if _is_repetition(made, call):
                 words = (
                     f"{quote(call.name, 60)} is called again with the same arguments, and nothing new was done since"
                 )
@@ -94,7 +94,7 @@ def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
             made.append(call)
 
 
-def _goes_round(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
+def _is_repetition(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
     """It was made before, and every call since then, too: tests that run again after an edit are no repetition."""
     last = max((n for n, other in enumerate(made) if _is_same(call, other)), default=None)
     if last is None:
@@ -102,7 +102,7 @@ def _goes_round(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
     return all(any(_is_same(new, old) for old in made[: last + 1]) for new in made[last + 1 :])
 
 
-def _made_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
+def _calls_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
     start = max((n for n, message in enumerate(messages) if _is_question(message)), default=0)
     return (call for message in messages[start:] for _, call in message.tool_calls())
 
@@ -118,26 +118,28 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
     return same_text and (call.name, call.input, call.error) == (other.name, other.input, other.error)
 
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "closure": Kind(
+KINDS: Final[Mapping[str, BreakpointKind]] = {
+    "closure": BreakpointKind(
         "a call without its result, a result without its call, or either in the wrong place",
         {REQUEST: ("closure.",)},
-        but=("closure.duplicate-id", "closure.id-format", "closure.pending"),
+        excluded=("closure.duplicate-id", "closure.id-format", "closure.pending"),
     ),
-    "reasoning": Kind(
+    "reasoning": BreakpointKind(
         "reasoning that is owed and missing, or altered on its way back",
         {REQUEST: ("reasoning.",)},
-        but=("reasoning.stale",),
+        excluded=("reasoning.stale",),
     ),
-    "id": Kind(
+    "id": BreakpointKind(
         "an id that breaks the contract: its form, its match, or used twice",
         {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
     ),
-    "arguments": Kind("a call whose arguments need repair or break the schema of their tool", {RESPONSE: ("args.",)}),
-    "repeat": Kind(
+    "arguments": BreakpointKind(
+        "a call whose arguments need repair or break the schema of their tool", {RESPONSE: ("args.",)}
+    ),
+    "repeat": BreakpointKind(
         "the same call with the same arguments again, and nothing new since; or a step that goes round in circles",
         {REQUEST: _LOOPS},
-        more={RESPONSE: _repeated},
+        extra_checks={RESPONSE: _repeated_calls},
     ),
 }
 """Every kind but the filter."""
@@ -162,7 +164,7 @@ class Breakpoint:
 
     name: str
     sides: frozenset[str]
-    _kind: Kind | None = None
+    _kind: BreakpointKind | None = None
     _filter: Filter | None = field(default=None, compare=False)
 
     @property
@@ -170,31 +172,33 @@ class Breakpoint:
         """It is an expression, and no kind."""
         return self._filter is not None
 
-    def reasons(self, seen: Seen) -> Iterator[Reason]:
+    def reasons(self, seen: JudgedSide) -> Iterator[PauseReason]:
         """Why this side is paused, nothing where it is not."""
         if seen.side not in self.sides:
             return
         if self._filter:
-            yield from self._passing(self._filter, seen)
+            yield from self._filter_reasons(self._filter, seen)
             return
         assert self._kind
         for finding in seen.findings:
-            if finding.side == seen.side and self._names(self._kind, finding):
-                yield Reason(self.name, finding.rule, finding.message, finding.pointer)
-        more = self._kind.more.get(seen.side)
+            if finding.side == seen.side and self._is_covered(self._kind, finding):
+                yield PauseReason(self.name, finding.rule, finding.message, finding.pointer)
+        more = self._kind.extra_checks.get(seen.side)
         for words, pointer in more(seen) if more else ():
-            yield Reason(self.name, "", words, pointer)
+            yield PauseReason(self.name, "", words, pointer)
 
     @staticmethod
-    def _names(kind: Kind, finding: Finding) -> bool:
+    def _is_covered(kind: BreakpointKind, finding: Finding) -> bool:
         wanted = kind.rules.get(finding.side, ())
         is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in wanted)
         is_of_the_whole = finding.rule in _LOOPS and not finding.pointer  # the request is repeated, not a call
-        return is_named and not is_of_the_whole and finding.rule not in kind.but and finding.severity != Severity.INFO
+        return (
+            is_named and not is_of_the_whole and finding.rule not in kind.excluded and finding.severity != Severity.INFO
+        )
 
-    def _passing(self, wanted: Filter, seen: Seen) -> Iterator[Reason]:
+    def _filter_reasons(self, wanted: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
         if wanted.passes(seen.facts):
-            yield Reason(self.name, "", f"the {seen.side} passes the filter", "")
+            yield PauseReason(self.name, "", f"the {seen.side} passes the filter", "")
 
 
 def parse(name: str) -> tuple[Breakpoint, ...]:
@@ -214,12 +218,12 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
     return (Breakpoint(name, KINDS[name].sides, KINDS[name]),)
 
 
-def hit(breakpoints: Iterable[Breakpoint], seen: Seen) -> tuple[Reason, ...]:
+def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tuple[PauseReason, ...]:
     """Every reason to pause this side."""
     return tuple(reason for each in breakpoints for reason in each.reasons(seen))
 
 
-def as_json(reasons: Iterable[Reason]) -> list[JsonValue]:
+def as_json(reasons: Iterable[PauseReason]) -> list[JsonValue]:
     """For the wire."""
     return [reason._asdict() for reason in reasons]
 

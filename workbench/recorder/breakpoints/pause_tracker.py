@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue
-from workbench.recorder.breakpoints.gate import Gate, Paused
+from workbench.recorder.breakpoints.gate import BreakpointGate, PausedExchange
 from workbench.recorder.events import RequestHead
 
 Reasons = tuple[Mapping[str, JsonValue], ...]
 
 
-class Pausing:
+class PauseTracker:
     """The pauses of one exchange, one after the other.
 
     Args:
@@ -24,34 +24,34 @@ class Pausing:
         heard_at: when the client was last heard, or heard something, by the loop's clock.
     """
 
-    def __init__(self, gate: Gate, exchange: Paused, key: int, head: RequestHead) -> None:
+    def __init__(self, gate: BreakpointGate, exchange: PausedExchange, key: int, head: RequestHead) -> None:
         self.notes: list[str] = []
         self._gate, self._exchange, self._key, self._head = gate, exchange, key, head
         self._loop = asyncio.get_running_loop()
         self._number, self._since, self._kinds = 0, 0.0, ""
-        self.heard()
+        self.note_activity()
 
-    def heard(self) -> None:
+    def note_activity(self) -> None:
         """The client was heard, or heard something."""
-        self.heard_at = self._loop.time()
+        self.active_at = self._loop.time()
 
-    async def judged(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
+    async def evaluate(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
         """Reasons to pause, and why there could be none. Whatever goes wrong, traffic goes on."""
         try:
             return await self._gate.judge(self._key, side, **words)
         except Exception as error:
             return (), f"{type(error).__name__}: {error}"
 
-    def unjudged(self, why: str) -> None:
+    def report_unjudged(self, why: str) -> None:
         """It goes on without having been looked at."""
         self.notes.append(f"not judged at a breakpoint: {why}")
-        self._gate.unjudged(self._key, why)
+        self._gate.report_unjudged(self._key, why)
 
     def begin(self, side: str, reasons: Reasons, *, has_head: bool) -> None:
         """It waits from now on; ``has_head``: the client has the head of its answer."""
         self._since = self._loop.time()
         self._kinds = ", ".join(dict.fromkeys(reason["kind"] for reason in reasons))
-        quiet = self._since - self.heard_at
+        quiet = self._since - self.active_at
         self._number = self._gate.pause(
             self._exchange, self._key, self._head, side, reasons, quiet=quiet, has_head=has_head
         )
@@ -62,4 +62,4 @@ class Pausing:
         if number:
             seconds = self._loop.time() - self._since
             self.notes.append(f"paused at a breakpoint ({self._kinds}) for {seconds:.1f} s: {how}")
-            self._gate.ended(number, how)
+            self._gate.end_pause(number, how)

@@ -35,23 +35,23 @@ class Recorders:
             hint = "breakpoints are those of a recording that goes on: workbench record --out FILE"
             raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
 
-    def told(self) -> Mapping[str, JsonValue]:
+    def state(self) -> Mapping[str, JsonValue]:
         """``{"armed", "pauses", "trouble"}`` of all of them, the oldest pause first. Raises WorkbenchError."""
-        all_told = [each for _, each in self._lists()]
+        all_told = [each for _, each in self._states()]
         armed = dict.fromkeys(kind for each in all_told for kind in each["armed"])
         pauses = sorted((pause for each in all_told for pause in each["pauses"]), key=lambda pause: pause["since"])
         trouble = dict.fromkeys(each["trouble"] for each in all_told if each["trouble"])
         return {"armed": [*armed], "pauses": pauses, "trouble": "; ".join(trouble)}
 
-    def found(self, name: str) -> tuple[Remote, int]:
+    def find_pause(self, name: str) -> tuple[Remote, int]:
         """The recorder of a pause, and its number there; by that number, or by the exchange. Raises UsageError."""
-        pauses = [(remote, pause) for remote, told in self._lists() for pause in told["pauses"]]
+        pauses = [(remote, pause) for remote, told in self._states() for pause in told["pauses"]]
         named = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
         if len(named) > 1:
             hint = "name the exchange: " + " or ".join(pause["exchange"] for _, pause in named)
             raise UsageError(f"{len(named)} recorders write this session, and each has a pause {name}", hint=hint)
         if not named:
-            there = ", ".join(names([pause for _, pause in pauses]))
+            there = ", ".join(pause_names([pause for _, pause in pauses]))
             raise UsageError(f"there is no pause {name!a}", hint=f"paused: {there or 'nothing'}")
         remote, pause = named[0]
         return remote, pause["id"]
@@ -63,7 +63,7 @@ class Recorders:
 
     def disarm(self, kind: str) -> None:
         """Break on this no more. Raises UsageError where it is armed nowhere; WorkbenchError."""
-        armed = [remote for remote, told in self._lists() if kind in (*told["armed"], "all")]
+        armed = [remote for remote, told in self._states() if kind in (*told["armed"], "all")]
         for remote in armed or self._remotes[-1:]:
             remote.disarm(kind)
 
@@ -74,7 +74,7 @@ class Recorders:
             WorkbenchError: all of them ended meanwhile.
         """
         told: SimpleQueue[Pause | WorkbenchError | None] = SimpleQueue()
-        waiting = _again(self._remotes)
+        waiting = _reconnect(self._remotes)
         try:
             for remote in waiting:
                 threading.Thread(target=_wait, args=(remote, seconds, told), name="waits", daemon=True).start()
@@ -90,13 +90,13 @@ class Recorders:
             return None
         raise WorkbenchError("the recorder is gone")
 
-    def _lists(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
+    def _states(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
         """How things stand at each that is still there. Raises WorkbenchError where none is."""
         found = []
         gone: WorkbenchError | None = None
         for remote in self._remotes:
             try:
-                found.append((remote, remote.list()))
+                found.append((remote, remote.state()))
             except WorkbenchError as error:
                 gone = error
         if not found and gone:
@@ -111,13 +111,13 @@ class Recorders:
             remote.close()
 
 
-def names(pauses: Sequence[Pause]) -> list[str]:
+def pause_names(pauses: Sequence[Pause]) -> list[str]:
     """What to call each: by its number, or by its exchange where another recorder has that number, too."""
     count = Counter(pause["id"] for pause in pauses)
     return [str(pause["id"]) if count[pause["id"]] == 1 else str(pause["exchange"]) for pause in pauses]
 
 
-def _again(remotes: Iterable[Remote]) -> list[Remote]:
+def _reconnect(remotes: Iterable[Remote]) -> list[Remote]:
     """Connections of their own to the same recorders, those that are still there."""
     found = []
     for remote in remotes:

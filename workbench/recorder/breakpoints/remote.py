@@ -86,13 +86,13 @@ class Remote:
 
     # What stands
 
-    def list(self) -> Mapping[str, JsonValue]:
+    def state(self) -> Mapping[str, JsonValue]:
         """``{"armed", "pauses", "trouble"}``."""
         return self.ask("list")
 
     def pauses(self) -> tuple[Pause, ...]:
         """What is paused, the oldest first."""
-        return tuple(self.list()["pauses"])
+        return tuple(self.state()["pauses"])
 
     def body(self, pause: int) -> bytes:
         """What is held, without content coding, with what of it has left already."""
@@ -110,7 +110,7 @@ class Remote:
 
     # What becomes of a pause
 
-    def go_on(self, pause: int) -> None:
+    def resume(self, pause: int) -> None:
         """Continue: it passes as it came."""
         self.ask("continue", pause=pause)
 
@@ -130,10 +130,10 @@ class Remote:
 
     def watch(self) -> Iterator[Mapping[str, JsonValue]]:
         """What happens from now on, beginning with the pauses that stand; ends with the recorder, or ``close``."""
-        for pause in self._watched():
+        for pause in self._start_watching():
             yield {"event": "paused", "pause": pause}
         while True:
-            event = self._events.popleft() if self._events else self._line(None)
+            event = self._events.popleft() if self._events else self._read_line(None)
             if event is None:
                 return
             yield event
@@ -145,11 +145,11 @@ class Remote:
             WorkbenchError: the recorder ended meanwhile.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        paused: Pause | None = next(iter(self._watched()), None)
+        paused: Pause | None = next(iter(self._start_watching()), None)
         while paused is None:
             left = None if until is None else max(0.001, until - time.monotonic())
             try:
-                event = self._events.popleft() if self._events else self._line(left)
+                event = self._events.popleft() if self._events else self._read_line(left)
             except TimeoutError:
                 return None
             if event is None:
@@ -157,7 +157,7 @@ class Remote:
             paused = event["pause"] if event["event"] == "paused" else None
         return paused
 
-    def _watched(self) -> tuple[Pause, ...]:
+    def _start_watching(self) -> tuple[Pause, ...]:
         """What is paused, and events from now on: what came before the answer stands in it."""
         pauses = tuple(self.ask("watch")["pauses"])
         self._events = deque(e for e in self._events if e["event"] not in ("paused", "ended", "armed"))
@@ -171,7 +171,7 @@ class Remote:
             self._socket.sendall(dumps({"ask": self._asked, "do": verb, **words}) + b"\n")
         except OSError as error:
             raise WorkbenchError("the recorder is gone") from error
-        while (told := self._answered()) is not None:
+        while (told := self._read_answer()) is not None:
             if "event" in told:
                 self._events.append(told)
             elif told.get("ask") == self._asked and "error" in told:
@@ -180,13 +180,13 @@ class Remote:
                 return told
         raise WorkbenchError("the recorder is gone")
 
-    def _answered(self) -> Mapping[str, JsonValue] | None:
+    def _read_answer(self) -> Mapping[str, JsonValue] | None:
         try:
-            return self._line(CONTROL_SECONDS)
+            return self._read_line(CONTROL_SECONDS)
         except TimeoutError:
             raise WorkbenchError(f"the recorder has not answered for {CONTROL_SECONDS:g} seconds") from None
 
-    def _line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
+    def _read_line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
         """The next line; None where there is none to come. Raises TimeoutError."""
         while b"\n" not in self._rest:
             try:

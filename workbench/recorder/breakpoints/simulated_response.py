@@ -17,7 +17,7 @@ MARK = "X-Workbench-Breakpoint"
 _FRAMING = frozenset(("content-length", "transfer-encoding", "connection", "keep-alive", "content-encoding"))
 
 
-class MadeUp:
+class SimulatedResponse:
     """One answer.
 
     Args:
@@ -51,7 +51,7 @@ class MadeUp:
         lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in headers]
         start = f"HTTP/1.1 {told['status']} {phrase}".encode()
         body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) if is_chunked else p for p in self.pieces if p)
-        self.sent = render(start, lines) + body + (b"0\r\n\r\n" if is_chunked and not self.is_cut else b"")
+        self.data = render(start, lines) + body + (b"0\r\n\r\n" if is_chunked and not self.is_cut else b"")
 
 
 def _phrase(status: int) -> str:

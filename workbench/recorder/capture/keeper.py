@@ -16,7 +16,7 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
-from workbench.recorder.capture.open_exchange import Arriving, Standing
+from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire.exchange import Exchange, State
@@ -34,11 +34,11 @@ TOGETHER, MUCH = 64, 1024 * 1024
 """Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
 file wait for it."""
 
-CUT_OFF = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped while this was going on")
+STOPPED = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped while this was going on")
 
 
 @dataclass(slots=True)
-class Tally:
+class RecordingTally:
     """What became of the exchanges.
 
     Attributes:
@@ -91,7 +91,7 @@ class Keeper:
         trouble: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.released = 0
-        self.tally = Tally()
+        self.tally = RecordingTally()
         self._writer = writer
         self._redactor = redactor
         self._epoch = epoch
@@ -99,12 +99,12 @@ class Keeper:
         self._client = client
         self._trouble = trouble
         self._run = run or new_run()
-        self._arriving: dict[int, Arriving] = {}
+        self._open: dict[int, OpenExchange] = {}
         self._changed: dict[int, None] = {}
-        self._unsaid: Mapping[str, str] = NOTHING
+        self._unannounced: Mapping[str, str] = NOTHING
         self.is_failing = False
         self._file = _identity(writer.path)
-        self._is_gone = False
+        self._is_file_gone = False
 
     def take(self, events: Iterable[QueuedEvent]) -> None:
         """Apply a batch of events and write what can be written."""
@@ -115,13 +115,13 @@ class Keeper:
     def _apply(self, event: QueuedEvent) -> None:
         """Apply one event to the exchange it belongs to."""
         if isinstance(event, ListenerStarted):
-            self._unsaid = {"urls": f"{self._hop}: {event.urls}" if self._hop else event.urls}
+            self._unannounced = {"urls": f"{self._hop}: {event.urls}" if self._hop else event.urls}
             return
         if isinstance(event, RequestStarted):
-            self._arriving[event.key] = Arriving(
+            self._open[event.key] = OpenExchange(
                 self._run, event, epoch=self._epoch, hop=self._hop, client=self._client
             )
-        exchange = self._arriving.get(event.key)
+        exchange = self._open.get(event.key)
         if exchange is None:
             self.released += memory_of(event)  # of one that was given up
             return
@@ -131,22 +131,22 @@ class Keeper:
     def flush(self) -> None:
         """Write what is not written, in the order in which the requests began."""
         try:
-            self._say()
+            self._announce()
             self._write_changed()
-            self._look_for_it()
+            self._check_file()
         except STORAGE as error:
             self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
 
-    def _look_for_it(self) -> None:
+    def _check_file(self) -> None:
         """A file that was removed can still be written, and nobody would find out."""
-        if not self._is_gone and _identity(self._writer.path) != self._file:
-            self._is_gone = True
+        if not self._is_file_gone and _identity(self._writer.path) != self._file:
+            self._is_file_gone = True
             self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic goes on")
 
-    def _say(self) -> None:
-        if self._unsaid:
-            self._writer.announce(self._unsaid)
-            self._unsaid = NOTHING
+    def _announce(self) -> None:
+        if self._unannounced:
+            self._writer.announce(self._unannounced)
+            self._unannounced = NOTHING
             self._recover()
 
     def _write_changed(self) -> None:
@@ -160,7 +160,7 @@ class Keeper:
         keys, size = list[int](), 0
         for key in sorted(self._changed):
             keys.append(key)
-            size += self._arriving[key].held
+            size += self._open[key].memory
             if len(keys) == TOGETHER or size > MUCH:
                 yield keys
                 keys, size = [], 0
@@ -171,18 +171,18 @@ class Keeper:
         """Write several, all or none; False for a fault of ours."""
         try:
             with self._writer.together():
-                wrote = [self._write(self._arriving[key]) for key in keys]
+                wrote = [self._write(self._open[key]) for key in keys]
         except STORAGE:
             raise
         except Exception:  # each by itself then, so that one alone is lost
             return False
         for key, what in zip(keys, wrote, strict=True):
-            self._wrote(key, what)
+            self._after_write(key, what)
         self._recover()
         return True
 
     def _write_alone(self, key: int) -> None:
-        exchange = self._arriving[key]
+        exchange = self._open[key]
         try:
             with self._writer.together():
                 wrote = self._write(exchange)
@@ -193,13 +193,13 @@ class Keeper:
             self._drop(key)
             self.tally.lost += 1
             return
-        self._wrote(key, wrote)
+        self._after_write(key, wrote)
         self._recover()
 
-    def _wrote(self, key: int, what: Standing | Exchange) -> None:
+    def _after_write(self, key: int, what: WrittenPart | Exchange) -> None:
         """It is in the file: all of it, or what there is of it by now."""
-        if isinstance(what, Standing):
-            self._arriving[key].stand(what)
+        if isinstance(what, WrittenPart):
+            self._open[key].mark_written(what)
             del self._changed[key]
         else:
             self.tally.count(what)
@@ -216,52 +216,52 @@ class Keeper:
         self.is_failing = False
 
     def _drop(self, key: int) -> None:
-        self.released += self._arriving.pop(key).held
+        self.released += self._open.pop(key).memory
         self._changed.pop(key, None)
 
-    def _write(self, exchange: Arriving) -> Standing | Exchange:
+    def _write(self, exchange: OpenExchange) -> WrittenPart | Exchange:
         """Write what is new of one; all of it where it is over."""
-        stands = exchange.stands
+        stands = exchange.written
         if exchange.end is None:
             return self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
-        whole = exchange.finished(self._redactor)
+        whole = exchange.final_state(self._redactor)
         if stands:
             self._writer.finish(stands.seq, whole)
         else:
             self._writer.append(whole)
         return whole
 
-    def _begin(self, exchange: Arriving) -> Standing:
-        begun = exchange.begun(self._redactor)
-        return Standing(self._writer.begin(begun), exchange.is_request_done, begun.response is not None)
+    def _begin(self, exchange: OpenExchange) -> WrittenPart:
+        begun = exchange.first_state(self._redactor)
+        return WrittenPart(self._writer.begin(begun), exchange.is_request_complete, begun.response is not None)
 
-    def _progress(self, exchange: Arriving, stands: Standing) -> Standing:
-        if exchange.is_request_done and not stands.request:
+    def _progress(self, exchange: OpenExchange, stands: WrittenPart) -> WrittenPart:
+        if exchange.is_request_complete and not stands.request:
             self._writer.request(stands.seq, exchange.request(self._redactor))
-        if exchange.is_answered and not stands.answer:
-            self._writer.answer(stands.seq, exchange.answer(self._redactor))
-        return stands._replace(request=exchange.is_request_done, answer=exchange.is_answered)
+        if exchange.has_response and not stands.answer:
+            self._writer.answer(stands.seq, exchange.response_head(self._redactor))
+        return stands._replace(request=exchange.is_request_complete, answer=exchange.has_response)
 
-    def _grow(self, exchange: Arriving, stands: Standing) -> Standing:
+    def _grow(self, exchange: OpenExchange, stands: WrittenPart) -> WrittenPart:
         if not stands.answer:
             return stands
-        more, chunks = exchange.growth(stands)
+        more, chunks = exchange.writable_bytes(stands)
         self._writer.grow(stands.seq, more, chunks)
         return stands._replace(grown=stands.grown + len(more), shown=stands.shown + len(chunks))
 
-    def close(self) -> Tally:
+    def close(self) -> RecordingTally:
         """Write what there is, also of exchanges that are not over, and close the file; what became of them."""
-        self._changed = dict.fromkeys(self._arriving)
-        for exchange in self._arriving.values():
-            exchange.end = exchange.end or CUT_OFF
+        self._changed = dict.fromkeys(self._open)
+        for exchange in self._open.values():
+            exchange.end = exchange.end or STOPPED
         self.flush()
-        self.tally.lost += len(self._arriving)
+        self.tally.lost += len(self._open)
         try:
             self._writer.close()
         except STORAGE as error:
-            if not self._is_gone:
+            if not self._is_file_gone:
                 self._fail(f"the recording cannot be closed ({error})")
-        return Tally(lost=self.tally.exchanges + self.tally.lost) if self._is_gone else self.tally
+        return RecordingTally(lost=self.tally.exchanges + self.tally.lost) if self._is_file_gone else self.tally
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -278,7 +278,7 @@ def new_run() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def knowing(environment: Mapping[str, str], salt: bytes) -> Redactor:
+def redactor_for(environment: Mapping[str, str], salt: bytes) -> Redactor:
     """A redactor that looks for the keys of an environment too, whatever they look like."""
     redactor = Redactor(salt)
     for name, value in environment.items():

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.ir import JsonValue
-from workbench.recorder.capture.keeper import Keeper, Tally, knowing, new_run, open_private
+from workbench.recorder.capture.keeper import Keeper, RecordingTally, new_run, open_private, redactor_for
 from workbench.recorder.capture.queued_events import QueuedEvent, pack, unpack
 from workbench.recorder.capture.redaction_salt import salt_of
-from workbench.recorder.child import PATIENCE, Child, say, serve
+from workbench.recorder.child import END_SECONDS, ChildProcess, send_line, serve
 from workbench.wire.jsontext import loads
 
 NICE = 5
@@ -36,7 +36,7 @@ SLICE = 64
 """Events packed at once: the relay waits as long (a fifth of a millisecond)."""
 
 
-class KeeperApart:
+class KeeperProcess:
     """Stands for a ``Keeper`` that runs elsewhere, see there.
 
     Args:
@@ -57,17 +57,17 @@ class KeeperApart:
         hop: str = "",
         client: str = "",
         trouble: Callable[[str], None] = lambda line: None,
-        patience: float = PATIENCE,
+        patience: float = END_SECONDS,
     ) -> None:
         self.released = 0
         self.is_failing = False
-        self._tally: Tally | None = None
+        self._tally: RecordingTally | None = None
         self._trouble = trouble
         self._is_gone = False
         self.run = new_run()
         epoch = time.time() - time.monotonic()
         task = {"out": str(path), "hop": hop, "client": client, "run": self.run, "epoch": epoch}
-        self._child = Child("workbench.recorder.capture.keeper_process", task, patience=patience)
+        self._child = ChildProcess("workbench.recorder.capture.keeper_process", task, patience=patience)
         self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
         self._listener.start()
 
@@ -77,29 +77,29 @@ class KeeperApart:
             return
         try:
             for at in range(0, len(events), SLICE):
-                pickle.dump(pack(events[at : at + SLICE]), self._child.told, pickle.HIGHEST_PROTOCOL)
-            pickle.dump(None, self._child.told)
-            self._child.told.flush()
+                pickle.dump(pack(events[at : at + SLICE]), self._child.input, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(None, self._child.input)
+            self._child.input.flush()
         except OSError:
             self._is_gone = True
             self._trouble("the recording ended before its time: the process that writes it is gone; traffic goes on")
 
     def _listen(self) -> None:
-        for line in self._child.answers:
+        for line in self._child.output:
             told = loads(line)
             if "trouble" in told:
                 self._trouble(told["trouble"])
             elif "released" in told:
                 self.released, self.is_failing = told["released"], told["is_failing"]
             else:
-                self._tally = Tally(**told)
+                self._tally = RecordingTally(**told)
 
-    def close(self) -> Tally:
+    def close(self) -> RecordingTally:
         """Have everything written, and say what became of the exchanges."""
         self._child.end()
         self._listener.join()
-        self._child.answers.close()
-        return self._tally or Tally(is_cut=True)
+        self._child.output.close()
+        return self._tally or RecordingTally(is_cut=True)
 
 
 def collect_rarely() -> None:
@@ -113,20 +113,20 @@ def main(task: Mapping[str, JsonValue]) -> int:
     writer = open_private(Path(task["out"]))
     keeper = Keeper(
         writer,
-        knowing(os.environ, salt_of(writer.identity())),
+        redactor_for(os.environ, salt_of(writer.identity())),
         epoch=task["epoch"],
         hop=task["hop"],
         client=task["client"],
         run=task["run"],
-        trouble=lambda line: say({"trouble": line}),
+        trouble=lambda line: send_line({"trouble": line}),
     )
     os.nice(NICE)
     collect_rarely()
-    say({})
+    send_line({})
     for batch in _batches():
         keeper.take(unpack(batch))
-        say({"released": keeper.released, "is_failing": keeper.is_failing})
-    say(asdict(keeper.close()))
+        send_line({"released": keeper.released, "is_failing": keeper.is_failing})
+    send_line(asdict(keeper.close()))
     return 0
 
 

@@ -27,7 +27,7 @@ from workbench.wire.redaction import Redactor
 
 
 @dataclass(slots=True)
-class _Side:
+class _BodySoFar:
     """A body so far: ``lost`` bytes came after ``pieces`` and were not kept."""
 
     pieces: list[bytes] = field(default_factory=list)
@@ -50,10 +50,10 @@ class _Side:
             return body
         note = f"{self.lost:,} more bytes passed and were not kept: the recorder could not keep up"
         total = self.size + self.lost
-        return replace(body, note=_joined(body.note, note), original_length=total, original_digest=None)
+        return replace(body, note=_join_notes(body.note, note), original_length=total, original_digest=None)
 
 
-class Standing(NamedTuple):
+class WrittenPart(NamedTuple):
     """What of an exchange stands in the file.
 
     Attributes:
@@ -69,7 +69,7 @@ class Standing(NamedTuple):
     shown: int = 0
 
 
-class Arriving:
+class OpenExchange:
     """An exchange from its first byte to its last.
 
     Attributes:
@@ -81,106 +81,108 @@ class Arriving:
     def __init__(self, run: str, start: RequestStarted, *, epoch: float, hop: str, client: str) -> None:
         head = start.head
         self.id = f"{run}-{start.key}"
-        self.stands: Standing | None = None
+        self.written: WrittenPart | None = None
         self.end: ExchangeEnded | None = None
-        self.held = 0
-        self.is_request_done = False
+        self.memory = 0
+        self.is_request_complete = False
         self._head = head
         self._at = start.at
         self._epoch = epoch
         self._hop = head.hop or hop
         self._parent = f"{run}-{head.parent}" if head.parent else None
         self._client = client_of(head.headers.get("user-agent") or "", client)
-        self._asked = _Side()
-        self._answered = _Side()
+        self._request_body = _BodySoFar()
+        self._response_body = _BodySoFar()
         self._request: HttpRequest | None = None
         self._response: ResponseHead | None = None
         self._duration: float | None = None
         self._guard: BodyGuard | None = None
         self._guarded = 0
         self._ready = b""
-        self._safe_answer: HttpResponse | None = None
+        self._safe_response: HttpResponse | None = None
         self._skipped = 0
 
     @property
-    def is_answered(self) -> bool:
+    def has_response(self) -> bool:
         """The head of the response is there."""
         return self._response is not None
 
     def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
         """Apply one event of this exchange; events come in their order."""
-        self.held += memory_of(event)
+        self.memory += memory_of(event)
         match event:
             case ResponseBytes():  # first: most are
-                self._answered.add(event.data, event.at - self._at)
+                self._response_body.add(event.data, event.at - self._at)
             case RequestBytes():
-                self._asked.add(event.data, event.at - self._at)
+                self._request_body.add(event.data, event.at - self._at)
             case RequestEnded():
-                self.is_request_done = True
+                self.is_request_complete = True
             case ResponseStarted():
                 self._response = event.head
             case BytesLost(side="request"):
-                self._asked.lost += event.amount
+                self._request_body.lost += event.amount
             case BytesLost():
-                self._answered.lost += event.amount
+                self._response_body.lost += event.amount
             case RequestsSkipped():
                 self._skipped = event.amount
             case ExchangeEnded():
                 self.end, self._duration = event, event.at - self._at
 
-    def begun(self, redactor: Redactor) -> Exchange:
+    def first_state(self, redactor: Redactor) -> Exchange:
         """What is there when it is written first: the head of the request at least."""
-        if not self.is_request_done:
-            return redactor.exchange(replace(self._frame(), request=self._asked_for(Body()), state=State.OPEN))
+        if not self.is_request_complete:
+            return redactor.exchange(replace(self._frame(), request=self._http_request(Body()), state=State.OPEN))
         request = self.request(redactor)  # first: a secret of its head may be echoed
-        answer = self.answer(redactor) if self.is_answered else None
+        answer = self.response_head(redactor) if self.has_response else None
         return replace(redactor.exchange(self._frame()), request=request, response=answer, state=State.OPEN)
 
     def request(self, redactor: Redactor) -> HttpRequest:
         """The request, redacted once; asked for when it is whole."""
         if self._request is None:
-            raw = self._asked_for(self._asked.body(self._head.headers.get("content-encoding") or ""))
+            raw = self._http_request(self._request_body.body(self._head.headers.get("content-encoding") or ""))
             safe = redactor.exchange(Exchange(self.id, raw)).request
             assert safe
-            self._request = replace(safe, body=self._asked.mark(safe.body))
-            self._asked.pieces.clear()
+            self._request = replace(safe, body=self._request_body.mark(safe.body))
+            self._request_body.pieces.clear()
         return self._request
 
-    def answer(self, redactor: Redactor) -> HttpResponse:
+    def response_head(self, redactor: Redactor) -> HttpResponse:
         """The head of the response, redacted once, with a body that is still to grow."""
-        if self._safe_answer is None:
-            safe = redactor.exchange(Exchange(self.id, response=self._answer(Body(b"", self._label())))).response
+        if self._safe_response is None:
+            safe = redactor.exchange(Exchange(self.id, response=self._http_response(Body(b"", self._label())))).response
             assert safe
-            self._safe_answer, self._guard = safe, BodyGuard(redactor, self._label())
-        return self._safe_answer
+            self._safe_response, self._guard = safe, BodyGuard(redactor, self._label())
+        return self._safe_response
 
-    def growth(self, stands: Standing) -> tuple[bytes, Sequence[Chunk]]:
+    def writable_bytes(self, stands: WrittenPart) -> tuple[bytes, Sequence[Chunk]]:
         """What of the response body may be written by now and does not stand, and the chunks complete with it."""
         assert self._guard
-        fresh = b"".join(islice(self._answered.pieces, self._guarded, None))
-        self._guarded = len(self._answered.pieces)
+        fresh = b"".join(islice(self._response_body.pieces, self._guarded, None))
+        self._guarded = len(self._response_body.pieces)
         self._ready += self._guard.feed(fresh) if fresh else b""
         grown = stands.grown + len(self._ready)
-        return self._ready, list(takewhile(lambda c: c.end <= grown, islice(self._answered.chunks, stands.shown, None)))
+        return self._ready, list(
+            takewhile(lambda c: c.end <= grown, islice(self._response_body.chunks, stands.shown, None))
+        )
 
-    def stand(self, stands: Standing) -> None:
+    def mark_written(self, stands: WrittenPart) -> None:
         """So much is in the file now."""
-        self._ready = self._ready[stands.grown - (self.stands.grown if self.stands else 0) :]
-        self.stands = stands
+        self._ready = self._ready[stands.grown - (self.written.grown if self.written else 0) :]
+        self.written = stands
 
-    def finished(self, redactor: Redactor) -> Exchange:
+    def final_state(self, redactor: Redactor) -> Exchange:
         """All of it, as it stays in the file; asked for when it is over."""
         request = self.request(redactor)
         response = None
         if self._response is not None:
-            raw = self._answer(self._answered.body(self._label()))
+            raw = self._http_response(self._response_body.body(self._label()))
             response = redactor.exchange(Exchange(self.id, response=raw)).response
             assert response
-            response = replace(response, body=self._answered.mark(response.body))
+            response = replace(response, body=self._response_body.mark(response.body))
         end = self.end
         assert end
-        is_cut = bool(self._asked.lost or self._answered.lost)
-        note = _joined(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
+        is_cut = bool(self._request_body.lost or self._response_body.lost)
+        note = _join_notes(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
         return replace(frame, request=request, response=response, meta=to_meta(end.digests))
@@ -200,11 +202,11 @@ class Arriving:
     def _note(self) -> str:
         return f"{self._skipped:,} requests before this one were not recorded" if self._skipped else ""
 
-    def _asked_for(self, body: Body) -> HttpRequest:
+    def _http_request(self, body: Body) -> HttpRequest:
         head = self._head
         return HttpRequest(head.method, head.url, head.headers, body, head.http_version)
 
-    def _answer(self, body: Body) -> HttpResponse:
+    def _http_response(self, body: Body) -> HttpResponse:
         head = self._response
         assert head
         return HttpResponse(head.status, head.headers, body, head.reason, head.http_version)
@@ -213,5 +215,5 @@ class Arriving:
         return (self._response.headers.get("content-encoding") or "") if self._response else ""
 
 
-def _joined(*notes: str) -> str:
+def _join_notes(*notes: str) -> str:
     return "; ".join(filter(None, notes))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
-from workbench.recorder.capture.keeper import Tally
+from workbench.recorder.capture.keeper import RecordingTally
 from workbench.recorder.capture.queued_events import (
     PIECE,
     BytesLost,
@@ -46,14 +46,14 @@ AGAIN = 1.0
 
 
 @dataclass(slots=True)
-class _Counted:
+class _ByteCount:
     """Bytes of one body, up to now."""
 
     kept: int = 0
     lost: int = 0
 
 
-class Sink(Protocol):
+class EventSink(Protocol):
     """Writes what is heard: a ``Keeper``, here or in a process of its own."""
 
     @property
@@ -68,7 +68,7 @@ class Sink(Protocol):
 
     def take(self, events: list[QueuedEvent]) -> None: ...
 
-    def close(self) -> Tally: ...
+    def close(self) -> RecordingTally: ...
 
 
 class Capture:
@@ -80,12 +80,12 @@ class Capture:
         largest: bytes of one body to record at most.
     """
 
-    def __init__(self, keeper: Sink, *, held: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY) -> None:
+    def __init__(self, keeper: EventSink, *, held: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY) -> None:
         self._keeper = keeper
-        self._most = held
-        self._largest = largest
-        self._taken = 0
-        self._counted: dict[int, dict[str, _Counted]] = {}  # of the exchanges that are recorded and not over
+        self._max_memory = held
+        self._max_body = largest
+        self._queued_memory = 0
+        self._counts: dict[int, dict[str, _ByteCount]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
         self._are_many = False  # since a batch was taken
         self._queue = deque[QueuedEvent]()
@@ -95,7 +95,7 @@ class Capture:
         self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
         self._thread.start()
 
-    def listening(self, urls: str) -> None:
+    def record_urls(self, urls: str) -> None:
         """Record that the relay can be reached at these URLs."""
         self._queue.append(ListenerStarted(urls))
         self._wake.set()
@@ -115,28 +115,28 @@ class Capture:
             case _:
                 self._put(event)
                 if isinstance(event, RequestEnded):
-                    self._hand_on()
+                    self._hurry_writer()
 
     def _start(self, event: RequestStarted) -> None:
-        if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
+        if self._held_memory() > self._max_memory * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
-        self._counted[event.key] = {REQUEST: _Counted(), RESPONSE: _Counted()}
-        self._are_many |= len(self._counted) > FEW
+        self._counts[event.key] = {REQUEST: _ByteCount(), RESPONSE: _ByteCount()}
+        self._are_many |= len(self._counts) > FEW
         self._put(event)
         if self._skipped:
             self._put(RequestsSkipped(event.key, event.at, self._skipped))
             self._skipped = 0
 
     def _end(self, event: ExchangeEnded) -> None:
-        for side, counted in self._counted.get(event.key, {}).items():
+        for side, counted in self._counts.get(event.key, {}).items():
             if counted.lost:
                 self._put(BytesLost(event.key, event.at, side, counted.lost))
         self._put(event._replace(digests=dict(event.digests)))  # what it is by default cannot be pickled
-        self._counted.pop(event.key, None)
-        self._hand_on()
+        self._counts.pop(event.key, None)
+        self._hurry_writer()
 
-    def close(self) -> Tally:
+    def close(self) -> RecordingTally:
         """Write what waits, close the file and say what became of the exchanges."""
         self._is_closing.set()
         self._hurry.set()
@@ -146,34 +146,34 @@ class Capture:
         tally.lost += self._skipped
         return tally
 
-    def _hand_on(self) -> None:
-        if not self._are_many and len(self._counted) <= FEW and not self._hurry.is_set():
+    def _hurry_writer(self) -> None:
+        if not self._are_many and len(self._counts) <= FEW and not self._hurry.is_set():
             self._hurry.set()
 
-    def _held(self) -> int:
-        return self._taken - self._keeper.released
+    def _held_memory(self) -> int:
+        return self._queued_memory - self._keeper.released
 
     def _put(self, event: Event | BytesLost | RequestsSkipped) -> None:
-        if event.key in self._counted:
+        if event.key in self._counts:
             self._queue_up(event, memory_of(event))
 
     def _put_bytes(self, event: RequestBytes | ResponseBytes, side: str) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
-        both, size = self._counted.get(event.key), len(event.data)
+        both, size = self._counts.get(event.key), len(event.data)
         if both is None:
             return
         counted = both[side]
-        if counted.lost or counted.kept + size > self._largest or self._held() + size > self._most:
+        if counted.lost or counted.kept + size > self._max_body or self._held_memory() + size > self._max_memory:
             counted.lost += size
         else:
             counted.kept += size
-            self._taken += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
+            self._queued_memory += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
             self._queue.append(event)
             if not self._wake.is_set():
                 self._wake.set()
 
     def _queue_up(self, event: QueuedEvent, memory: int) -> None:
-        self._taken += memory
+        self._queued_memory += memory
         self._queue.append(event)
         if not self._wake.is_set():
             self._wake.set()
@@ -185,17 +185,17 @@ class Capture:
             if keeper.is_failing:
                 self._is_closing.wait(AGAIN)
             elif not self._is_closing.wait(SOON):
-                self._hurry.wait(self._pause())
+                self._hurry.wait(self._interval())
             self._wake.clear()
             self._hurry.clear()
             self._are_many = False
-            keeper.take(self._waiting())
+            keeper.take(self._drain())
             if keeper.is_failing:
                 self._wake.set()
-        keeper.take(self._waiting())
+        keeper.take(self._drain())
 
-    def _pause(self) -> float:
-        return min(AGAIN, BATCH * max(1.0, len(self._counted) / WATCHED))
+    def _interval(self) -> float:
+        return min(AGAIN, BATCH * max(1.0, len(self._counts) / WATCHED))
 
-    def _waiting(self) -> list[QueuedEvent]:
+    def _drain(self) -> list[QueuedEvent]:
         return [self._queue.popleft() for _ in range(len(self._queue))]

@@ -120,7 +120,7 @@ class PackedGuard:
             self._held.popleft()
 
 
-class _Holds:
+class _WithholdingGuard:
     """A body that cannot be read on the way: all of it waits for the end."""
 
     def feed(self, data: bytes) -> bytes:
@@ -142,18 +142,18 @@ class BodyGuard:
             self._first += data
             if len(self._first) < 4:  # a magic number has as many
                 return b""
-            self._guard = self._chosen()
+            self._guard = self._choose_guard()
             data, self._first = self._first, b""
         return self._guard.feed(data)
 
-    def _chosen(self) -> Guard:
+    def _choose_guard(self) -> Guard:
         label = self._encoding.strip().lower()
         actual = detect_encoding(self._first, label)
         if actual in ("", "identity") and label in ("", "identity"):
             return TextGuard(self._redactor)
         if actual in _UNPACKERS and label in (actual, f"x-{actual}"):
             return PackedGuard(self._redactor, _UNPACKERS[actual]())
-        return _Holds()
+        return _WithholdingGuard()
 
 
 def _gzip() -> Callable[[bytes], bytes]:

@@ -23,10 +23,10 @@ SIZE = 32
 
 def salt_of(identity: str) -> bytes:
     """The salt of a session; one for this process alone where the state directory cannot be used."""
-    return hmac.digest(_own(), identity.encode(), "sha256")
+    return hmac.digest(_user_secret(), identity.encode(), "sha256")
 
 
-def _own() -> bytes:
+def _user_secret() -> bytes:
     path = resources.state_folder("stand-ins.salt")
     with suppress(OSError):
         if not path.exists():

@@ -12,32 +12,32 @@ from workbench.wire.http1.body import ChunkedBody
 from workbench.wire.http1.head import BadMessage
 
 
-class Passing:
+class BodyDigests:
     """One body of one exchange."""
 
     def __init__(self) -> None:
-        self._came, self._bytes_in = sha256(), 0
-        self._left, self._bytes_out = sha256(), 0
-        self._behind = 0
+        self._received, self._bytes_in = sha256(), 0
+        self._sent, self._bytes_out = sha256(), 0
+        self._head_left = 0
         self._framing: ChunkedBody | None = None
 
-    def came(self, piece: bytes) -> None:
+    def add_received(self, piece: bytes) -> None:
         """A piece was read, without its framing."""
-        self._came.update(piece)
+        self._received.update(piece)
         self._bytes_in += len(piece)
 
-    def leaves(self, *, behind: int, is_chunked: bool) -> None:
+    def start_sending(self, *, head_size: int, is_chunked: bool) -> None:
         """It is sent (once more) from its beginning, ``behind`` so many bytes of a head."""
         if self._bytes_out:
-            self._left, self._bytes_out = sha256(), 0
-        self._behind = behind
+            self._sent, self._bytes_out = sha256(), 0
+        self._head_left = head_size
         self._framing = ChunkedBody() if is_chunked else None
 
-    def left(self, data: bytes) -> None:
+    def add_sent(self, data: bytes) -> None:
         """Bytes were handed to a connection, with their framing."""
-        if self._behind:
-            skipped = min(self._behind, len(data))
-            self._behind -= skipped
+        if self._head_left:
+            skipped = min(self._head_left, len(data))
+            self._head_left -= skipped
             data = data[skipped:]
         if self._framing is None:
             self._count(data)
@@ -56,9 +56,9 @@ class Passing:
         self._count(fed.rest)
 
     def _count(self, data: bytes) -> None:
-        self._left.update(data)
+        self._sent.update(data)
         self._bytes_out += len(data)
 
-    def passed(self) -> Passed:
+    def result(self) -> Passed:
         """Up to now."""
-        return Passed(self._came.hexdigest(), self._left.hexdigest(), self._bytes_in, self._bytes_out)
+        return Passed(self._received.hexdigest(), self._sent.hexdigest(), self._bytes_in, self._bytes_out)

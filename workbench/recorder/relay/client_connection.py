@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING
 
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.events import RequestHead, SafeListener
-from workbench.recorder.relay.connector import Dialer
-from workbench.recorder.relay.forward import Client, Forward
+from workbench.recorder.relay.connector import Connector
+from workbench.recorder.relay.forward import ClientSide, Forward
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Routes, Upstream
-from workbench.recorder.relay.upstream_connection import Pool
+from workbench.recorder.relay.upstream_connection import ConnectionPool
 from workbench.wire.exchange import CLIENT_LEFT
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import Body, request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.gate import Gate
-    from workbench.recorder.breakpoints.intercepted_exchange import Held
+    from workbench.recorder.breakpoints.gate import BreakpointGate
+    from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class RelayContext:
     """What the connections of one relay share."""
 
     routes: Routes
     admission: Admission
-    dialer: Dialer
-    pool: Pool
+    connector: Connector
+    pool: ConnectionPool
     listener: SafeListener
     hop: str = ""
-    gate: Gate | None = None
+    gate: BreakpointGate | None = None
     clients: set[ClientConnection] = field(default_factory=set)
 
 
@@ -47,11 +47,11 @@ class ClientConnection(asyncio.Protocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: RelayContext) -> None:
         self.is_full = False
-        self._desk = desk
-        self._ahead = HeadBuffer()
-        self._forward: Forward | Held | None = None
+        self._context = desk
+        self._unread = HeadBuffer()
+        self._forward: Forward | InterceptedExchange | None = None
         self._is_over = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -60,7 +60,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._desk.clients.add(self)
+        self._context.clients.add(self)
 
     def data_received(self, data: bytes) -> None:
         if self._is_over:
@@ -68,53 +68,53 @@ class ClientConnection(asyncio.Protocol):
         if self._forward:
             data = self._forward.request_data(data)
         if data and not self._is_over:
-            self._ahead.add(data)
+            self._unread.add(data)
             self._serve()
-        self.balance()
+        self.update_reading()
 
     def eof_received(self) -> None:
-        self._gone(CLIENT_LEFT)
+        self._stop_forward(CLIENT_LEFT)
         self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._gone(CLIENT_LEFT)
-        self._desk.clients.discard(self)
+        self._stop_forward(CLIENT_LEFT)
+        self._context.clients.discard(self)
         self._clear_deadline()
 
     def pause_writing(self) -> None:
         self.is_full = True
         if self._forward:
-            self._forward.client_full(True)
+            self._forward.set_client_full(True)
 
     def resume_writing(self) -> None:
         self.is_full = False
         if self._forward:
-            self._forward.client_full(False)
+            self._forward.set_client_full(False)
 
     # Called by the exchange under way
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
 
-    def balance(self) -> None:
-        held = len(self._ahead)
+    def update_reading(self) -> None:
+        held = len(self._unread)
         is_blocked = False
         if self._forward:
             held += self._forward.waiting_bytes
-            is_blocked = self._forward.takes_no_more
+            is_blocked = self._forward.is_blocked
         if is_blocked or (held > MAX_HELD_AHEAD and self._forward):
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()
 
-    def over(self, *, keeps: bool) -> None:
+    def finish(self, *, keeps: bool) -> None:
         self._forward = None
         if not keeps:
             self._linger()
-        elif len(self._ahead):
+        elif len(self._unread):
             asyncio.get_running_loop().call_soon(self._serve)
 
-    def cut(self, *, resets: bool) -> None:
+    def abort(self, *, resets: bool) -> None:
         self._forward = None
         self._is_over = True
         if resets:
@@ -126,60 +126,66 @@ class ClientConnection(asyncio.Protocol):
 
     def stop(self, why: str) -> None:
         """Close it at once."""
-        self._gone(why)
+        self._stop_forward(why)
         self._transport.abort()
 
     def _serve(self) -> None:
         """Begin the next exchange if its head is there."""
         while self._forward is None and not self._is_over:
             try:
-                forward = self._next()
+                forward = self._start_next()
             except BadMessage as bad:
-                self._turn_away(bad)
+                self._refuse(bad)
                 return
             if forward is None:
-                if len(self._ahead) and not self._deadline:
+                if len(self._unread) and not self._deadline:
                     slow = BadMessage(f"the rest of the head did not come within {HEAD_SECONDS:.0f} seconds", 408)
-                    self._end_in(HEAD_SECONDS, self._turn_away, slow)
+                    self._call_in(HEAD_SECONDS, self._refuse, slow)
                 return
             self._clear_deadline()
             self._forward = forward
-            self._ahead.add(forward.start(self._ahead.take_rest()))
-        self.balance()
+            self._unread.add(forward.start(self._unread.take_rest()))
+        self.update_reading()
 
-    def _next(self) -> Forward | Held | None:
-        block = self._ahead.take()
+    def _start_next(self) -> Forward | InterceptedExchange | None:
+        block = self._unread.take()
         if block is None:
             return None
-        desk, request = self._desk, read_request(block)
+        desk, request = self._context, read_request(block)
         upstream, target = desk.routes.find(desk.admission.target(request))
         body = request_body(request)
         gate = desk.gate
-        if gate and not body.is_done and (sides := gate.sides(request.method, upstream.url(target))):
-            return self._held(gate, sides, upstream, request, target, body)
-        return Forward(self, desk.listener, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+        if gate and not body.is_done and (sides := gate.sides_to_hold(request.method, upstream.url(target))):
+            return self._intercept(gate, sides, upstream, request, target, body)
+        return Forward(self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop)
 
-    def _held(
-        self, gate: Gate, sides: frozenset[str], upstream: Upstream, request: Request, target: bytes, body: Body
-    ) -> Held:
+    def _intercept(
+        self,
+        gate: BreakpointGate,
+        sides: frozenset[str],
+        upstream: Upstream,
+        request: Request,
+        target: bytes,
+        body: Body,
+    ) -> InterceptedExchange:
         """The same where a breakpoint may hold it."""
-        from workbench.recorder.breakpoints.intercepted_exchange import Held
+        from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
 
-        desk = self._desk
+        desk = self._context
 
-        def onward(client: Client, listener: SafeListener, request: Request, body: Body) -> Forward:
-            return Forward(client, listener, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+        def onward(client: ClientSide, listener: SafeListener, request: Request, body: Body) -> Forward:
+            return Forward(client, listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop)
 
         method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
         head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
-        return Held(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
+        return InterceptedExchange(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
 
-    def _turn_away(self, bad: BadMessage) -> None:
+    def _refuse(self, bad: BadMessage) -> None:
         """What came is no request that can be forwarded: say so, and end the connection."""
         self.write(reply(bad.status, str(bad), closes=True))
         self._linger()
 
-    def _end_in(self, seconds: float, end: Callable[..., object], *args: object) -> None:
+    def _call_in(self, seconds: float, end: Callable[..., object], *args: object) -> None:
         """End the connection after this time."""
         self._clear_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, end, *args)
@@ -195,9 +201,9 @@ class ClientConnection(asyncio.Protocol):
         if not self._transport.is_closing():
             self._transport.write_eof()
             self._transport.resume_reading()
-            self._end_in(LINGER_SECONDS, self._transport.abort)
+            self._call_in(LINGER_SECONDS, self._transport.abort)
 
-    def _gone(self, why: str) -> None:
+    def _stop_forward(self, why: str) -> None:
         self._is_over = True
         forward, self._forward = self._forward, None
         if forward:

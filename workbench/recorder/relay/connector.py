@@ -11,7 +11,7 @@ from workbench.limits import CONNECT_SECONDS
 from workbench.recorder.relay import loop_guard
 from workbench.recorder.relay.proxy_tunnel import open_tunnel, proxy_for
 from workbench.recorder.relay.routes import Upstream
-from workbench.recorder.relay.upstream_connection import Pool, UpstreamConnection
+from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 
 _NEXT_ADDRESS_SECONDS = 0.25  # RFC 8305 5: the next address of a name is tried after this
 
@@ -24,36 +24,36 @@ class Unreachable(WorkbenchError):
         self.status = status
 
 
-class Dialer:
+class Connector:
     """Opens connections for one relay, listening at ``own``; never one to itself."""
 
-    def __init__(self, pool: Pool, own: tuple[str, int], tls: ssl.SSLContext | None) -> None:
+    def __init__(self, pool: ConnectionPool, own: tuple[str, int], tls: ssl.SSLContext | None) -> None:
         self._pool = pool
         self._own = own
         self._tls = tls
 
-    async def dial(self, upstream: Upstream) -> UpstreamConnection:
+    async def connect(self, upstream: Upstream) -> UpstreamConnection:
         """Connect, with TLS where the URL says so. Raises Unreachable."""
         where = f"{upstream.host}:{upstream.port}"
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                connection = await self._connect(upstream)
+                connection = await self._connect_through_proxy(upstream)
         except TimeoutError:
             what = f"{where} did not take a connection within {CONNECT_SECONDS:.0f} seconds"
             raise Unreachable(what, "check the upstream's URL and the network") from None
         except (OSError, ValueError) as error:
-            raise _explained(error, upstream.host, where) from error
+            raise _unreachable(error, upstream.host, where) from error
         host, port = connection.transport.get_extra_info("peername")[:2]
         if (host, port) == self._own:
             connection.drop()
             raise Unreachable(f"the upstream {where} is this listener itself", "give the provider's URL", 508)
-        if host in loop_guard.LOOPBACK and loop_guard.leads_back(port, upstream.name):
+        if host in loop_guard.LOOPBACK and loop_guard.is_loop(port, upstream.name):
             connection.drop()
             what = f"the upstream {where} is a recorder that leads back to this one: requests would go round for ever"
             raise Unreachable(what, "give one of them the provider's URL", 508)
         return connection
 
-    async def _connect(self, upstream: Upstream) -> UpstreamConnection:
+    async def _connect_through_proxy(self, upstream: Upstream) -> UpstreamConnection:
         proxy = proxy_for(upstream)
         if proxy is None:
             connection = await self._open(upstream, upstream.host, upstream.port)
@@ -113,7 +113,7 @@ def _close(opening: asyncio.Task[tuple[asyncio.Transport, UpstreamConnection]]) 
         opening.result()[1].drop()
 
 
-def _explained(error: Exception, host: str, where: str) -> Unreachable:
+def _unreachable(error: Exception, host: str, where: str) -> Unreachable:
     if isinstance(error, ssl.SSLCertVerificationError):
         what = f"the certificate of {where} is not accepted: {error.verify_message}"
         return Unreachable(what, "if a gateway of yours signed it, name its CA file in SSL_CERT_FILE")

@@ -21,11 +21,11 @@ from workbench.recorder.events import (
     ResponseStarted,
     SafeListener,
 )
-from workbench.recorder.relay.body_digests import Passing
-from workbench.recorder.relay.connector import Dialer, Unreachable
+from workbench.recorder.relay.body_digests import BodyDigests
+from workbench.recorder.relay.connector import Connector, Unreachable
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Upstream
-from workbench.recorder.relay.upstream_connection import Pool, UpstreamConnection
+from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire.exchange import State
 from workbench.wire.http1.body import Body, ChunkedBody, Fed, response_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
@@ -35,7 +35,7 @@ _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE
 _HUNG_UP = "the upstream hung up before its answer was whole"
 
 
-class Client(Protocol):
+class ClientSide(Protocol):
     """What an exchange asks of the client's connection."""
 
     @property
@@ -47,15 +47,15 @@ class Client(Protocol):
         """Send it."""
         ...
 
-    def balance(self) -> None:
+    def update_reading(self) -> None:
         """How much can be passed on has changed: read, or stop reading."""
         ...
 
-    def over(self, *, keeps: bool) -> None:
+    def finish(self, *, keeps: bool) -> None:
         """The exchange is over; the connection is kept for another, or ended."""
         ...
 
-    def cut(self, *, resets: bool) -> None:
+    def abort(self, *, resets: bool) -> None:
         """The answer is not whole and never will be: end the connection so that the client knows."""
         ...
 
@@ -70,20 +70,20 @@ class Forward:
     """
 
     def __init__(
-        self, client: Client, listener: SafeListener, pool: Pool, dialer: Dialer, upstream: Upstream, request: Request,
+        self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, dialer: Connector, upstream: Upstream, request: Request,
         target: bytes, body: Body, hop: str = "",
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
         self._listener, self._key = listener, listener.new_key()
-        self._pool, self._dialer, self._upstream = pool, dialer, upstream
+        self._pool, self._connector, self._upstream = pool, dialer, upstream
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
-        self._asking, self._answering = Passing(), Passing()
+        self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
         self._head_size = 0
-        self._dialing: asyncio.Task[None] | None = None
+        self._connecting: asyncio.Task[None] | None = None
         self._connection: UpstreamConnection | None = None
-        self._waiting: bytearray | None = None  # what was not sent yet, for lack of a connection
+        self._unsent: bytearray | None = None  # what was not sent yet, for lack of a connection
         self._replay: bytearray | None = None  # what was sent on a reused connection, while it can be sent again
         self._is_upstream_full = False
         self._heads = HeadBuffer()
@@ -93,7 +93,7 @@ class Forward:
         self._dechunks = False
         self._is_clean = True  # the upstream sent nothing behind its answer
         self._failure: Unreachable | None = None
-        self._is_over = False
+        self._has_ended = False
 
     def start(self, data: bytes) -> bytes:
         """Begin, with the bytes that came behind the head; gives those behind the request's end."""
@@ -108,31 +108,31 @@ class Forward:
             hop=self._hop,
         )
         self._listener.on_event(RequestStarted(self._key, now, self._upstream.name, head))
-        self._waiting = bytearray(self._head_to_send())
-        self._head_size = len(self._waiting)
+        self._unsent = bytearray(self._head_to_send())
+        self._head_size = len(self._unsent)
         if self._is_request_whole:
             self._listener.on_event(RequestEnded(self._key, now))
         elif data:
             data = self.request_data(data)
-        if self._is_over:
+        if self._has_ended:
             return data
         if connection := self._pool.take(self._upstream, now):
             self._attach(connection)
         else:
-            self._dial()
+            self._start_connecting()
         return data
 
     # From the client
 
     @property
-    def takes_no_more(self) -> bool:
+    def is_blocked(self) -> bool:
         """Whether the upstream has to catch up before more of the request is read."""
         return self._is_upstream_full
 
     @property
     def waiting_bytes(self) -> int:
         """Bytes held until there is a connection."""
-        return len(self._waiting or b"")
+        return len(self._unsent or b"")
 
     def request_data(self, data: bytes) -> bytes:
         """Bytes came from the client; gives those behind the request's end."""
@@ -147,7 +147,7 @@ class Forward:
         if fed.wire:
             self._send(fed.wire)
         for piece in fed.pieces:
-            self._asking.came(piece)
+            self._request_digests.add_received(piece)
             self._listener.on_event(RequestBytes(self._key, now, piece))
         if self._request_body.is_done:
             self._is_request_whole = True
@@ -158,7 +158,7 @@ class Forward:
                 self._complete()
         return fed.rest
 
-    def client_full(self, is_full: bool) -> None:
+    def set_client_full(self, is_full: bool) -> None:
         """Whether the client takes no more for now."""
         if self._connection:
             transport = self._connection.transport
@@ -166,40 +166,40 @@ class Forward:
 
     def stop(self, why: str) -> None:
         """The client's connection is no more."""
-        self._let_go()
+        self._drop_upstream()
         is_answered = self._response_body is not None and self._response_body.is_done
         self._end(State.COMPLETE if is_answered else State.ABORTED, why)
 
     # From the upstream
 
-    def upstream_full(self, is_full: bool) -> None:
+    def set_upstream_full(self, is_full: bool) -> None:
         self._is_upstream_full = is_full
-        self._client.balance()
+        self._client.update_reading()
 
     def response_data(self, data: bytes) -> None:
         self._replay = None
         try:
-            self._pass_back(data)
+            self._forward_response(data)
         except BadMessage as bad:
-            self._let_go()
+            self._drop_upstream()
             what = f"the answer of {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
             hint = "; ".join(filter(None, (bad.hint, "no part of it was passed on")))
-            self._cut_or_fail(Unreachable(what, hint), what, resets=True)
+            self._abort_or_fail(Unreachable(what, hint), what, resets=True)
 
-    def upstream_over(self, error: Exception | None) -> None:
+    def upstream_closed(self, error: Exception | None) -> None:
         self._connection = None
         body = self._response_body
         if body and (body.is_done or (body.ends_with_connection and not error)):
             self._end(State.COMPLETE, "" if self._is_request_whole else "the answer came before the request was whole")
-            self._client.over(keeps=False)
+            self._client.finish(keeps=False)
         elif self._replay is not None:
-            self._waiting, self._replay = self._replay, None
+            self._unsent, self._replay = self._replay, None
             self._is_upstream_full = False
-            self._dial()
+            self._start_connecting()
         else:
             what = f"{self._upstream.host}:{self._upstream.port} hung up before it answered"
             failure = Unreachable(f"{what} ({error})" if error else what, "look at its log, then try again")
-            self._cut_or_fail(failure, f"{_HUNG_UP} ({error})" if error else _HUNG_UP, resets=error is not None)
+            self._abort_or_fail(failure, f"{_HUNG_UP} ({error})" if error else _HUNG_UP, resets=error is not None)
 
     # How the request gets there
 
@@ -211,12 +211,12 @@ class Forward:
             lines.insert(0, b"Host: " + authority)
         return render(b"%s %s %s" % (request.method, self._target, request.version), lines)
 
-    def _dial(self) -> None:
-        self._dialing = self._loop.create_task(self._connect(), name=f"dial {self._upstream.host}")
+    def _start_connecting(self) -> None:
+        self._connecting = self._loop.create_task(self._connect(), name=f"dial {self._upstream.host}")
 
     async def _connect(self) -> None:
         try:
-            connection = await self._dialer.dial(self._upstream)
+            connection = await self._connector.connect(self._upstream)
         except Unreachable as failure:
             self._fail(failure)
         else:
@@ -225,14 +225,16 @@ class Forward:
     def _attach(self, connection: UpstreamConnection) -> None:
         self._connection = connection
         connection.user = self
-        self._asking.leaves(behind=self._head_size, is_chunked=isinstance(self._request_body, ChunkedBody))
-        self.client_full(self._client.is_full)
+        self._request_digests.start_sending(
+            head_size=self._head_size, is_chunked=isinstance(self._request_body, ChunkedBody)
+        )
+        self.set_client_full(self._client.is_full)
         if connection.is_reused and (self._request.method in _IDEMPOTENT or self._request.values(b"idempotency-key")):
             self._replay = bytearray()
-        data, self._waiting = bytes(self._waiting or b""), None
+        data, self._unsent = bytes(self._unsent or b""), None
         self._send(data)
-        self._client.balance()
-        connection.catch_up()
+        self._client.update_reading()
+        connection.replay_to_user()
 
     def _send(self, data: bytes) -> None:
         if self._connection:
@@ -241,13 +243,13 @@ class Forward:
                 if len(self._replay) > MAX_REPLAY:
                     self._replay = None
             self._connection.transport.write(data)
-            self._asking.left(data)
-        elif self._waiting is not None:
-            self._waiting += data
+            self._request_digests.add_sent(data)
+        elif self._unsent is not None:
+            self._unsent += data
 
     # How the answer gets back
 
-    def _pass_back(self, data: bytes) -> None:
+    def _forward_response(self, data: bytes) -> None:
         now = self._loop.time()
         head = b""
         if self._response_body is None:
@@ -263,19 +265,19 @@ class Forward:
             fed = body.feed(data)
         except BadMessage:
             if isinstance(body, ChunkedBody):
-                self._hand_on(head, body.good, now)
+                self._pass_piece_on(head, body.good, now)
             raise
-        self._hand_on(head, fed, now)
+        self._pass_piece_on(head, fed, now)
         self._is_clean = self._is_clean and not fed.rest
         if body.is_done and self._is_request_whole:
             self._complete()
 
-    def _hand_on(self, head: bytes, fed: Fed, now: float) -> None:
+    def _pass_piece_on(self, head: bytes, fed: Fed, now: float) -> None:
         sent = b"".join(fed.pieces) if self._dechunks else fed.wire
         self._client.write(head + sent)
-        self._answering.left(sent)
+        self._response_digests.add_sent(sent)
         for piece in fed.pieces:
-            self._answering.came(piece)
+            self._response_digests.add_received(piece)
             self._listener.on_event(ResponseBytes(self._key, now, piece))
 
     def _read_heads(self, now: float) -> bytes:
@@ -299,7 +301,9 @@ class Forward:
         head = ResponseHead(
             response.status, response.reason.decode("latin-1"), response.headers, response.version.decode()
         )
-        self._answering.leaves(behind=0, is_chunked=isinstance(body, ChunkedBody) and not self._dechunks)
+        self._response_digests.start_sending(
+            head_size=0, is_chunked=isinstance(body, ChunkedBody) and not self._dechunks
+        )
         self._listener.on_event(ResponseStarted(self._key, now, head))
         dropped: Sequence[bytes] = ()
         if self._dechunks:
@@ -322,54 +326,54 @@ class Forward:
                 connection.release(self._response, self._loop.time())
             else:
                 connection.drop()
-        self._client.over(keeps=self._keeps)
+        self._client.finish(keeps=self._keeps)
 
-    def _cut_or_fail(self, failure: Unreachable, why: str, *, resets: bool) -> None:
+    def _abort_or_fail(self, failure: Unreachable, why: str, *, resets: bool) -> None:
         """The answer will not be whole: say so if none of it was passed on, else break the connection off."""
         if self._response is None:
             self._fail(failure)
         else:
             self._end(State.ABORTED, why)
-            self._client.cut(resets=resets or self._dechunks)
+            self._client.abort(resets=resets or self._dechunks)
 
     def _fail(self, failure: Unreachable) -> None:
         """There is no answer to come: the client gets ours, once its request is whole and recorded."""
-        self._waiting = None
+        self._unsent = None
         self._failure = failure
         self._is_upstream_full = False
         if self._is_request_whole or self._request.values(b"expect"):
             self._answer_failure(failure)
         else:
-            self._client.balance()
+            self._client.update_reading()
 
     def _answer_failure(self, failure: Unreachable) -> None:
         keeps = self._keeps and self._is_request_whole
         self._end(State.ABORTED, failure.what)
         self._client.write(reply(failure.status, str(failure), to=self._request.method, closes=not keeps))
-        self._client.over(keeps=keeps)
+        self._client.finish(keeps=keeps)
 
     def _refuse(self, bad: BadMessage) -> None:
         """The request's body turned out to be no HTTP."""
-        self._let_go()
+        self._drop_upstream()
         self._end(State.ABORTED, f"the client's request is not HTTP/1.1: {bad.what}")
         if self._response is None:
             self._client.write(reply(bad.status, str(bad), to=self._request.method, closes=True))
-            self._client.over(keeps=False)
+            self._client.finish(keeps=False)
         else:
-            self._client.cut(resets=True)
+            self._client.abort(resets=True)
 
-    def _let_go(self) -> None:
+    def _drop_upstream(self) -> None:
         """Stop asking the upstream."""
         connection, self._connection = self._connection, None
         if connection:
             connection.drop()
-        if self._dialing:
-            self._dialing.cancel()
+        if self._connecting:
+            self._connecting.cancel()
 
     def _end(self, state: State, why: str) -> None:
-        if not self._is_over:
-            self._is_over = True
-            passed = {"request": self._asking.passed()}
+        if not self._has_ended:
+            self._has_ended = True
+            passed = {"request": self._request_digests.result()}
             if self._response:
-                passed["response"] = self._answering.passed()
+                passed["response"] = self._response_digests.result()
             self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, why, passed))

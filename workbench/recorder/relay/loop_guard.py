@@ -21,7 +21,7 @@ from workbench.wire.session import alive
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class _Note(NamedTuple):
+class _RecorderNote(NamedTuple):
     """One recorder.
 
     Attributes:
@@ -35,51 +35,51 @@ class _Note(NamedTuple):
     upstreams: Mapping[str, str]
 
 
-def note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Callable[[], None]:
+def write_note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Callable[[], None]:
     """Say where this recorder listens and leads, if there is a place for notes; returns what takes it back."""
     for path in _paths("*"):
         if not _read(path):
             path.unlink(missing_ok=True)  # of one that was killed
     try:
-        path = runtime_files.place(f"leads-{port}.json")
+        path = runtime_files.private_path(f"leads-{port}.json")
         path.write_bytes(dumps({"mark": mark or alive.mark(), "port": port, "upstreams": dict(upstreams)}))
     except (OSError, UsageError):
         return lambda: None
     return partial(path.unlink, missing_ok=True)
 
 
-def leads_back(peer: int, name: str) -> bool:
+def is_loop(peer: int, name: str) -> bool:
     """Whether what this process sends to its upstream ``name``, reached at port ``peer``, comes back to it."""
-    if not _noted(peer):
+    if not _find_note(peer):
         return False
     ours = [found for found in map(_read, _paths("*")) if found and found.mark == alive.mark()]
     return any(_is_ring(own, name) for own in ours if name in own.upstreams)
 
 
-def _is_ring(own: _Note, name: str) -> bool:
+def _is_ring(own: _RecorderNote, name: str) -> bool:
     start = at = (own.port, name)
     url, seen = own.upstreams[name], set[tuple[int, str]]()
     while at not in seen:
         seen.add(at)
-        step = _next(url)
+        step = _next_recorder(url)
         if step is None:
             return False
         at, url = step
     return at == start
 
 
-def _next(url: str) -> tuple[tuple[int, str], str] | None:
+def _next_recorder(url: str) -> tuple[tuple[int, str], str] | None:
     """The recorder that a base URL leads to, as port and name of the upstream there, and that one's URL."""
     with suppress(WorkbenchError):  # no upstream of that name; or the note was not written by this version
         upstream = parse_upstream("", url)
-        found = _noted(upstream.port) if upstream.host in LOOPBACK else None
+        found = _find_note(upstream.port) if upstream.host in LOOPBACK else None
         if found:
             name = Routes(found.upstreams).find(upstream.prefix + b"/")[0].name
             return (found.port, name), found.upstreams[name]
     return None
 
 
-def _noted(port: int) -> _Note | None:
+def _find_note(port: int) -> _RecorderNote | None:
     return next(filter(None, map(_read, _paths(port))), None)
 
 
@@ -88,10 +88,10 @@ def _paths(port: int | str) -> Iterator[Path]:
         yield from folder.glob("leads-*.json") if port == "*" else [folder / f"leads-{port}.json"]
 
 
-def _read(path: Path) -> _Note | None:
+def _read(path: Path) -> _RecorderNote | None:
     """What a recorder that is there noted."""
     try:
-        found = _Note(**loads(path.read_bytes()))
+        found = _RecorderNote(**loads(path.read_bytes()))
     except (OSError, WireError, TypeError):
         return None
     return found if alive.is_alive(found.mark) else None

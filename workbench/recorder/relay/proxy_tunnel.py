@@ -51,10 +51,10 @@ async def open_tunnel(connection: UpstreamConnection, proxy: Proxy) -> None:
     lines = [b"Host: " + authority]
     if proxy.authorization:
         lines.append(b"Proxy-Authorization: " + proxy.authorization)
-    answer = connection.user = _Answer()
+    answer = connection.user = _ProxyResponse()
     connection.transport.resume_reading()
     connection.transport.write(render(b"CONNECT %s HTTP/1.1" % authority, lines))
-    connection.catch_up()
+    connection.replay_to_user()
     response = await answer.response
     connection.user = None
     connection.transport.pause_reading()
@@ -63,7 +63,7 @@ async def open_tunnel(connection: UpstreamConnection, proxy: Proxy) -> None:
         raise ConnectionError(f"the proxy {proxy.host}:{proxy.port} answered {response.status} {reason!a}")
 
 
-class _Answer:
+class _ProxyResponse:
     """Waits for the head of the proxy's answer."""
 
     def __init__(self) -> None:
@@ -79,10 +79,10 @@ class _Answer:
         except BadMessage as bad:
             self._fail(f"the proxy's answer is not HTTP/1.1: {bad.what}")
 
-    def upstream_over(self, error: Exception | None) -> None:
+    def upstream_closed(self, error: Exception | None) -> None:
         self._fail(f"the proxy hung up{f' ({error})' if error else ''}")
 
-    def upstream_full(self, is_full: bool) -> None:
+    def set_upstream_full(self, is_full: bool) -> None:
         """What is sent is one short head."""
 
     def _fail(self, why: str) -> None:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.recorder.events import EventListener, SafeListener
-from workbench.recorder.relay.client_connection import ClientConnection, Desk
-from workbench.recorder.relay.connector import Dialer
+from workbench.recorder.relay.client_connection import ClientConnection, RelayContext
+from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.routes import Routes
-from workbench.recorder.relay.upstream_connection import Pool
+from workbench.recorder.relay.upstream_connection import ConnectionPool
 from workbench.wire.http1.admission import Admission
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.gate import Gate
+    from workbench.recorder.breakpoints.gate import BreakpointGate
 
 _BACKLOG = 1024  # connections that may wait while the loop is busy; the default of 100 stalls a burst of clients
 
@@ -56,7 +56,7 @@ class Relay:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         hop: str = "",
-        gate: Gate | None = None,
+        gate: BreakpointGate | None = None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
@@ -65,7 +65,7 @@ class Relay:
         self._hop, self._gate = hop, gate
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
-        self._desk: Desk | None = None
+        self._context: RelayContext | None = None
 
     @property
     def port(self) -> int:
@@ -86,19 +86,21 @@ class Relay:
         """Listen. Raises UsageError if the port is taken."""
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(self._connection, self._host, self._port, backlog=_BACKLOG)
+            self._server = await loop.create_server(self._new_connection, self._host, self._port, backlog=_BACKLOG)
         except OSError as error:
             raise UsageError(
                 f"cannot listen on {self._host}:{self._port}: {os.strerror(error.errno or 0)}", hint="give another port"
             ) from error
         self._port = self._server.sockets[0].getsockname()[1]
-        pool = Pool()
-        dialer = Dialer(pool, (self._host, self._port), self._tls)
-        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._listener, self._hop, self._gate)
+        pool = ConnectionPool()
+        dialer = Connector(pool, (self._host, self._port), self._tls)
+        self._context = RelayContext(
+            self._routes, Admission(self._port), dialer, pool, self._listener, self._hop, self._gate
+        )
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges under way end as aborted."""
-        server, desk = self._server, self._desk
+        server, desk = self._server, self._context
         if server is None or desk is None:
             return
         self._server = None
@@ -111,6 +113,6 @@ class Relay:
                 await asyncio.sleep(0)
         await server.wait_closed()
 
-    def _connection(self) -> ClientConnection:
-        assert self._desk
-        return ClientConnection(self._desk)
+    def _new_connection(self) -> ClientConnection:
+        assert self._context
+        return ClientConnection(self._context)

@@ -16,18 +16,18 @@ from workbench.wire.http1.head import Response
 _KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 
 
-class User(Protocol):
+class ConnectionUser(Protocol):
     """Who uses a connection."""
 
     def response_data(self, data: bytes) -> None:
         """Bytes came from the upstream."""
         ...
 
-    def upstream_over(self, error: Exception | None) -> None:
+    def upstream_closed(self, error: Exception | None) -> None:
         """The upstream closed the connection; with an error if it broke. Said once."""
         ...
 
-    def upstream_full(self, is_full: bool) -> None:
+    def set_upstream_full(self, is_full: bool) -> None:
         """Whether the upstream takes no more for now."""
         ...
 
@@ -37,9 +37,9 @@ class UpstreamConnection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, upstream: Upstream, pool: Pool) -> None:
+    def __init__(self, upstream: Upstream, pool: ConnectionPool) -> None:
         self.upstream = upstream
-        self.user: User | None = None
+        self.user: ConnectionUser | None = None
         self.is_reused = False
         self.idle_since = 0.0
         self._idle_seconds = IDLE_UPSTREAM_SECONDS
@@ -52,7 +52,7 @@ class UpstreamConnection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         transport.pause_reading()  # what comes before TLS is started is for TLS to read, else for the first user
-        self._pool.opened(self)
+        self._pool.add(self)
 
     def data_received(self, data: bytes) -> None:
         if self.user:
@@ -63,7 +63,7 @@ class UpstreamConnection(asyncio.Protocol):
             self._early += data
 
     def eof_received(self) -> None:
-        self._over(None)
+        self._on_closed(None)
         self.transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -71,25 +71,25 @@ class UpstreamConnection(asyncio.Protocol):
             for data in self._unread():
                 if self.user:
                     self.user.response_data(data)
-        self._over(error)
+        self._on_closed(error)
 
     def pause_writing(self) -> None:
         self._is_full = True
         if self.user:
-            self.user.upstream_full(True)
+            self.user.set_upstream_full(True)
 
     def resume_writing(self) -> None:
         self._is_full = False
         if self.user:
-            self.user.upstream_full(False)
+            self.user.set_upstream_full(False)
 
-    def catch_up(self) -> None:
+    def replay_to_user(self) -> None:
         """Tell its user, who is new, what happened before it had one."""
         early, self._early = self._early, b""
         if early and self.user:
             self.user.response_data(early)
         if self._end:
-            self._over(self._end[0])
+            self._on_closed(self._end[0])
 
     def drop(self) -> None:
         """Close it at once; its user hears nothing more."""
@@ -118,12 +118,12 @@ class UpstreamConnection(asyncio.Protocol):
         poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not poll.poll(0)
 
-    def _over(self, error: Exception | None) -> None:
-        self._pool.closed(self)
+    def _on_closed(self, error: Exception | None) -> None:
+        self._pool.remove(self)
         self._end = self._end or (error,)
         user, self.user = self.user, None
         if user:
-            user.upstream_over(error)
+            user.upstream_closed(error)
 
     def _unread(self) -> Iterator[bytes]:
         """What the upstream said before it stopped listening: asyncio does not read on when a write has failed."""
@@ -135,7 +135,7 @@ class UpstreamConnection(asyncio.Protocol):
             return
 
 
-class Pool:
+class ConnectionPool:
     """The open connections of a relay. Of the idle ones, the last used is used first."""
 
     def __init__(self) -> None:
@@ -145,11 +145,11 @@ class Pool:
     def __len__(self) -> int:
         return len(self._open)
 
-    def opened(self, connection: UpstreamConnection) -> None:
+    def add(self, connection: UpstreamConnection) -> None:
         """A connection was made."""
         self._open.add(connection)
 
-    def closed(self, connection: UpstreamConnection) -> None:
+    def remove(self, connection: UpstreamConnection) -> None:
         """A connection is no more."""
         self._open.discard(connection)
         idle = self._idle.get(connection.upstream.name, [])

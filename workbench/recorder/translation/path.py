@@ -17,7 +17,7 @@ from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.gate import Gate
+    from workbench.recorder.breakpoints.gate import BreakpointGate
 
 
 def places(hop: str) -> tuple[str, str]:
@@ -78,7 +78,7 @@ class Path:
         *,
         hop: str = "",
         port: int = 0,
-        gate: Gate | None = None,
+        gate: BreakpointGate | None = None,
     ) -> None:
         client, upstream = places(hop)
         self.filing = Filing(listener, client)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import LONGER, Child
-from workbench.recorder.process import Recording
+from workbench.recorder.child import NESTED_END_SECONDS, ChildProcess
+from workbench.recorder.process import RecorderProcess
 
 
 def start(
@@ -23,9 +23,9 @@ def start(
     hop: str = "",
     client: str = "",
     breaks: Sequence[str] = (),
-    trouble: Callable[[str], None] = lambda line: None,
-    told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
-) -> Recording:
+    on_trouble: Callable[[str], None] = lambda line: None,
+    on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
+) -> RecorderProcess:
     """Start it and wait until it listens, as ``workbench.recorder.process.start`` does.
 
     Its summary says under ``changes`` how many changes of which kind were made.
@@ -47,8 +47,12 @@ def start(
     out.parent.mkdir(parents=True, exist_ok=True)
     rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
     task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return Recording(
-        Child("workbench.recorder.translation", {**task, "breaks": list(breaks), "rules": rules}, patience=LONGER),
-        trouble,
-        told,
+    return RecorderProcess(
+        ChildProcess(
+            "workbench.recorder.translation",
+            {**task, "breaks": list(breaks), "rules": rules},
+            patience=NESTED_END_SECONDS,
+        ),
+        on_trouble,
+        on_event,
     )

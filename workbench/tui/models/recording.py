@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.protocols.clients.known import CLIENTS, SDKS
-from workbench.recorder.client_settings import point
+from workbench.recorder.client_settings import settings_for
 
 if TYPE_CHECKING:
     from workbench.tui.running import Plan
@@ -21,7 +21,7 @@ def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]
         upstreams: name → where the recorder forwards to.
         urls: name → where it listens for that.
     """
-    variables = point(SDKS, upstreams, urls, os.environ).variables
+    variables = settings_for(SDKS, upstreams, urls, os.environ).variables
     return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
@@ -63,7 +63,7 @@ def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
 
 def _clients(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
     for client in CLIENTS:
-        pointed = point(client, upstreams, urls, {})
+        pointed = settings_for(client, upstreams, urls, {})
         if pointed.file:
             yield f"  {client.name}: from the shell, workbench record … -- {client.commands[0]} sets it up"
         elif pointed.variables or pointed.arguments:

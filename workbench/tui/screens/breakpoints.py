@@ -105,7 +105,8 @@ class BreakpointsScreen(Screen["int | None"]):
         held, armed = self.pausing.held, self.pausing.armed
         numbered = [(each, self.session.number_of(each.exchange)) for each in held]
         kinds = [
-            (n, KINDS[n].says if n in KINDS else "what passes this filter") for n in dict.fromkeys((*KINDS, *armed))
+            (n, KINDS[n].description if n in KINDS else "what passes this filter")
+            for n in dict.fromkeys((*KINDS, *armed))
         ]
         self.points.show(points(numbered, kinds, armed, pausing.now()))
         if is_first and held:
@@ -161,8 +162,8 @@ class BreakpointsScreen(Screen["int | None"]):
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
             rules = dict.fromkeys(r for some in KINDS[kind].rules.values() for r in some)
             named = ", ".join(f"{r}*" if r.endswith(".") else r for r in rules)
-            named = " but ".join(filter(None, (named, ", ".join(KINDS[kind].but))))
-            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
+            named = " but ".join(filter(None, (named, ", ".join(KINDS[kind].excluded))))
+            said = (f"{KINDS[kind].description}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for words in said for piece in wrap(words, self.why.text_width, "muted")]
@@ -261,7 +262,7 @@ class BreakpointsScreen(Screen["int | None"]):
 
     def action_continue(self) -> None:
         if held := self._for("continue"):
-            self.pausing.decide(held, lambda remote: remote.go_on(held.id))
+            self.pausing.decide(held, lambda remote: remote.resume(held.id))
 
     def action_drop(self) -> None:
         from workbench.tui.screens.confirm import ConfirmScreen

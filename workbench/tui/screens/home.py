@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.library.shelf import Section
-    from workbench.recorder.process import Recording
+    from workbench.recorder.process import RecorderProcess
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
     from workbench.tui.running import Running
@@ -245,7 +245,7 @@ class HomeScreen(Screen[None]):
         self.app.push_screen(ConfirmScreen(question, "stop it", "go on"), stop)
 
     @work(thread=True, group="record", exit_on_error=False)
-    def _stop(self, recording: Recording) -> None:
+    def _stop(self, recording: RecorderProcess) -> None:
         recording.stop()
         self.post_message(Looked(shelf.look()))
 

@@ -210,7 +210,7 @@ def _offer_breaks(text: str) -> Offer:
     from workbench.recorder.breakpoints.kinds import ALL, KINDS
 
     before, comma, begun = text.rpartition(",")
-    says = {**{name: kind.says for name, kind in KINDS.items()}, ALL: "all of these"}
+    says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}
     fitting = [name for name in says if name.startswith(begun.strip())]
     made = [
         Suggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False) for n in fitting
