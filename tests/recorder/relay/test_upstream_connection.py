@@ -170,10 +170,10 @@ class Hears:
     def response_data(self, data: bytes) -> None:
         self.said += data
 
-    def upstream_over(self, error: Exception | None) -> None:
+    def upstream_closed(self, error: Exception | None) -> None:
         self.ends.append(error)
 
-    def upstream_full(self, is_full: bool) -> None:
+    def set_upstream_full(self, is_full: bool) -> None:
         pass
 
 
