@@ -5,19 +5,19 @@ from __future__ import annotations
 from tests.gateways.dirty import made
 from tests.gateways.proxy import running
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.run import Audit, Plan, run
-from workbench.recorder.audit.upstream import Upstream
+from workbench.recorder.audit.run import AuditResult, AuditPlan, run_audit
+from workbench.recorder.audit.upstream import AuditUpstream
 
 PATIENCE = 2.0
 """Seconds after which a piece counts as held back: only gateways that hold something back take that long."""
 
 
-async def audited(name: str, *protocols: str, cases: tuple[str, ...] = (), patience: float = PATIENCE) -> Audit:
+async def audited(name: str, *protocols: str, cases: tuple[str, ...] = (), patience: float = PATIENCE) -> AuditResult:
     """What comes of a gateway of ``tests.gateways.dirty``; "" is the clean one."""
-    upstream = Upstream()
+    upstream = AuditUpstream()
     await upstream.start()
     try:
         async with running(made(name, upstream.port)) as url:
-            return await run(Plan(read_base(url), protocols, only=cases, patience=patience), upstream)
+            return await run_audit(AuditPlan(read_base(url), protocols, only=cases, patience=patience), upstream)
     finally:
         await upstream.close()

@@ -9,9 +9,9 @@ from tests.gateways.dirty import CHAT, GATEWAYS
 from workbench.diff.comparison import compare_hops, hops_of
 from workbench.recorder.audit.cases import PROTOCOLS
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.run import Plan, run
-from workbench.recorder.audit.upstream import Upstream
-from workbench.recorder.audit.verdicts import Fault
+from workbench.recorder.audit.run import AuditPlan, run_audit
+from workbench.recorder.audit.upstream import AuditUpstream
+from workbench.recorder.audit.verdicts import GatewayFault
 from workbench.recorder.relay.server import Relay
 from workbench.wire.session import MemorySession
 
@@ -44,10 +44,10 @@ async def test_a_dirty_gateway_is_called_by_its_defect(name: str) -> None:
     dirty = GATEWAYS[name]
     patience = 0.5 if dirty.kind in HOLDS else PATIENCE
     audit = await audited(name, dirty.protocol, cases=dirty.cases, patience=patience)
-    assert [v.case.name for v in audit.verdicts if any(f.kind == dirty.kind for f in v.found)] == [
+    assert [v.case.name for v in audit.verdicts if any(f.kind == dirty.kind for f in v.damages)] == [
         v.case.name for v in audit.verdicts
     ]
-    assert {f.kind for v in audit.verdicts for f in v.found} <= {dirty.kind} | BESIDE.get(name, set())
+    assert {f.kind for v in audit.verdicts for f in v.damages} <= {dirty.kind} | BESIDE.get(name, set())
 
     session = MemorySession("audit", audit.exchanges)
     assert hops_of(session) == ["client", "upstream"]
@@ -57,7 +57,7 @@ async def test_a_dirty_gateway_is_called_by_its_defect(name: str) -> None:
 
 async def test_nothing_is_named_on_a_clean_gateway() -> None:
     audit = await audited("", *PROTOCOLS)
-    assert [(v.protocol, v.case.name, v.found) for v in audit.verdicts if v.found] == []
+    assert [(v.protocol, v.case.name, v.damages) for v in audit.verdicts if v.damages] == []
     assert len(audit.verdicts) > 300
     pairs = compare_hops(MemorySession("audit", audit.exchanges[:200]), "client", "upstream")
     assert [(pair.before, pair.damages) for pair in pairs if not pair.is_same_bytes] == []
@@ -69,20 +69,20 @@ class _Deaf:
 
 
 async def test_our_own_recorder_is_a_clean_gateway() -> None:
-    upstream = Upstream()
+    upstream = AuditUpstream()
     await upstream.start()
     relay = Relay({"it": upstream.url}, _Deaf())  # type: ignore[arg-type]
     await relay.start()
     try:
-        audit = await run(Plan(read_base(relay.url("it")), ("anthropic-messages",)), upstream)
+        audit = await run_audit(AuditPlan(read_base(relay.url("it")), ("anthropic-messages",)), upstream)
     finally:
         await relay.close()
         await upstream.close()
-    assert [(v.case.name, v.found) for v in audit.verdicts if v.found] == []
+    assert [(v.case.name, v.damages) for v in audit.verdicts if v.damages] == []
 
 
 async def test_a_defect_is_told_from_others_in_all_cases() -> None:
     """The whole audit of one gateway, of which the other rows stay clean."""
     audit = await audited("trims-texts", CHAT)
-    assert {f.kind for v in audit.verdicts for f in v.found} == {"text trimmed"}
-    assert not any(f.kind in list(Fault) for v in audit.verdicts for f in v.found)
+    assert {f.kind for v in audit.verdicts for f in v.damages} == {"text trimmed"}
+    assert not any(f.kind in list(GatewayFault) for v in audit.verdicts for f in v.damages)

@@ -14,9 +14,9 @@ from workbench.safetext import visible
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.recorder.audit.card import Card, Entry, Row
-    from workbench.recorder.audit.run import Audit
-    from workbench.recorder.audit.verdicts import Found, Verdict
+    from workbench.recorder.audit.card import ScoreCard, CardEntry, CardRow
+    from workbench.recorder.audit.run import AuditResult
+    from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
 
 MOST_CASES = 3
 """Names of cases that one line of text shows."""
@@ -33,8 +33,8 @@ class Report:
 
     gateway: str
     upstream: str
-    audit: Audit
-    card: Card
+    audit: AuditResult
+    card: ScoreCard
     out: str | None
 
 
@@ -82,7 +82,7 @@ def _where(out: str, first: tuple[int, ...]) -> str:
     return f"the first of them, byte by byte: workbench compare {out}#{first[0] + 1} {out}#{first[-1] + 1}"
 
 
-def _table(rows: list[Row]) -> Iterator[str]:
+def _table(rows: list[CardRow]) -> Iterator[str]:
     """The worst first."""
     for row in sorted(rows, key=lambda row: (row.is_clean, row.passed / row.of if row.of else 1.0)):
         sign = "✓" if row.is_clean else "✗"
@@ -91,7 +91,7 @@ def _table(rows: list[Row]) -> Iterator[str]:
         yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {kinds}{more}".rstrip()
 
 
-def _entry_lines(entry: Entry) -> Iterator[str]:
+def _entry_lines(entry: CardEntry) -> Iterator[str]:
     first = entry.first
     place = f" {first.was or first.at}" if first.was or first.at else ""
     yield f"  {GLYPH[first.severity]} {first.kind}{cut(place, 60)} ({first.side})"
@@ -135,14 +135,14 @@ def _as_json(report: Report) -> JsonValue:
         ],
         "damages": [_entry_json(entry) for entry in card.entries],
         "cases": [
-            {"protocol": v.protocol, "case": v.case.name, "theme": str(v.case.theme), "passed": not v.found}
+            {"protocol": v.protocol, "case": v.case.name, "theme": str(v.case.theme), "passed": not v.damages}
             for v in audit.verdicts
         ],
         "strays": list(audit.strays),
     }
 
 
-def _entry_json(entry: Entry) -> JsonValue:
+def _entry_json(entry: CardEntry) -> JsonValue:
     first = entry.first
     return {
         "kind": str(first.kind),
@@ -175,7 +175,7 @@ def _junit(report: Report) -> None:
     root = ET.Element("testsuites", name="workbench audit")
     for protocol in report.audit.ways:
         verdicts = [verdict for verdict in report.audit.verdicts if verdict.protocol == protocol]
-        failing = sum(any(_is_error(found) for found in verdict.found) for verdict in verdicts)
+        failing = sum(any(_is_error(found) for found in verdict.damages) for verdict in verdicts)
         suite = ET.SubElement(root, "testsuite", name=protocol, tests=str(len(verdicts)), failures=str(failing))
         for verdict in verdicts:
             _junit_case(suite, verdict)
@@ -187,22 +187,22 @@ def _junit(report: Report) -> None:
     write(ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n")
 
 
-def _junit_case(suite: ET.Element, verdict: Verdict) -> None:
+def _junit_case(suite: ET.Element, verdict: CaseVerdict) -> None:
     case = ET.SubElement(
         suite, "testcase", name=verdict.case.name, classname=f"{verdict.protocol}.{verdict.case.theme}"
     )
-    broken = [found for found in verdict.found if _is_error(found)]
+    broken = [found for found in verdict.damages if _is_error(found)]
     if broken:
         failure = ET.SubElement(case, "failure", message=visible(_said(broken[0])), type=str(broken[0].kind))
         failure.text = "\n".join(visible(_said(found)) for found in broken)
-    rest = [found for found in verdict.found if not _is_error(found)]
+    rest = [found for found in verdict.damages if not _is_error(found)]
     if rest:
         ET.SubElement(case, "system-out").text = "\n".join(visible(_said(found)) for found in rest)
 
 
-def _is_error(found: Found) -> bool:
+def _is_error(found: CaseDamage) -> bool:
     return found.severity == "error"
 
 
-def _said(found: Found) -> str:
+def _said(found: CaseDamage) -> str:
     return f"{found.kind} {found.was or found.at} ({found.side}): {found.words}"

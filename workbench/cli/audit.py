@@ -46,8 +46,8 @@ from workbench.cli import _files, _output, _progress
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.recorder.audit.client import Base
-    from workbench.recorder.audit.run import Audit, Plan
+    from workbench.recorder.audit.client import GatewayURL
+    from workbench.recorder.audit.run import AuditResult, AuditPlan
 
 NAME = "audit"
 HELP = "what a gateway changes"
@@ -115,20 +115,20 @@ def run(args: argparse.Namespace) -> int:
     with _told() as told:
         try:
             audit, upstream = asyncio.run(_audited(args, plan, told))
-        except audit_run.Unreached as error:
-            return _output.complain(plan.masked(str(error)), UNREACHED)
+        except audit_run.GatewayUnreachable as error:
+            return _output.complain(plan.mask(str(error)), UNREACHED)
     if out:
         _keep(audit, out, plan)
-    found = card.card(audit)
+    found = card.score_card(audit)
     report = _audit_report.Report(plan.gateway.url + plan.gateway.path, upstream, audit, found, args.out)
     _audit_report.print_in(args.format, report)
     return 1 if found.fails(args.fail_on) else 0
 
 
-def _plan(args: argparse.Namespace) -> Plan:
+def _plan(args: argparse.Namespace) -> AuditPlan:
     from workbench.recorder.audit.cases import PROTOCOLS, cases_of
     from workbench.recorder.audit.client import read_base
-    from workbench.recorder.audit.run import Plan
+    from workbench.recorder.audit.run import AuditPlan
 
     for name in (*args.protocol, *filter(None, (args.to,))):
         if name not in PROTOCOLS:
@@ -140,10 +140,10 @@ def _plan(args: argparse.Namespace) -> Plan:
                 raise UsageError(f"there is no case {name!r}", hint="--format json lists them all")
     base = read_base(args.gateway)
     wanted = tuple(dict.fromkeys(args.protocol))
-    return Plan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
+    return AuditPlan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
 
 
-def _credentials(args: argparse.Namespace, base: Base) -> tuple[tuple[str, str], ...]:
+def _credentials(args: argparse.Namespace, base: GatewayURL) -> tuple[tuple[str, str], ...]:
     """Headers that let us in: the key in every header that clients have for one."""
     key = DUMMY
     if args.key_variable:
@@ -179,24 +179,24 @@ def _out(args: argparse.Namespace) -> Path | None:
     return out
 
 
-async def _audited(args: argparse.Namespace, plan: Plan, told: Callable[[str, int, int], None]) -> tuple[Audit, str]:
+async def _audited(args: argparse.Namespace, plan: AuditPlan, told: Callable[[str, int, int], None]) -> tuple[AuditResult, str]:
     """The audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
     from workbench.recorder.audit import gateway
     from workbench.recorder.audit import run as audit_run
-    from workbench.recorder.audit.upstream import Upstream
+    from workbench.recorder.audit.upstream import AuditUpstream
 
-    upstream = Upstream(args.port if args.port is not None else 0 if args.words else PORT)
+    upstream = AuditUpstream(args.port if args.port is not None else 0 if args.words else PORT)
     async with AsyncExitStack() as stack:
         await upstream.start()
         stack.push_async_callback(upstream.close)
         if args.words:
-            await stack.enter_async_context(gateway.started(args.words, plan.gateway, upstream.url, args.wait))
+            await stack.enter_async_context(gateway.run_gateway(args.words, plan.gateway, upstream.url, args.wait))
         else:
             where = f"point your gateway's upstream at {upstream.url} (base URLs with a version: {upstream.url}/v1)"
             _output.complain(where, 0)
-        return await audit_run.run(plan, upstream, told), upstream.url
+        return await audit_run.run_audit(plan, upstream, told), upstream.url
 
 
 @contextmanager
@@ -217,7 +217,7 @@ def _told() -> Iterator[Callable[[str, int, int], None]]:
         yield told
 
 
-def _keep(audit: Audit, out: Path, plan: Plan) -> None:
+def _keep(audit: AuditResult, out: Path, plan: AuditPlan) -> None:
     from workbench.library import memory
     from workbench.wire.redaction import Redactor
     from workbench.wire.session import store

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.gateway import started
-from workbench.recorder.audit.run import Unreached
+from workbench.recorder.audit.gateway import run_gateway
+from workbench.recorder.audit.run import GatewayUnreachable
 
 
 async def test_one_that_ends_at_once_says_why() -> None:
-    with pytest.raises(Unreached, match=r"ended with 3 before it listened: no config http://up; it has to listen"):
-        async with started(
+    with pytest.raises(GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it has to listen"):
+        async with run_gateway(
             ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],
             read_base("http://127.0.0.1:1"),
             "http://up",
@@ -21,6 +21,6 @@ async def test_one_that_ends_at_once_says_why() -> None:
 
 
 async def test_one_that_never_listens_is_ended() -> None:
-    with pytest.raises(Unreached, match=r"does not listen at http://127.0.0.1:1 after 0 seconds"):
-        async with started(["sleep", "60"], read_base("http://127.0.0.1:1"), "http://up", 0):
+    with pytest.raises(GatewayUnreachable, match=r"does not listen at http://127.0.0.1:1 after 0 seconds"):
+        async with run_gateway(["sleep", "60"], read_base("http://127.0.0.1:1"), "http://up", 0):
             pass

@@ -6,18 +6,18 @@ import pytest
 
 from tests.gateways.auditing import audited
 from tests.gateways.proxy import Gateway, Message, running
-from workbench.recorder.audit.card import card
+from workbench.recorder.audit.card import score_card
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.run import Audit, Plan, Unreached, run
-from workbench.recorder.audit.upstream import Upstream
+from workbench.recorder.audit.run import AuditResult, AuditPlan, GatewayUnreachable, run_audit
+from workbench.recorder.audit.upstream import AuditUpstream
 
 
-async def _through(gateway: type[Gateway], **plan: object) -> tuple[Audit, Upstream]:
-    upstream = Upstream()
+async def _through(gateway: type[Gateway], **plan: object) -> tuple[AuditResult, AuditUpstream]:
+    upstream = AuditUpstream()
     await upstream.start()
     try:
         async with running(gateway(upstream.port)) as url:
-            return await run(Plan(read_base(url), **plan), upstream), upstream  # type: ignore[arg-type]
+            return await run_audit(AuditPlan(read_base(url), **plan), upstream), upstream  # type: ignore[arg-type]
     finally:
         await upstream.close()
 
@@ -31,11 +31,11 @@ class _Closed(Gateway):
 
 
 async def test_nobody_listens() -> None:
-    upstream = Upstream()
+    upstream = AuditUpstream()
     await upstream.start()
     try:
-        with pytest.raises(Unreached, match=r"nothing takes a connection at http://127.0.0.1:1 .*start the gateway"):
-            await run(Plan(read_base("http://127.0.0.1:1")), upstream)
+        with pytest.raises(GatewayUnreachable, match=r"nothing takes a connection at http://127.0.0.1:1 .*start the gateway"):
+            await run_audit(AuditPlan(read_base("http://127.0.0.1:1")), upstream)
     finally:
         await upstream.close()
 
@@ -47,7 +47,7 @@ async def test_a_gateway_that_answers_by_itself_is_not_audited() -> None:
             writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 26\r\n\r\nbad key: sk-secret-0123456")
             writer.close()
 
-    with pytest.raises(Unreached, match=r"answered 401 by itself: bad key.*--key-variable"):
+    with pytest.raises(GatewayUnreachable, match=r"answered 401 by itself: bad key.*--key-variable"):
         await _through(Refusing)
 
 
@@ -55,7 +55,7 @@ async def test_protocols_without_a_way_are_skipped_and_the_others_audited() -> N
     audit, _ = await _through(_Closed, only=("query",))
     assert audit.ways == {"anthropic-messages": "anthropic-messages"}
     assert set(audit.skipped) == {"openai-chat", "openai-responses", "gemini"}
-    assert [(v.case.name, v.found) for v in audit.verdicts] == [("query", ())]
+    assert [(v.case.name, v.damages) for v in audit.verdicts] == [("query", ())]
     assert audit.strays == ("GET /no-way",)
 
 
@@ -66,7 +66,7 @@ async def test_a_request_that_gets_lost_is_named() -> None:
                 message.start, message.body = ("GET", "/dropped", "HTTP/1.1"), b""
 
     audit, _ = await _through(Strict, protocols=("openai-chat",), only=("lone-surrogate", "text-edges"))
-    found = {v.case.name: [(f.kind, f.side) for f in v.found] for v in audit.verdicts}
+    found = {v.case.name: [(f.kind, f.side) for f in v.damages] for v in audit.verdicts}
     assert found == {"text-edges": [], "lone-surrogate": [("answered by the gateway", "request")]}
 
 
@@ -79,14 +79,14 @@ async def test_credentials_are_sent_and_never_shown() -> None:
     audit, _ = await _through(
         Telling, protocols=("openai-chat",), only=("query",), headers=(("X-Team", "s3cret-team-token"),)
     )
-    shown = " ".join(f.words for v in audit.verdicts for f in v.found)
-    assert audit.verdicts[0].found
+    shown = " ".join(f.words for v in audit.verdicts for f in v.damages)
+    assert audit.verdicts[0].damages
     assert "s3cret-team-token" not in shown
 
 
 async def test_a_score_card_counts_by_theme_and_names_the_worst_first() -> None:
     audit = await audited("sorts-keys", "openai-chat", cases=("key-order", "text-edges", "huge-number", "head"))
-    found = card(audit)
+    found = score_card(audit)
     rows = {row.theme: (row.passed, row.of, row.elsewhere) for row in found.rows}
     assert rows["spelling"] == (0, 2, 1)
     assert rows["texts"] == (1, 1, 0)
@@ -95,4 +95,4 @@ async def test_a_score_card_counts_by_theme_and_names_the_worst_first() -> None:
     assert [v.case.name for v in found.entries[1].verdicts] == ["key-order", "huge-number", "text-edges"]
     assert (found.passed, found.of) == (1, 4)
     assert found.fails("error")
-    assert not card(await audited("", "openai-chat", cases=("key-order",))).fails("any")
+    assert not score_card(await audited("", "openai-chat", cases=("key-order",))).fails("any")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.recorder.audit import verdicts
-from workbench.recorder.audit.verdicts import Place
+from workbench.recorder.audit.verdicts import AuditPlace
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from workbench.recorder.audit.verdicts import Place
     ],
 )
 def test_a_path_is_expected_where_a_plain_request_arrived(came: str, path: str, expected: str) -> None:
-    assert verdicts._expected(path, Place("/v1/messages", came, "anthropic-messages")) == expected
+    assert verdicts._expected_path(path, AuditPlace("/v1/messages", came, "anthropic-messages")) == expected
 
 
 @pytest.mark.parametrize(

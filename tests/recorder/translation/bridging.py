@@ -18,10 +18,10 @@ from workbench.recorder.events import (
     ResponseHead,
     ResponseStarted,
 )
-from workbench.recorder.translation.memory import Memory
-from workbench.recorder.translation.path import Path
-from workbench.recorder.translation.requests import Reply, Rules, Turn, Upstream, asked
-from workbench.recorder.translation.responses import Answer
+from workbench.recorder.translation.memory import ResponseMemory
+from workbench.recorder.translation.path import TranslationPath
+from workbench.recorder.translation.requests import OwnReply, TranslationRules, TranslatedRequest, TranslationUpstream, translate_request
+from workbench.recorder.translation.responses import TranslatedResponse
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
 from workbench.wire.exchange import Body, Headers, HttpRequest, State
@@ -33,8 +33,8 @@ UP = "http://127.0.0.1:9"
 PATIENCE = 60.0
 
 
-def upstream(label: str = "sim:deepseek", url: str = UP) -> Upstream:
-    return Upstream(resolve(label), url)
+def upstream(label: str = "sim:deepseek", url: str = UP) -> TranslationUpstream:
+    return TranslationUpstream(resolve(label), url)
 
 
 def posted(path: str, body: object, *headers: tuple[str, str]) -> HttpRequest:
@@ -51,22 +51,22 @@ def blocks(*said: Mapping[str, object], **more: object) -> dict[str, object]:
 class Bench:
     """A bridge before a simulator, without a socket."""
 
-    def __init__(self, simulator: Simulator, label: str, rules: Rules) -> None:
+    def __init__(self, simulator: Simulator, label: str, rules: TranslationRules) -> None:
         self.simulator, self.upstream, self.rules = simulator, upstream(f"sim:{label}"), rules
-        self.memory = Memory()
-        self.turn: Turn | None = None
-        self.answer: Answer | None = None
+        self.memory = ResponseMemory()
+        self.turn: TranslatedRequest | None = None
+        self.answer: TranslatedResponse | None = None
         self._count = 0
 
     def ask(self, path: str, body: object, *headers: tuple[str, str], cut: int = 0) -> tuple[int, bytes]:
         """Status and body of what the client gets. ``cut``: bytes after which the upstream breaks off."""
         self._count += 1
-        found = asked(posted(path, body, *headers), self.upstream, self.rules, self.memory)
-        if isinstance(found, Reply):
+        found = translate_request(posted(path, body, *headers), self.upstream, self.rules, self.memory)
+        if isinstance(found, OwnReply):
             return found.status, found.body
         self.turn, sent = found, found.request
         reply = self.simulator.send(sent.method, sent.url.removeprefix(UP), tuple(sent.headers), sent.body.raw)
-        self.answer = Answer(found, reply.status, Headers(tuple(reply.headers)), self.memory, f"a{self._count}")
+        self.answer = TranslatedResponse(found, reply.status, Headers(tuple(reply.headers)), self.memory, f"a{self._count}")
         self.heard = said = reply.body()[: cut or None]
         out = b"".join(self.answer.feed(said[at : at + 7]) for at in range(0, len(said), 7))
         out += self.answer.end(is_whole=not cut)
@@ -87,7 +87,7 @@ class Bench:
 
 
 def bench(label: str, spoken: str, *, model: str = "", simulator: Simulator | None = None, **rules: object) -> Bench:
-    return Bench(simulator or Simulator(label), label, Rules(spoken, model, **rules))
+    return Bench(simulator or Simulator(label), label, TranslationRules(spoken, model, **rules))
 
 
 class Heard:
@@ -131,16 +131,16 @@ class Heard:
 class Bridged:
     """A whole path that listens, in a loop of its own."""
 
-    def __init__(self, url: str, heard: Heard, path: Path) -> None:
+    def __init__(self, url: str, heard: Heard, path: TranslationPath) -> None:
         self.url, self.heard, self.path = url, heard, path
 
 
 @contextmanager
-def bridged(target: str | Target, url: str, rules: Rules, hop: str = "") -> Iterator[Bridged]:
+def bridged(target: str | Target, url: str, rules: TranslationRules, hop: str = "") -> Iterator[Bridged]:
     """A path to one upstream."""
     heard, loop = Heard(), asyncio.new_event_loop()
-    found = Upstream(resolve(target) if isinstance(target, str) else target, url)
-    path = Path({"default": found}, rules, heard, hop=hop)
+    found = TranslationUpstream(resolve(target) if isinstance(target, str) else target, url)
+    path = TranslationPath({"default": found}, rules, heard, hop=hop)
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     asyncio.run_coroutine_threadsafe(path.__aenter__(), loop).result(PATIENCE)
@@ -159,6 +159,6 @@ def simulated(label: str, spoken: str, *, simulator: Simulator | None = None, **
     """A path to a simulator."""
     with (
         serve(simulator or Simulator(label)) as server,
-        bridged(f"sim:{label}", server.url, Rules(spoken, **words)) as one,
+        bridged(f"sim:{label}", server.url, TranslationRules(spoken, **words)) as one,
     ):
         yield one

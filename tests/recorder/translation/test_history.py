@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.recorder.translation.handles import handle
-from workbench.recorder.translation.history import restored
-from workbench.recorder.translation.memory import Kept, Memory, content_of, context_of
+from workbench.recorder.translation.history import restore_history
+from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of
 
 THOUGHT = Reasoning(Carrier.REASONING_CONTENT, "hm")
 LATER = Reasoning(Carrier.REASONING_CONTENT, "so")
@@ -26,14 +26,14 @@ RESULTS = Message("user", (ToolResultIR("c1", (Text("a"),)), ToolResultIR("c2", 
 
 @pytest.fixture
 def memory():
-    memory = Memory()
+    memory = ResponseMemory()
     ids = {"c1": "up1", "c2": "up2"}
-    memory.keep(Kept("n1", OWN, ids, content_of(OWN), context_of([USER])))
+    memory.keep(RememberedResponse("n1", OWN, ids, content_of(OWN), context_of([USER])))
     return memory
 
 
 def back(memory, *messages, wanted=lambda part: True):
-    return restored(ModelRequest("anthropic-messages", "m", messages), memory, wanted)
+    return restore_history(ModelRequest("anthropic-messages", "m", messages), memory, wanted)
 
 
 def test_an_answer_goes_back_as_it_came(memory):
@@ -45,7 +45,7 @@ def test_an_answer_goes_back_as_it_came(memory):
 
 
 def test_results_of_a_client_without_ids_get_those_of_the_calls_they_answer(memory):
-    memory.keep(Kept("n2", OWN, {}, content_of(OWN), context_of([USER])))
+    memory.keep(RememberedResponse("n2", OWN, {}, content_of(OWN), context_of([USER])))
     client = Message("model", (Text("I look."), call(None), call(None, "/")))
     answers = tuple(ToolResultIR(None, (Text(text),), name="ls") for text in ("a", "b", "one too many"))
     made = back(memory, USER, client, Message("user", answers)).request
@@ -83,7 +83,7 @@ def test_reasoning_that_the_upstream_refuses_is_left_out(memory):
 
 def test_what_nobody_knows_stays_as_it_is():
     client = Message("assistant", (THOUGHT, Text("I look."), call("c1")), pointer="/messages/1")
-    made = back(Memory(), USER, client, RESULTS)
+    made = back(ResponseMemory(), USER, client, RESULTS)
     assert made.request.messages == (USER, client, RESULTS) and not made.changes
     assert made.context == context_of([RESULTS])
 
@@ -109,8 +109,8 @@ MESSAGES = st.lists(
 @settings(max_examples=20)
 @given(MESSAGES)
 def test_any_history_loses_its_handles_and_nothing_said(messages):
-    memory = Memory()
-    memory.keep(Kept("n1", OWN, {"c1": "up1", "c2": None}, content_of(OWN), context_of([USER])))
+    memory = ResponseMemory()
+    memory.keep(RememberedResponse("n1", OWN, {"c1": "up1", "c2": None}, content_of(OWN), context_of([USER])))
     made = back(memory, *messages).request
     proofs = [part.signature or "" for m in made.messages for _, part in m.reasoning() if m.role == "assistant"]
     assert not any(proof.startswith("workbench:") for proof in proofs)

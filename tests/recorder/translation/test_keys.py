@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.translation.keys import client_key, keyed
+from workbench.recorder.translation.keys import client_key, with_key
 from workbench.send.outgoing import Outgoing
 from workbench.send.target import Target
 from workbench.wire.exchange import Headers, HttpRequest
@@ -30,7 +30,7 @@ def test_the_key_of_a_client(headers, url, key):
 def sent(protocol, url=DEEPSEEK, variable="", environ=(), key="k1"):
     target = Target("t", protocol, url, key_variable=variable)
     outgoing = Outgoing(target, HttpRequest(url=f"{url}/v1/x"), protocol)
-    return keyed(outgoing, Headers((("x-api-key", key),)), "/", dict(environ))
+    return with_key(outgoing, Headers((("x-api-key", key),)), "/", dict(environ))
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import Carrier, Message, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.recorder.translation.memory import Kept, Memory, content_of, context_of
+from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of
 
 
 def kept(name, *ids, words="Done.", context="c", thought="hm"):
     calls = tuple(ToolCallIR(id, "ls", {"path": id}, "function") for id in ids)
     parts = (Reasoning(Carrier.REASONING_CONTENT, thought), Text(words), *calls)
-    return Kept(name, parts, {id: id for id in ids}, content_of(parts), context)
+    return RememberedResponse(name, parts, {id: id for id in ids}, content_of(parts), context)
 
 
 @pytest.fixture
 def memory():
-    memory = Memory()
+    memory = ResponseMemory()
     for one in (kept("a", "x"), kept("b", "y", "z"), kept("c", "x", words="other"), kept("d", context="d"), kept("e")):
         memory.keep(one)
     return memory
@@ -60,13 +60,13 @@ def test_what_a_client_repeats_is_found(memory, asked, found):
 
 
 def test_one_answer_alone_is_found_whatever_it_followed():
-    memory = Memory()
+    memory = ResponseMemory()
     memory.keep(kept("a"))
     assert memory.find([], [], DONE, "elsewhere").name == "a"
 
 
 def test_what_was_not_asked_for_longest_is_forgotten():
-    memory = Memory(3 * 12_000)
+    memory = ResponseMemory(3 * 12_000)
     for name in "abc":
         memory.keep(kept(name, name, thought="." * 9_000))
     assert memory.find([], ["a"], "", "")

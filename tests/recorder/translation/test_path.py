@@ -10,20 +10,20 @@ import pytest
 
 from tests.recorder.translation.bridging import Heard, blocks, upstream
 from workbench.errors import UsageError
-from workbench.recorder.translation.path import Path, places, reached
-from workbench.recorder.translation.requests import Rules
+from workbench.recorder.translation.path import TranslationPath, hop_names, resolve_upstreams
+from workbench.recorder.translation.requests import TranslationRules
 
 
 def test_places_are_named_behind_what_people_say():
-    assert places("") == ("client", "upstream")
-    assert places("here") == ("here:client", "here:upstream")
+    assert hop_names("") == ("client", "upstream")
+    assert hop_names("here") == ("here:client", "here:upstream")
 
 
 def test_a_target_has_to_speak_the_protocol():
     with ExitStack() as stack, pytest.raises(UsageError, match="sim:qwen does not speak gemini; say --as openai-chat"):
-        reached({"default": "sim:qwen"}, "gemini", stack)
+        resolve_upstreams({"default": "sim:qwen"}, "gemini", stack)
     with ExitStack() as stack:
-        found = reached({"a": "https://api.deepseek.com", "b": "sim:qwen"}, "openai-chat", stack)
+        found = resolve_upstreams({"a": "https://api.deepseek.com", "b": "sim:qwen"}, "openai-chat", stack)
         assert found["a"].url == "https://api.deepseek.com" and found["a"].target.key_variable == "DEEPSEEK_API_KEY"
         assert found["b"].url.startswith("http://127.0.0.1:") and found["b"].target.name == "sim:qwen"
 
@@ -31,8 +31,8 @@ def test_a_target_has_to_speak_the_protocol():
 def test_a_port_that_is_taken_ends_all_of_it():
     async def play():
         one = {"default": upstream()}
-        async with Path(one, Rules("openai-chat"), Heard()) as first:
-            second = Path(one, Rules("openai-chat"), Heard(), port=first.port)
+        async with TranslationPath(one, TranslationRules("openai-chat"), Heard()) as first:
+            second = TranslationPath(one, TranslationRules("openai-chat"), Heard(), port=first.port)
             with pytest.raises(UsageError, match="cannot listen"):
                 await second.start()
 
@@ -52,9 +52,9 @@ async def asked(path, port):
 def test_several_upstreams_have_paths_of_their_own():
     async def play():
         with ExitStack() as stack:
-            found = reached({"a": "sim:deepseek", "b": "sim:qwen"}, "openai-chat", stack)
+            found = resolve_upstreams({"a": "sim:deepseek", "b": "sim:qwen"}, "openai-chat", stack)
             heard = Heard()
-            async with Path(found, Rules("openai-chat"), heard) as path:
+            async with TranslationPath(found, TranslationRules("openai-chat"), heard) as path:
                 assert path.url("b") == f"http://127.0.0.1:{path.port}/b"
                 for name in ("a", "b"):
                     assert b"200 OK" in await asked(f"/{name}/v1/messages", path.port)

@@ -7,7 +7,7 @@ import pytest
 from workbench import protocols
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR, ToolDef
 from workbench.recorder.translation.handles import name_of
-from workbench.recorder.translation.reasoning_proofs import Namer, Signer, parsed
+from workbench.recorder.translation.reasoning_proofs import ResponseNamer, Signer, read_text_calls
 
 CALL = ToolCallIR("1", "ls", {}, "function")
 PLAIN = Reasoning(Carrier.REASONING_CONTENT, "hm")
@@ -47,7 +47,7 @@ def test_reasoning_has_a_proof_where_the_client_wants_one(client, parts, given, 
 
 
 def test_calls_without_ids_are_named():
-    namer = Namer("a1")
+    namer = ResponseNamer("a1")
     assert (namer.choose("x"), namer.choose(None), namer.choose("")) == (None, "call_a1_1", "call_a1_2")
 
 
@@ -65,7 +65,7 @@ HERMES = '<tool_call>\n{"name": "ls", "arguments": {"path": "."}}\n</tool_call>'
 )
 def test_calls_are_read_out_of_text(text, calls, words):
     response = ModelResponse("openai-chat", messages=(Message("assistant", (Text(text),)),), stop="stop")
-    made, changes = parsed(response, "hermes", (ToolDef("ls", None, {"type": "object"}),))
+    made, changes = read_text_calls(response, "hermes", (ToolDef("ls", None, {"type": "object"}),))
     assert [call.name for _, call in made.messages[0].tool_calls()] == calls
     assert "".join(part.text for part in made.messages[0].parts if isinstance(part, Text)) == words
     assert made.stop == ("tool_calls" if calls else "stop") and len(changes) == len(calls)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.recorder.translation.bridging import BLOCK_TOOL, bench, blocks, posted
 from workbench.probes.profiles import CapabilityProfile, Key
-from workbench.recorder.translation.requests import Reply, Turn, asked
+from workbench.recorder.translation.requests import OwnReply, TranslatedRequest, translate_request
 from workbench.wire.exchange import Body, Headers, HttpRequest
 
 
@@ -29,8 +29,8 @@ def test_a_compressed_body_is_read():
     one = bench("deepseek", "openai-chat")
     raw = gzip.compress(json.dumps(blocks()).encode())
     headers = Headers((("content-encoding", "gzip"), ("content-type", "application/json")))
-    made = asked(HttpRequest("POST", "/v1/messages", headers, Body(raw, "gzip")), one.upstream, one.rules, one.memory)
-    assert isinstance(made, Turn) and made.request.headers.get("content-encoding") is None
+    made = translate_request(HttpRequest("POST", "/v1/messages", headers, Body(raw, "gzip")), one.upstream, one.rules, one.memory)
+    assert isinstance(made, TranslatedRequest) and made.request.headers.get("content-encoding") is None
     assert json.loads(made.request.body.raw)["messages"]
 
 
@@ -53,20 +53,20 @@ def test_what_cannot_go_upstream_is_refused_in_the_client_s_words(path, body, st
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 def test_somebody_is_there(method):
     one = bench("deepseek", "openai-chat")
-    assert asked(HttpRequest(method, "/"), one.upstream, one.rules, one.memory) == Reply(200, b"")
+    assert translate_request(HttpRequest(method, "/"), one.upstream, one.rules, one.memory) == OwnReply(200, b"")
 
 
 def test_what_asks_no_model_passes_where_the_client_speaks_as_the_upstream_does():
     one = bench("deepseek", "openai-chat")
-    made = asked(HttpRequest("GET", "/v1/models?limit=3"), one.upstream, one.rules, one.memory)
-    assert isinstance(made, Turn) and made.is_plain and made.request.url == "http://127.0.0.1:9/v1/models?limit=3"
+    made = translate_request(HttpRequest("GET", "/v1/models?limit=3"), one.upstream, one.rules, one.memory)
+    assert isinstance(made, TranslatedRequest) and made.is_plain and made.request.url == "http://127.0.0.1:9/v1/models?limit=3"
 
 
 def test_the_same_protocol_passes_byte_for_byte():
     one = bench("deepseek", "openai-chat")
     raw = b'{ "model":"deepseek-v4-flash" , "messages":[{"role":"user","content":"hi"}],"x_own":1.50}'
     headers = (("Authorization", "Bearer k1"), ("X-Own", "é"))
-    made = asked(posted("/v1/chat/completions?a=b", raw, *headers), one.upstream, one.rules, one.memory)
+    made = translate_request(posted("/v1/chat/completions?a=b", raw, *headers), one.upstream, one.rules, one.memory)
     assert made.request.body.raw == raw and made.request.headers.items[1:] == headers
     assert [change.text for change in made.changes] == ["unchanged, since it is in openai-chat already"]
 
@@ -114,8 +114,8 @@ PATHS = ("/v1/messages", "/v1/responses", "/v1beta/models/g:generateContent")
 def test_any_history_is_sent_or_refused(said, path):
     one = bench("deepseek", "openai-chat")
     key = {"/v1/messages": "messages", "/v1/responses": "input"}.get(path, "contents")
-    made = asked(posted(path, {"model": "m", key: said, "tools": [BLOCK_TOOL]}), one.upstream, one.rules, one.memory)
-    if isinstance(made, Reply):
+    made = translate_request(posted(path, {"model": "m", key: said, "tools": [BLOCK_TOOL]}), one.upstream, one.rules, one.memory)
+    if isinstance(made, OwnReply):
         assert made.status == 400 and json.loads(made.body)
     else:
         assert b'"signature":"workbench:' not in made.request.body.raw

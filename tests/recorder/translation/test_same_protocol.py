@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.recorder.translation.bridging import BLOCK_TOOL, CHAT_TOOL, SCHEMA, bench
-from workbench.recorder.translation.memory import Memory
-from workbench.recorder.translation.requests import Turn
-from workbench.recorder.translation.responses import Answer
+from workbench.recorder.translation.memory import ResponseMemory
+from workbench.recorder.translation.requests import TranslatedRequest
+from workbench.recorder.translation.responses import TranslatedResponse
 from workbench.wire.exchange import Headers, HttpRequest
 
 ASKED = {"role": "user", "content": "what is here?"}
@@ -91,15 +91,15 @@ def test_what_nobody_says_is_owed_stays_out_unless_it_is_asked_for():
     body = {"model": "m", "messages": [ASKED, {"role": "assistant", "content": None, "tool_calls": [call]}]}
     for on, expected in (((), None), (("reasoning-replay=verbatim",), "hm")):
         one = bench("generic", "openai-chat", on=on)
-        turn = Turn("openai-chat", "openai-chat", HttpRequest(), is_plain=True, is_kept=True)
-        made = Answer(turn, 200, Headers((("content-type", "application/json"),)), one.memory, "a9")
+        turn = TranslatedRequest("openai-chat", "openai-chat", HttpRequest(), is_plain=True, is_kept=True)
+        made = TranslatedResponse(turn, 200, Headers((("content-type", "application/json"),)), one.memory, "a9")
         assert made.feed(json.dumps(answer).encode()) and made.end() == b""
         one.ask("/v1/chat/completions", body)
         assert one.sent["messages"][1].get("reasoning") == expected
 
 
 def test_an_answer_that_is_an_error_is_not_remembered():
-    memory = Memory()
-    turn = Turn("openai-chat", "openai-chat", HttpRequest(), is_plain=True, is_kept=True)
-    made = Answer(turn, 200, Headers((("content-type", "application/json"),)), memory, "a1")
+    memory = ResponseMemory()
+    turn = TranslatedRequest("openai-chat", "openai-chat", HttpRequest(), is_plain=True, is_kept=True)
+    made = TranslatedResponse(turn, 200, Headers((("content-type", "application/json"),)), memory, "a1")
     assert made.feed(b'{"error": {"message": "no"}}') and not made.end() and not len(memory)

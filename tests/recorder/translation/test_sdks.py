@@ -143,7 +143,7 @@ def test_a_tool_loop_through_another_protocol(client, label, spoken, model, carr
             b"d29ya2JlbmNoO", b"workbench:"
         )
     assert {heard.ends[key] for key in asked} == {(State.COMPLETE, "")}
-    assert path.path.filing.counts["reasoning"] >= 2
+    assert path.path.records.counts["reasoning"] >= 2
 
 
 def test_what_is_spoken_already_passes_unchanged():

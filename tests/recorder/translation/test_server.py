@@ -10,8 +10,8 @@ import pytest
 
 from tests.recorder.relaying import Notes, Peer, serving
 from tests.recorder.translation.bridging import blocks, upstream
-from workbench.recorder.translation.path import Path
-from workbench.recorder.translation.requests import Rules
+from workbench.recorder.translation.path import TranslationPath
+from workbench.recorder.translation.requests import TranslationRules
 from workbench.wire.exchange import State
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -55,7 +55,7 @@ async def staged(**rules):
     tap = Notes()
     async with serving() as server:
         up = upstream("sim:deepseek", f"http://127.0.0.1:{server.port}/beta")
-        async with Path({"default": up}, Rules("openai-chat", **rules), tap, hop="far") as path:
+        async with TranslationPath({"default": up}, TranslationRules("openai-chat", **rules), tap, hop="far") as path:
             stage = Stage(path, tap, server)
             yield stage
             for peer in stage.peers:

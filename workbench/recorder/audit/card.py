@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from workbench.contracts import Severity
 from workbench.diff.damage import Kind
 from workbench.recorder.audit.case import Theme
-from workbench.recorder.audit.run import Audit
-from workbench.recorder.audit.verdicts import Found, Verdict
+from workbench.recorder.audit.run import AuditResult
+from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CardRow:
     """One theme.
 
     Attributes:
@@ -35,7 +35,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CardEntry:
     """One kind of damage at places that are alike, with the cases that show it.
 
     Attributes:
@@ -46,23 +46,23 @@ class Entry:
         rule: slug of the rule that says more, "" for none.
     """
 
-    first: Found
+    first: CaseDamage
     places: tuple[str, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CaseVerdict, ...]
     why: str
     rule: str
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ScoreCard:
     """All of it.
 
     Attributes:
         passed, of: cases.
     """
 
-    rows: tuple[Row, ...]
-    entries: tuple[Entry, ...]
+    rows: tuple[CardRow, ...]
+    entries: tuple[CardEntry, ...]
     passed: int
     of: int
 
@@ -73,19 +73,19 @@ class Card:
         return worst is not None and worst <= wanted.rank
 
 
-def card(audit: Audit) -> Card:
+def score_card(audit: AuditResult) -> ScoreCard:
     """Sum an audit up."""
     verdicts = audit.verdicts
     rows = (_row(theme, verdicts) for theme in Theme)
-    passed = sum(not verdict.found for verdict in verdicts)
-    return Card(tuple(row for row in rows if row.of or row.kinds), tuple(_entries(verdicts)), passed, len(verdicts))
+    passed = sum(not verdict.damages for verdict in verdicts)
+    return ScoreCard(tuple(row for row in rows if row.of or row.kinds), tuple(_entries(verdicts)), passed, len(verdicts))
 
 
-def _row(theme: Theme, verdicts: Sequence[Verdict]) -> Row:
+def _row(theme: Theme, verdicts: Sequence[CaseVerdict]) -> CardRow:
     kinds: dict[str, int] = {}
     passed = of = elsewhere = 0
     for verdict in verdicts:
-        own = {found.kind for found in verdict.found if found.theme is theme}
+        own = {found.kind for found in verdict.damages if found.theme is theme}
         for kind in own:
             kinds[kind] = kinds.get(kind, 0) + 1
         if verdict.case.theme is theme:
@@ -93,19 +93,19 @@ def _row(theme: Theme, verdicts: Sequence[Verdict]) -> Row:
             passed += not own
         else:
             elsewhere += bool(own)
-    return Row(theme, passed, of, elsewhere, tuple(sorted(kinds, key=lambda kind: -kinds[kind])))
+    return CardRow(theme, passed, of, elsewhere, tuple(sorted(kinds, key=lambda kind: -kinds[kind])))
 
 
-def _entries(verdicts: Iterable[Verdict]) -> list[Entry]:
-    groups: dict[tuple[str, str, str, str], list[tuple[Verdict, Found]]] = {}
+def _entries(verdicts: Iterable[CaseVerdict]) -> list[CardEntry]:
+    groups: dict[tuple[str, str, str, str], list[tuple[CaseVerdict, CaseDamage]]] = {}
     for verdict in verdicts:
-        for found in verdict.found:
-            groups.setdefault((found.kind, found.side, _alike(found), found.severity), []).append((verdict, found))
+        for found in verdict.damages:
+            groups.setdefault((found.kind, found.side, _likeness(found), found.severity), []).append((verdict, found))
     entries = [_entry(group) for group in groups.values()]
     return sorted(entries, key=lambda entry: (entry.first.severity.rank, -len(entry.verdicts)))
 
 
-def _alike(found: Found) -> str:
+def _likeness(found: CaseDamage) -> str:
     """What makes two findings of a kind one entry: the name of the member, in whatever protocol; how it was changed."""
     if found.kind in _EVERYWHERE or found.kind in _MANY:
         return ""
@@ -129,7 +129,7 @@ _MANY = _ADDED | {
 """Kinds of which a gateway does many: their places are one list."""
 
 
-def _entry(group: list[tuple[Verdict, Found]]) -> Entry:
+def _entry(group: list[tuple[CaseVerdict, CaseDamage]]) -> CardEntry:
     """The case that is about it stands for all; what it breaks is told where no case about something else shows it."""
     own = [pair for pair in group if pair[0].case.theme is pair[1].theme] or group
     verdict, first = own[0]
@@ -139,4 +139,4 @@ def _entry(group: list[tuple[Verdict, Found]]) -> Entry:
     is_alone = first.kind in _EVERYWHERE or all(v.case.why == case.why for v, _ in group)
     is_told = case.theme is first.theme and is_alone and first.kind not in _ADDED
     why, rule = (case.why, case.rule) if is_told else ("", "")
-    return Entry(first, tuple(places), tuple(dict.fromkeys((verdict, *others))), why, rule)
+    return CardEntry(first, tuple(places), tuple(dict.fromkeys((verdict, *others))), why, rule)

@@ -38,7 +38,7 @@ class Theme(StrEnum):
 _OF_ANSWERS = frozenset(list(Theme)[list(Theme).index(Theme.FIELDS_BACK) :])
 
 
-class Framing(Enum):
+class ResponseFraming(Enum):
     """How the end of an answer is told."""
 
     LENGTH = "Content-Length"
@@ -46,7 +46,7 @@ class Framing(Enum):
     CLOSE = "the end of the connection"
 
 
-class End(Enum):
+class ResponseEnd(Enum):
     """How our upstream ends an answer."""
 
     WHOLE = "whole"
@@ -55,7 +55,7 @@ class End(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CaseResponse:
     """What our upstream answers.
 
     Attributes:
@@ -67,13 +67,13 @@ class Answer:
     pieces: tuple[bytes, ...] = ()
     status: int = 200
     headers: Pairs = (("Content-Type", "application/json"),)
-    framing: Framing = Framing.LENGTH
-    end: End = End.WHOLE
+    framing: ResponseFraming = ResponseFraming.LENGTH
+    end: ResponseEnd = ResponseEnd.WHOLE
     in_events: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CaseRequest:
     """A request.
 
     Attributes:
@@ -89,7 +89,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AuditCase:
     """One request and its answer, both legal.
 
     Attributes:
@@ -104,17 +104,17 @@ class Case:
     name: str
     theme: Theme
     shows: str
-    asked: Asked
-    answer: Answer
+    request: CaseRequest
+    response: CaseResponse
     why: str = ""
     rule: str = ""
-    in_meaning: bool = False
+    is_convertible: bool = False
     hangs_up: bool = False
 
     @property
     def streams(self) -> bool:
         """The answer is a stream."""
-        return self.answer.framing is Framing.CHUNKED
+        return self.response.framing is ResponseFraming.CHUNKED
 
 
 def mark(name: str) -> str:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.recorder.audit.case import Asked, Pairs
+from workbench.recorder.audit.case import CaseRequest, Pairs
 from workbench.recorder.audit.sighting import Sighting
-from workbench.recorder.audit.stage import Stage
+from workbench.recorder.audit.stage import CaseStage
 from workbench.wire.exchange import Headers
 from workbench.wire.http1.body import response_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, read_response, render
@@ -26,7 +26,7 @@ _USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))
 _JSON = ("Content-Type", "application/json")
 
 
-class Base(NamedTuple):
+class GatewayURL(NamedTuple):
     """A gateway's base URL, read."""
 
     host: str
@@ -52,7 +52,7 @@ class Base(NamedTuple):
         return self.path + (path[len(first) + 1 :] if doubled else path)
 
 
-def read_base(url: str) -> Base:
+def read_base(url: str) -> GatewayURL:
     """A gateway's URL as people give it. Raises UsageError."""
     parts = urlsplit(url if "://" in url else f"http://{url}")
     try:
@@ -64,10 +64,10 @@ def read_base(url: str) -> Base:
     if parts.username or parts.password:
         raise UsageError("the gateway's URL holds a password", hint="give it with --header NAME:VALUE")
     tls = parts.scheme == "https"
-    return Base(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls)
+    return GatewayURL(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls)
 
 
-class Client:
+class AuditClient:
     """Sends requests, each on a connection of its own.
 
     Args:
@@ -75,11 +75,11 @@ class Client:
         deadline: seconds that an answer may take.
     """
 
-    def __init__(self, base: Base, headers: Pairs, deadline: float) -> None:
+    def __init__(self, base: GatewayURL, headers: Pairs, deadline: float) -> None:
         self._base, self._headers, self.deadline = base, headers, deadline
         self._tls = ssl.create_default_context() if base.tls else None
 
-    async def send(self, asked: Asked, stage: Stage, *, leaves: float | None = None) -> Sighting:
+    async def send(self, asked: CaseRequest, stage: CaseStage, *, leaves: float | None = None) -> Sighting:
         """Send one request and hear its answer out; what went wrong stands in the sighting's ``note``.
 
         Args:
@@ -108,7 +108,7 @@ class Client:
             writer.transport.abort() if hangs_up else writer.close()
             stage.client_over()
 
-    async def _ask(self, asked: Asked, writer: asyncio.StreamWriter) -> Sighting:
+    async def _ask(self, asked: CaseRequest, writer: asyncio.StreamWriter) -> Sighting:
         loop = asyncio.get_running_loop()
         target = self._base.target(asked.path)
         own = {name.lower() for name, _ in asked.headers}
@@ -120,14 +120,14 @@ class Client:
         start = f"{asked.method} {target} HTTP/1.1".encode()
         writer.write(render(start, [f"{name}: {value}".encode("latin-1") for name, value in lines]))
         if asked.body is not None:
-            seen.asked.add(asked.body, loop.time())
+            seen.request_body.add(asked.body, loop.time())
             writer.write(asked.body)
         with suppress(ConnectionError):  # who answers before the request is whole may close: its answer is read
             await writer.drain()
         return seen
 
     async def _hear(
-        self, seen: Sighting, reader: asyncio.StreamReader, stage: Stage, method: bytes, hangs_up: bool
+        self, seen: Sighting, reader: asyncio.StreamReader, stage: CaseStage, method: bytes, hangs_up: bool
     ) -> None:
         loop, heads = asyncio.get_running_loop(), HeadBuffer()
         while seen.response is None:
@@ -142,9 +142,9 @@ class Client:
         while True:
             for piece in body.feed(data).pieces:
                 if piece:
-                    seen.answered.add(piece, loop.time())
+                    seen.response_body.add(piece, loop.time())
                     stage.client_got(piece, loop.time())
-            if body.is_done or (hangs_up and seen.answered.pieces):
+            if body.is_done or (hangs_up and seen.response_body.pieces):
                 seen.is_left = not body.is_done
                 return
             data = await reader.read(_READ)

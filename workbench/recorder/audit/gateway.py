@@ -11,15 +11,15 @@ from contextlib import asynccontextmanager, suppress
 from typing import IO
 
 from workbench.limits import SNIPPET
-from workbench.recorder.audit.client import Base
-from workbench.recorder.audit.run import Unreached
+from workbench.recorder.audit.client import GatewayURL
+from workbench.recorder.audit.run import GatewayUnreachable
 
 _LOOKS = 0.05  # seconds between two looks whether it listens
 _LEAVES = 5.0  # seconds it has to end
 
 
 @asynccontextmanager
-async def started(words: Sequence[str], gateway: Base, upstream: str, seconds: float) -> AsyncIterator[None]:
+async def run_gateway(words: Sequence[str], gateway: GatewayURL, upstream: str, seconds: float) -> AsyncIterator[None]:
     """Run a gateway: ``{upstream}`` in its words, and WORKBENCH_UPSTREAM, are our upstream's URL.
 
     Raises:
@@ -33,14 +33,14 @@ async def started(words: Sequence[str], gateway: Base, upstream: str, seconds: f
             env=os.environ | {"WORKBENCH_UPSTREAM": upstream},
         )  # fmt: skip
         try:
-            await _listens(process, gateway, seconds, said, own[0])
+            await _wait_until_listening(process, gateway, seconds, said, own[0])
             yield
         finally:
             await _end(process)
 
 
-async def _listens(
-    process: asyncio.subprocess.Process, gateway: Base, seconds: float, said: IO[bytes], name: str
+async def _wait_until_listening(
+    process: asyncio.subprocess.Process, gateway: GatewayURL, seconds: float, said: IO[bytes], name: str
 ) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -48,13 +48,13 @@ async def _listens(
         if process.returncode is not None:
             last = _last_line(said)
             what = f"{name} ended with {process.returncode} before it listened" + (f": {last}" if last else "")
-            raise Unreached(what, hint=f"it has to listen at {gateway.url}")
+            raise GatewayUnreachable(what, hint=f"it has to listen at {gateway.url}")
         with suppress(OSError):
             _, writer = await asyncio.open_connection(gateway.host, gateway.port)
             writer.close()
             return
         if loop.time() > until:
-            raise Unreached(
+            raise GatewayUnreachable(
                 f"{name} does not listen at {gateway.url} after {seconds:g} seconds", hint="give --wait more"
             )
         await asyncio.sleep(_LOOKS)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from workbench.errors import WorkbenchError
 from workbench.limits import SNIPPET
 from workbench.protocols.decode import DecodedExchange
-from workbench.recorder.audit.case import Case, Pairs
+from workbench.recorder.audit.case import AuditCase, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
-from workbench.recorder.audit.client import NO_TIME, Base, Client
-from workbench.recorder.audit.stage import Patience, Stage
-from workbench.recorder.audit.upstream import Upstream
-from workbench.recorder.audit.verdicts import Place, Seen, Verdict, judged
+from workbench.recorder.audit.client import NO_TIME, GatewayURL, AuditClient
+from workbench.recorder.audit.stage import PieceTimeout, CaseStage
+from workbench.recorder.audit.upstream import AuditUpstream
+from workbench.recorder.audit.verdicts import AuditPlace, CaseSightings, CaseVerdict, judge_case
 from workbench.wire.exchange import Exchange
 
 PATIENCE = 1.0
@@ -33,12 +33,12 @@ _SECRET = 8
 _AT_THE_END = 0.5  # seconds that a hang-up may take to get to the upstream beyond the signs of life
 
 
-class Unreached(WorkbenchError):
+class GatewayUnreachable(WorkbenchError):
     """The gateway does not bring requests to our upstream."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AuditPlan:
     """What to audit.
 
     Attributes:
@@ -49,7 +49,7 @@ class Plan:
         only: names of the cases to send, () for all.
     """
 
-    gateway: Base
+    gateway: GatewayURL
     protocols: tuple[str, ...] = ()
     to: str = ""
     model: str = ""
@@ -58,7 +58,7 @@ class Plan:
     patience: float = PATIENCE
     deadline: float = DEADLINE
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """A text without the credentials that are sent: gateways quote them."""
         for _, value in self.headers:
             for secret in (value, value.rpartition(" ")[2]):
@@ -67,7 +67,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Audit:
+class AuditResult:
     """What came of it.
 
     Attributes:
@@ -78,66 +78,66 @@ class Audit:
         strays: requests that the gateway sent by itself.
     """
 
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[CaseVerdict] = field(default_factory=list)
     ways: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
     strays: tuple[str, ...] = ()
 
 
-_TELLING = 64
+_DISTINCTIVE = 64
 """Bytes from which a body tells which request it answers."""
 
-Told = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """``told(protocol, done, of)``: how far it is."""
 
 
-async def run(plan: Plan, upstream: Upstream, told: Told = lambda protocol, done, of: None) -> Audit:
+async def run_audit(plan: AuditPlan, upstream: AuditUpstream, told: Progress = lambda protocol, done, of: None) -> AuditResult:
     """Send every case through the gateway. ``upstream`` has started. Raises Unreached."""
-    return await _Run(plan, upstream, told).all()
+    return await _AuditRun(plan, upstream, told).all()
 
 
-class _Run:
-    def __init__(self, plan: Plan, upstream: Upstream, told: Told) -> None:
-        self._plan, self._upstream, self._told = plan, upstream, told
-        self._client = Client(plan.gateway, plan.headers, plan.deadline)
-        self._patience = Patience(plan.patience)
-        self._audit = Audit()
+class _AuditRun:
+    def __init__(self, plan: AuditPlan, upstream: AuditUpstream, told: Progress) -> None:
+        self._plan, self._upstream, self._progress = plan, upstream, told
+        self._client = AuditClient(plan.gateway, plan.headers, plan.deadline)
+        self._patience = PieceTimeout(plan.patience)
+        self._audit = AuditResult()
         self._answered: dict[bytes, str] = {}
         self._epoch = time.time() - asyncio.get_running_loop().time()
 
-    async def all(self) -> Audit:
+    async def all(self) -> AuditResult:
         places = {protocol: await self._hello(protocol) for protocol in self._plan.protocols or PROTOCOLS}
         reached = {protocol: place for protocol, place in places.items() if place}
         if not reached:
-            raise self._unreached()
+            raise self._unreachable()
         for protocol, place in reached.items():
             await self._protocol(protocol, place)
         self._audit.strays = tuple(dict.fromkeys(self._upstream.strays))
         return self._audit
 
-    async def _hello(self, protocol: str) -> Place | None:
+    async def _hello(self, protocol: str) -> AuditPlace | None:
         """Where a plain request of the protocol arrives, None where it does not."""
         plain = hello(protocol, self._plan.model)
         seen = await self._stage(plain)
         self._remember(plain, seen)
-        if not seen.there:
+        if not seen.upstream:
             self._audit.skipped[protocol] = _why(seen)
             return None
-        return Place(
-            plain.asked.path, seen.there[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen)
+        return AuditPlace(
+            plain.request.path, seen.upstream[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen)
         )
 
-    def _spoken(self, protocol: str, seen: Seen) -> str:
+    def _spoken(self, protocol: str, seen: CaseSightings) -> str:
         """The protocol that the gateway speaks upstream."""
-        there = DecodedExchange(0, seen.there[-1].exchange("hello", 0.0)).protocol
+        there = DecodedExchange(0, seen.upstream[-1].exchange("hello", 0.0)).protocol
         spoken = self._plan.to or there or protocol
         if spoken not in PROTOCOLS:
             spoken = protocol
         self._audit.ways[protocol] = spoken
         return spoken
 
-    def _unreached(self) -> Unreached:
+    def _unreachable(self) -> GatewayUnreachable:
         why = "; ".join(f"{protocol}: {why}" for protocol, why in self._audit.skipped.items())
         if len(set(self._audit.skipped.values())) == 1:
             why = next(iter(self._audit.skipped.values()))
@@ -147,25 +147,25 @@ class _Run:
             hint = "give the gateway's key with --key-variable or --header"
         elif "answered 4" in why:
             hint += ", and ask for a model it knows with --model"
-        return Unreached(f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint)
+        return GatewayUnreachable(f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint)
 
-    async def _protocol(self, protocol: str, place: Place) -> None:
+    async def _protocol(self, protocol: str, place: AuditPlace) -> None:
         model = self._plan.model
         known = cases_of(protocol, model) if place.spoken == protocol else converted(protocol, place.spoken, model)
         cases = [case for case in known if not self._plan.only or case.name in self._plan.only]
         for done, case in enumerate(cases):
-            self._told(protocol, done, len(cases))
+            self._progress(protocol, done, len(cases))
             seen = await self._stage(case)
             self._keep(protocol, case, seen, place)
-        self._told(protocol, len(cases), len(cases))
+        self._progress(protocol, len(cases), len(cases))
 
-    async def _stage(self, case: Case) -> Seen:
-        loop, stage = asyncio.get_running_loop(), Stage(case, self._patience)
+    async def _stage(self, case: AuditCase) -> CaseSightings:
+        loop, stage = asyncio.get_running_loop(), CaseStage(case, self._patience)
         self._upstream.stage = stage
         try:
-            here = await self._client.send(case.asked, stage, leaves=self._plan.patience if case.hangs_up else None)
+            here = await self._client.send(case.request, stage, leaves=self._plan.patience if case.hangs_up else None)
         except OSError as error:
-            raise Unreached(
+            raise GatewayUnreachable(
                 f"nothing takes a connection at {self._plan.gateway.url} ({error.strerror or error})",
                 hint=f"start the gateway, with {self._upstream.url} as its upstream",
             ) from error
@@ -173,34 +173,34 @@ class _Run:
             self._client.deadline = min(
                 self._client.deadline, _HURRIED
             )  # or an audit of a hanging gateway takes an hour
-        if case.hangs_up and stage.seen:
-            await stage.settled(_AT_THE_END + self._plan.patience)
+        if case.hangs_up and stage.sightings:
+            await stage.wait_for_hang_up(_AT_THE_END + self._plan.patience)
         self._upstream.stage = None
-        for there in stage.seen:
+        for there in stage.sightings:
             there.ended = there.ended or loop.time()
-        return Seen(here, tuple(stage.seen), stage.held)
+        return CaseSightings(here, tuple(stage.sightings), stage.held)
 
-    def _keep(self, protocol: str, case: Case, seen: Seen, place: Place) -> None:
+    def _keep(self, protocol: str, case: AuditCase, seen: CaseSightings, place: AuditPlace) -> None:
         audit, first = self._audit, len(self._audit.exchanges)
-        sightings = (seen.here, *seen.there)
+        sightings = (seen.client, *seen.upstream)
         made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
         audit.exchanges += made
         decoded = [DecodedExchange(first + n, exchange) for n, exchange in enumerate(made)]
-        verdict = judged(protocol, case, seen, place, decoded, self._answered)
+        verdict = judge_case(protocol, case, seen, place, decoded, self._answered)
         self._remember(case, seen)
-        found = tuple(replace(f, words=self._plan.masked(f.words)) for f in verdict.found)
+        found = tuple(replace(f, words=self._plan.mask(f.words)) for f in verdict.damages)
         audit.verdicts.append(replace(verdict, found=found))
 
-    def _remember(self, case: Case, seen: Seen) -> None:
+    def _remember(self, case: AuditCase, seen: CaseSightings) -> None:
         """What was answered, and to which case."""
-        bodies = (b"".join(there.answered.pieces) for there in seen.there)
-        self._answered.update((body, case.name) for body in bodies if len(body) > _TELLING)
+        bodies = (b"".join(there.response_body.pieces) for there in seen.upstream)
+        self._answered.update((body, case.name) for body in bodies if len(body) > _DISTINCTIVE)
 
 
-def _why(seen: Seen) -> str:
+def _why(seen: CaseSightings) -> str:
     """Why a plain request did not arrive, in words."""
-    if seen.here.response is None:
-        return seen.here.note or "no answer came"
-    said = b"".join(seen.here.answered.pieces)[:SNIPPET].decode("utf-8", "replace")
+    if seen.client.response is None:
+        return seen.client.note or "no answer came"
+    said = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")
     words = " ".join(said.split())
-    return f"the gateway answered {seen.here.response.status} by itself" + (f": {words}" if words else "")
+    return f"the gateway answered {seen.client.response.status} by itself" + (f": {words}" if words else "")

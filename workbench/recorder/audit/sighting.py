@@ -20,7 +20,7 @@ from workbench.wire.http1.head import Request, Response
 
 
 @dataclass(slots=True)
-class Bytes:
+class BodySighting:
     """A body as it comes or goes."""
 
     pieces: list[bytes] = field(default_factory=list)
@@ -57,23 +57,23 @@ class Sighting:
     url: str
     headers: Headers
     began: float
-    asked: Bytes = field(default_factory=Bytes)
+    request_body: BodySighting = field(default_factory=BodySighting)
     response: Response | None = None
-    answered: Bytes = field(default_factory=Bytes)
+    response_body: BodySighting = field(default_factory=BodySighting)
     ended: float | None = None
     is_cut: bool = False
     is_left: bool = False
     note: str = ""
 
     @classmethod
-    def of(cls, hop: str, base: str, head: Request, at: float) -> Sighting:
+    def from_head(cls, hop: str, base: str, head: Request, at: float) -> Sighting:
         """That of a request whose head has come."""
         return cls(hop, head.method.decode("latin-1"), base + head.target.decode("latin-1"), head.headers, at)
 
     def exchange(self, id: str, epoch: float) -> Exchange:
         """As an exchange of a session; ``epoch``: seconds of the calendar at the zero of the loop's clock."""
         label = self.headers.get("content-encoding") or ""
-        request = HttpRequest(self.method, self.url, self.headers, self.asked.body(self.began, label), "HTTP/1.1")
+        request = HttpRequest(self.method, self.url, self.headers, self.request_body.body(self.began, label), "HTTP/1.1")
         is_whole = self.ended is not None and not (self.is_cut or self.is_left)
         return Exchange(
             id,
@@ -91,5 +91,5 @@ class Sighting:
         head = self.response
         if head is None:
             return None
-        body = self.answered.body(self.began, head.headers.get("content-encoding") or "")
+        body = self.response_body.body(self.began, head.headers.get("content-encoding") or "")
         return HttpResponse(head.status, head.headers, body, head.reason.decode("latin-1"), head.version.decode())

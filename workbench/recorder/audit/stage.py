@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from workbench.recorder.audit.case import Case, Theme, mark
+from workbench.recorder.audit.case import AuditCase, Theme, mark
 from workbench.recorder.audit.sighting import Sighting
 from workbench.wire.encoding import decode_partial
 
@@ -28,7 +28,7 @@ _HALF = 0.02
 """Seconds that a piece which is no whole event is waited for: who passes on whole events only may hold it back."""
 
 
-class Patience:
+class PieceTimeout:
     """How long a piece may take through the gateway before it counts as held back."""
 
     def __init__(self, seconds: float) -> None:
@@ -41,16 +41,16 @@ class Patience:
         """The time to wait for the next piece."""
         return self._whole if self.is_whole else min(self._whole, max(_LEAST, _SLOWER * self._slowest))
 
-    def took(self, seconds: float) -> None:
+    def record(self, seconds: float) -> None:
         """A piece came through."""
         self._slowest = max(self._slowest, seconds)
 
-    def is_spent(self) -> None:
+    def shorten(self) -> None:
         """Something did not come in time."""
         self.is_whole = False
 
 
-class Stage:
+class CaseStage:
     """One case while it is on.
 
     Attributes:
@@ -60,9 +60,9 @@ class Stage:
         is_settled: it is known whether the client's hang-up reached our upstream.
     """
 
-    def __init__(self, case: Case, patience: Patience) -> None:
+    def __init__(self, case: AuditCase, patience: PieceTimeout) -> None:
         self.case = case
-        self.seen: list[Sighting] = []
+        self.sightings: list[Sighting] = []
         self.held = 0
         self.is_over = asyncio.Event()
         self.is_settled = asyncio.Event()
@@ -77,7 +77,7 @@ class Stage:
         """Bytes of the answer's body that the client has."""
         return self._came
 
-    def sent(self, at: float) -> None:
+    def piece_sent(self, at: float) -> None:
         """A piece of the answer left our upstream."""
         self._sent_at = at
 
@@ -85,7 +85,7 @@ class Stage:
         """A piece of the answer's body reached the client."""
         self._came += len(data)
         if self._sent_at is not None:
-            self._patience.took(at - self._sent_at)
+            self._patience.record(at - self._sent_at)
             self._sent_at = None
         self._news.set()
 
@@ -96,7 +96,7 @@ class Stage:
 
     async def client_has_more(self, than: int) -> None:
         """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
-        is_event = self.case.answer.in_events
+        is_event = self.case.response.in_events
         if self._in_vain >= _ENOUGH:
             await asyncio.sleep(_APART if self.case.theme is Theme.BUFFERING else 0)
             return
@@ -110,26 +110,26 @@ class Stage:
             if is_event:
                 self._in_vain += 1
                 self.held += self._patience.is_whole
-                self._patience.is_spent()
+                self._patience.shorten()
 
-    async def settled(self, seconds: float) -> None:
+    async def wait_for_hang_up(self, seconds: float) -> None:
         """Wait until it is known whether the hang-up arrived, at most so long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.is_settled.wait()
 
-    def takes(self, seen: Sighting) -> bool:
+    def is_of_case(self, seen: Sighting) -> bool:
         """Whether a request that reached our upstream is of this case: by its mark, else as the first that may be."""
-        text, _ = decode_partial(seen.asked.body(seen.began, seen.headers.get("content-encoding") or ""))
+        text, _ = decode_partial(seen.request_body.body(seen.began, seen.headers.get("content-encoding") or ""))
         words = mark(self.case.name)
         if words.encode() in text or words in seen.url:
             return True
         is_other = b"audit:" in text or "audit:" in seen.url
-        if self.seen and not text:  # asked again, as it was the first time
-            return (seen.method, seen.url) == (self.seen[0].method, self.seen[0].url)
-        if is_other or self.seen:
+        if self.sightings and not text:  # asked again, as it was the first time
+            return (seen.method, seen.url) == (self.sightings[0].method, self.sightings[0].url)
+        if is_other or self.sightings:
             return False
-        return seen.method == self.case.asked.method or _last(seen.url) == _last(self.case.asked.path)
+        return seen.method == self.case.request.method or _last(seen.url) == _last(self.case.request.path)
 
 
 def _last(path: str) -> str:

@@ -7,15 +7,15 @@ import os
 from contextlib import suppress
 
 from workbench.errors import UsageError
-from workbench.recorder.audit.case import Answer, End, Framing
+from workbench.recorder.audit.case import CaseResponse, ResponseEnd, ResponseFraming
 from workbench.recorder.audit.sighting import Sighting
-from workbench.recorder.audit.stage import Stage
+from workbench.recorder.audit.stage import CaseStage
 from workbench.wire.http1.body import request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response, render
 
 HOP = "upstream"
 
-_STRAY = Answer((b'{"object":"list","data":[],"models":[]}',))
+_STRAY = CaseResponse((b'{"object":"list","data":[],"models":[]}',))
 """For requests that are of no case: gateways ask for models and health by themselves."""
 
 _READ = 256 * 1024
@@ -23,7 +23,7 @@ _KEEPS = 40
 """Times that an answer that is left open is kept alive before it counts that nobody hung up."""
 
 
-class Upstream:
+class AuditUpstream:
     """Our server. One case is on stage at a time.
 
     Args:
@@ -38,7 +38,7 @@ class Upstream:
 
     def __init__(self, port: int = 0, left: float = 0.025) -> None:
         self.port = port
-        self.stage: Stage | None = None
+        self.stage: CaseStage | None = None
         self.strays: list[str] = []
         self.refused: list[str] = []
         self._left = left
@@ -53,7 +53,7 @@ class Upstream:
     async def start(self) -> None:
         """Listen. Raises UsageError if the port is taken."""
         try:
-            self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=2**20)
+            self._server = await asyncio.start_server(self._on_connection, "127.0.0.1", self.port, limit=2**20)
         except OSError as error:
             raise UsageError(
                 f"cannot listen on 127.0.0.1:{self.port}: {os.strerror(error.errno or 0)}",
@@ -70,11 +70,11 @@ class Upstream:
             await asyncio.sleep(0)
             await self._server.wait_closed()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:
             with suppress(ConnectionError):
-                await _Connection(self, reader, writer, self._left).serve()
+                await _UpstreamConnection(self, reader, writer, self._left).serve()
         except BadMessage as bad:
             self.refused.append(str(bad))
         except asyncio.CancelledError:
@@ -84,9 +84,9 @@ class Upstream:
             writer.close()
 
 
-class _Connection:
+class _UpstreamConnection:
     def __init__(
-        self, upstream: Upstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: float
+        self, upstream: AuditUpstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: float
     ) -> None:
         self._upstream, self._reader, self._writer, self._left = upstream, reader, writer, left
         self._loop = asyncio.get_running_loop()
@@ -97,9 +97,9 @@ class _Connection:
         while (head := await self._head()) is not None:
             seen = await self._request(head)
             stage = self._upstream.stage
-            if stage and stage.takes(seen):
-                stage.seen.append(seen)
-                keeps = await self._answer(stage.case.answer, head, seen, stage)
+            if stage and stage.is_of_case(seen):
+                stage.sightings.append(seen)
+                keeps = await self._answer(stage.case.response, head, seen, stage)
             else:
                 self._upstream.strays.append(f"{seen.method} {seen.url.removeprefix(self._upstream.url)}")
                 keeps = await self._answer(_STRAY, head, seen, None)
@@ -115,7 +115,7 @@ class _Connection:
         return read_request(block)
 
     async def _request(self, head: Request) -> Sighting:
-        seen = Sighting.of(HOP, self._upstream.url, head, self._loop.time())
+        seen = Sighting.from_head(HOP, self._upstream.url, head, self._loop.time())
         body = request_body(head)
         if b"100-continue" in head.tokens(b"expect"):
             self._writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -123,7 +123,7 @@ class _Connection:
         while True:
             fed = body.feed(data)
             for piece in fed.pieces:
-                seen.asked.add(piece, self._loop.time())
+                seen.request_body.add(piece, self._loop.time())
             if body.is_done:
                 self._heads.add(fed.rest)
                 return seen
@@ -131,11 +131,11 @@ class _Connection:
             if not data:
                 raise ConnectionResetError("the request was not whole")
 
-    async def _answer(self, answer: Answer, head: Request, seen: Sighting, stage: Stage | None) -> bool:
+    async def _answer(self, answer: CaseResponse, head: Request, seen: Sighting, stage: CaseStage | None) -> bool:
         """Answer; whether the connection is kept."""
         framing = answer.framing
-        if framing is Framing.CHUNKED and head.version == b"HTTP/1.0":
-            framing = Framing.CLOSE
+        if framing is ResponseFraming.CHUNKED and head.version == b"HTTP/1.0":
+            framing = ResponseFraming.CLOSE
         lines = [f"{name}: {value}".encode("latin-1") for name, value in answer.headers]
         lines += self._framing_lines(answer, framing)
         block = render(b"HTTP/1.1 %d %s" % (answer.status, _REASONS.get(answer.status, b"Other")), lines)
@@ -143,56 +143,56 @@ class _Connection:
         self._writer.write(block)
         if head.method != b"HEAD":
             await self._body(answer, framing, seen, stage)
-        if answer.end is End.LEFT:
+        if answer.end is ResponseEnd.LEFT:
             return False
-        if answer.end is End.CUT:
+        if answer.end is ResponseEnd.CUT:
             seen.is_cut, seen.ended = True, self._loop.time()
             return False
-        if framing is Framing.CHUNKED and head.method != b"HEAD":
+        if framing is ResponseFraming.CHUNKED and head.method != b"HEAD":
             self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
         seen.ended = self._loop.time()
         return (
-            framing is not Framing.CLOSE and head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")
+            framing is not ResponseFraming.CLOSE and head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")
         )
 
-    def _framing_lines(self, answer: Answer, framing: Framing) -> list[bytes]:
-        if framing is Framing.CHUNKED:
+    def _framing_lines(self, answer: CaseResponse, framing: ResponseFraming) -> list[bytes]:
+        if framing is ResponseFraming.CHUNKED:
             return [b"Transfer-Encoding: chunked"]
-        if framing is Framing.CLOSE:
+        if framing is ResponseFraming.CLOSE:
             return [b"Connection: close"]
-        missing = 64 if answer.end is End.CUT else 0
+        missing = 64 if answer.end is ResponseEnd.CUT else 0
         return [b"Content-Length: %d" % (sum(map(len, answer.pieces)) + missing)]
 
-    async def _body(self, answer: Answer, framing: Framing, seen: Sighting, stage: Stage | None) -> None:
+    async def _body(self, answer: CaseResponse, framing: ResponseFraming, seen: Sighting, stage: CaseStage | None) -> None:
         for number, piece in enumerate(answer.pieces):
-            if number and answer.end is End.LEFT:
+            if number and answer.end is ResponseEnd.LEFT:
                 await self._leave_open(piece, seen, stage)
                 return
             before = stage.came if stage else 0
             self._send(piece, framing, seen)
             if stage:
-                stage.sent(self._loop.time())
+                stage.piece_sent(self._loop.time())
             await self._writer.drain()
-            if stage and answer.framing is Framing.CHUNKED:
+            if stage and answer.framing is ResponseFraming.CHUNKED:
                 await stage.client_has_more(before)
 
-    def _send(self, piece: bytes, framing: Framing, seen: Sighting) -> None:
-        seen.answered.add(piece, self._loop.time())
+    def _send(self, piece: bytes, framing: ResponseFraming, seen: Sighting) -> None:
+        seen.response_body.add(piece, self._loop.time())
         self._write(piece, framing)
 
-    def _write(self, piece: bytes, framing: Framing) -> None:
-        self._writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if framing is Framing.CHUNKED else piece)
+    def _write(self, piece: bytes, framing: ResponseFraming) -> None:
+        self._writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if framing is ResponseFraming.CHUNKED else piece)
 
-    async def _leave_open(self, sign: bytes, seen: Sighting, stage: Stage | None) -> None:
+    async def _leave_open(self, sign: bytes, seen: Sighting, stage: CaseStage | None) -> None:
         """Say sign after sign of life until the other side goes away; what nobody waits for any more is not noted."""
         over = asyncio.ensure_future(self._reader.read(1))
         try:
             for _ in range(_KEEPS):
                 if stage and stage.is_over.is_set():
-                    self._write(sign, Framing.CHUNKED)
+                    self._write(sign, ResponseFraming.CHUNKED)
                 else:
-                    self._send(sign, Framing.CHUNKED, seen)
+                    self._send(sign, ResponseFraming.CHUNKED, seen)
                 await asyncio.wait((over,), timeout=self._left)
                 if over.done() or self._writer.transport.is_closing():
                     seen.is_left = True

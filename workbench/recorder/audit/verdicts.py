@@ -13,13 +13,13 @@ from workbench.contracts import Severity
 from workbench.diff.damage import Damage, Kind, between
 from workbench.limits import SNIPPET
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.recorder.audit.case import Case, End, Theme
+from workbench.recorder.audit.case import AuditCase, ResponseEnd, Theme
 from workbench.recorder.audit.sighting import Sighting
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
-class Fault(StrEnum):
+class GatewayFault(StrEnum):
     """What only an audit can see, beside the kinds of damage."""
 
     NO_ANSWER = "no answer"
@@ -31,7 +31,7 @@ class Fault(StrEnum):
     OTHER_ANSWER = "answer of another request"
 
 
-class Place(NamedTuple):
+class AuditPlace(NamedTuple):
     """Where a plain request of a protocol arrives.
 
     Attributes:
@@ -41,12 +41,12 @@ class Place(NamedTuple):
     """
 
     sent: str
-    came: str
+    received: str
     spoken: str
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CaseSightings:
     """The sightings of one case.
 
     Attributes:
@@ -55,13 +55,13 @@ class Seen:
         held: how many pieces of the answer did not come through in time.
     """
 
-    here: Sighting
-    there: tuple[Sighting, ...]
+    client: Sighting
+    upstream: tuple[Sighting, ...]
     held: int
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CaseDamage:
     """One kind of damage in one case.
 
     Attributes:
@@ -88,7 +88,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CaseVerdict:
     """What came of one case.
 
     Attributes:
@@ -96,61 +96,61 @@ class Verdict:
     """
 
     protocol: str
-    case: Case
-    found: tuple[Found, ...]
+    case: AuditCase
+    damages: tuple[CaseDamage, ...]
     exchanges: tuple[int, ...]
 
 
-def judged(
-    protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[DecodedExchange], others: Mapping[bytes, str]
-) -> Verdict:
+def judge_case(
+    protocol: str, case: AuditCase, seen: CaseSightings, place: AuditPlace, decoded: Sequence[DecodedExchange], others: Mapping[bytes, str]
+) -> CaseVerdict:
     """Judge one case by its sightings.
 
     Args:
         decoded: the same, in the order client, upstream.
         others: body that our upstream answered → the case that it was for.
     """
-    found = list(_found(case, seen, place, decoded, is_converted=place.spoken != protocol))
+    found = list(_damages(case, seen, place, decoded, is_converted=place.spoken != protocol))
     got, *own = (d.response_text for d in decoded)
     if got in others and found and got not in own:
         words = f"the client got what {others[got]} was answered"
-        mixed = _fault(Fault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
+        mixed = _fault(GatewayFault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
         found = [*(f for f in found if f.side == REQUEST), mixed]
-    return Verdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
+    return CaseVerdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
 
 
-def _found(
-    case: Case, seen: Seen, place: Place, decoded: Sequence[DecodedExchange], *, is_converted: bool
-) -> Iterator[Found]:
-    if not seen.there:
+def _damages(
+    case: AuditCase, seen: CaseSightings, place: AuditPlace, decoded: Sequence[DecodedExchange], *, is_converted: bool
+) -> Iterator[CaseDamage]:
+    if not seen.upstream:
         yield _fault(
             Kind.ANSWERED,
             REQUEST,
-            _answered_by(seen.here),
+            _answered_by(seen.client),
             ERROR,
             case.theme if case.theme.side == REQUEST else Theme.FIELDS,
         )
         return
-    if len(seen.there) > 1:
-        often = f"it reached the upstream {len(seen.there)} times"
-        is_asked_for = case.answer.status in (408, 429, 500, 502, 503, 529)
+    if len(seen.upstream) > 1:
+        often = f"it reached the upstream {len(seen.upstream)} times"
+        is_asked_for = case.response.status in (408, 429, 500, 502, 503, 529)
         yield _fault(Kind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
     damages = list(_between(case, seen, decoded, is_converted=is_converted))
-    yield from (_weighed(d, case) for d in damages)
-    yield from _line(case, seen, place) if not is_converted else ()
+    yield from (_weigh(d, case) for d in damages)
+    yield from _request_line(case, seen, place) if not is_converted else ()
     yield from _ends(case, seen)
-    yield from _held(case, seen, damages)
-    yield from _illegal(case, decoded)
+    yield from _buffering(case, seen, damages)
+    yield from _invalid_json(case, decoded)
     if not is_converted:
-        yield from _unnamed(case, seen, decoded, damages)
+        yield from _other_bytes(case, seen, decoded, damages)
 
 
-def _between(case: Case, seen: Seen, decoded: Sequence[DecodedExchange], *, is_converted: bool) -> Iterator[Damage]:
+def _between(case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], *, is_converted: bool) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
     before, after = decoded[0], decoded[-1]
-    is_other = seen.there[-1].method != case.asked.method  # the answer to a GET has a body, that to a HEAD none
-    if is_other or case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
-        before, after = _unheard(before), _unheard(after)  # it was not heard out, and that is known
+    is_other = seen.upstream[-1].method != case.request.method  # the answer to a GET has a body, that to a HEAD none
+    if is_other or case.hangs_up or (case.response.end is ResponseEnd.CUT and _is_visibly_cut(seen.client)):
+        before, after = _without_response(before), _without_response(after)  # it was not heard out, and that is known
     for damage in between(before, after):
         if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
             continue
@@ -159,7 +159,7 @@ def _between(case: Case, seen: Seen, decoded: Sequence[DecodedExchange], *, is_c
         yield damage
 
 
-def _unheard(decoded: DecodedExchange) -> DecodedExchange:
+def _without_response(decoded: DecodedExchange) -> DecodedExchange:
     return DecodedExchange(decoded.index, replace(decoded.exchange, response=None))
 
 
@@ -181,25 +181,25 @@ _OF_THE_SAME_PROTOCOL = frozenset(
 )
 
 
-def _fault(kind: str, side: str, words: str, severity: Severity, theme: Theme, at: str = "") -> Found:
-    return Found(str(kind), side, at, at, words, severity, theme)
+def _fault(kind: str, side: str, words: str, severity: Severity, theme: Theme, at: str = "") -> CaseDamage:
+    return CaseDamage(str(kind), side, at, at, words, severity, theme)
 
 
 def _answered_by(here: Sighting) -> str:
     if here.response is None:
         return here.note or "no answer came, and nothing reached the upstream"
-    said = " ".join(b"".join(here.answered.pieces)[:SNIPPET].decode("utf-8", "replace").split())
+    said = " ".join(b"".join(here.response_body.pieces)[:SNIPPET].decode("utf-8", "replace").split())
     return f"nothing reached the upstream; it said {here.response.status} {said}".rstrip()
 
 
-def _line(case: Case, seen: Seen, place: Place) -> Iterator[Found]:
+def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> Iterator[CaseDamage]:
     """Method, path and query, against where a plain request arrives."""
-    there, theme = seen.there[-1], Theme.PATH
-    if there.method != case.asked.method:
+    there, theme = seen.upstream[-1], Theme.PATH
+    if there.method != case.request.method:
         yield _fault(
-            Kind.METHOD_CHANGED, REQUEST, f"{case.asked.method} became {there.method}", ERROR, theme, "/method"
+            Kind.METHOD_CHANGED, REQUEST, f"{case.request.method} became {there.method}", ERROR, theme, "/method"
         )
-    came, wanted = urlsplit(there.url), urlsplit(_expected(case.asked.path, place))
+    came, wanted = urlsplit(there.url), urlsplit(_expected_path(case.request.path, place))
     target = came.path
     if target != wanted.path:
         yield _fault(Kind.PATH_CHANGED, REQUEST, f"{wanted.path} became {target}", ERROR, theme, "/path")
@@ -208,9 +208,9 @@ def _line(case: Case, seen: Seen, place: Place) -> Iterator[Found]:
         yield _fault(Kind.QUERY_CHANGED, REQUEST, words, ERROR, theme, "/query")
 
 
-def _expected(path: str, place: Place) -> str:
+def _expected_path(path: str, place: AuditPlace) -> str:
     """Where a path should arrive, by where a plain one did: the base of the gateway's upstream in place of ours."""
-    sent, came = place.sent.partition("?")[0].split("/"), place.came.partition("?")[0].split("/")
+    sent, came = place.sent.partition("?")[0].split("/"), place.received.partition("?")[0].split("/")
     same = 0
     while same < min(len(sent), len(came)) - 1 and sent[-1 - same] == came[-1 - same]:
         same += 1
@@ -218,41 +218,41 @@ def _expected(path: str, place: Place) -> str:
     return new + path[len(old) :] if path.startswith(old) else path
 
 
-def _ends(case: Case, seen: Seen) -> Iterator[Found]:
+def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
     """Whether an end is an end on both sides."""
-    here, there = seen.here, seen.there[-1]
+    here, there = seen.client, seen.upstream[-1]
     theme = case.theme if case.theme.side == RESPONSE else Theme.BREAKS
     if case.hangs_up:
         if not there.is_left:
             yield _fault(
-                Fault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme
+                GatewayFault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme
             )
         return
-    if case.answer.end is End.WHOLE and here.response is None:
-        yield _fault(Fault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
-    elif case.answer.end is End.CUT and not _knows(here):
+    if case.response.end is ResponseEnd.WHOLE and here.response is None:
+        yield _fault(GatewayFault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
+    elif case.response.end is ResponseEnd.CUT and not _is_visibly_cut(here):
         yield _fault(
-            Fault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme
+            GatewayFault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme
         )
-    elif case.answer.end is End.WHOLE and here.is_cut:
+    elif case.response.end is ResponseEnd.WHOLE and here.is_cut:
         yield _fault(
-            Fault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme
+            GatewayFault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme
         )
 
 
-def _knows(here: Sighting) -> bool:
+def _is_visibly_cut(here: Sighting) -> bool:
     """The client can tell that the answer is not whole: it broke off, or an error says so."""
     if here.is_cut or here.response is None or here.response.status >= 400:
         return True
-    return b'"error"' in b"".join(here.answered.pieces)[-2000:]
+    return b'"error"' in b"".join(here.response_body.pieces)[-2000:]
 
 
-def _held(case: Case, seen: Seen, damages: Sequence[Damage]) -> Iterator[Found]:
+def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) -> Iterator[CaseDamage]:
     """Buffering: the first byte came behind the last that was sent, or pieces that were waited for came in the end."""
-    here, there = seen.here.answered, seen.there[-1].answered
+    here, there = seen.client.response_body, seen.upstream[-1].response_body
     if not case.streams or case.hangs_up or not here.times or len(there.times) < _FEWEST:
         return
-    if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.answer.in_events:
+    if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.response.in_events:
         return
     sent = sum(at < here.times[0] for at in there.times)
     words = ""
@@ -270,7 +270,7 @@ _FEWEST = 3
 """Pieces of a stream that tell whether it is held back."""
 
 
-def _illegal(case: Case, decoded: Sequence[DecodedExchange]) -> Iterator[Found]:
+def _invalid_json(case: AuditCase, decoded: Sequence[DecodedExchange]) -> Iterator[CaseDamage]:
     """Bodies that strict readers refuse, and that were legal before: many JSON libraries write what none may read."""
     before, after = decoded[0], decoded[-1]
     for side, was, now in (
@@ -280,7 +280,7 @@ def _illegal(case: Case, decoded: Sequence[DecodedExchange]) -> Iterator[Found]:
         words = _why_illegal(now) if was != now else ""
         if words and not _why_illegal(was):
             theme = case.theme if case.theme.side == side else Theme.SPELLING if side == REQUEST else Theme.FIELDS_BACK
-            yield _fault(Fault.NO_JSON, side, words, ERROR, theme)
+            yield _fault(GatewayFault.NO_JSON, side, words, ERROR, theme)
 
 
 def _why_illegal(text: bytes) -> str:
@@ -296,18 +296,18 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
 
 
-def _unnamed(case: Case, seen: Seen, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]) -> Iterator[Found]:
+def _other_bytes(case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]) -> Iterator[CaseDamage]:
     """Bodies that differ although nothing was named: nothing goes unsaid."""
     sides = {damage.side for damage in damages}
-    there = seen.there[-1]
+    there = seen.upstream[-1]
     if REQUEST not in sides and decoded[0].request_text != decoded[-1].request_text:
-        yield _fault(Fault.OTHER_BYTES, REQUEST, "the body differs", WARNING, Theme.SPELLING)
-    is_whole = not (seen.here.is_cut or there.is_cut or case.hangs_up) and there.method == case.asked.method
+        yield _fault(GatewayFault.OTHER_BYTES, REQUEST, "the body differs", WARNING, Theme.SPELLING)
+    is_whole = not (seen.client.is_cut or there.is_cut or case.hangs_up) and there.method == case.request.method
     if RESPONSE not in sides and is_whole and decoded[0].response_text != decoded[-1].response_text:
-        yield _fault(Fault.OTHER_BYTES, RESPONSE, "the body differs", WARNING, Theme.FIELDS_BACK)
+        yield _fault(GatewayFault.OTHER_BYTES, RESPONSE, "the body differs", WARNING, Theme.FIELDS_BACK)
 
 
-def _weighed(damage: Damage, case: Case) -> Found:
+def _weigh(damage: Damage, case: AuditCase) -> CaseDamage:
     theme = _theme(damage, case)
     severity = _SEVERITIES.get(damage.kind, WARNING)
     if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
@@ -318,7 +318,7 @@ def _weighed(damage: Damage, case: Case) -> Found:
         severity = INFO
     if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
         severity = ERROR
-    return Found(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
+    return CaseDamage(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
 
 
 _STAMPS = frozenset({"created", "created_at", "createTime"})
@@ -355,7 +355,7 @@ _THEMES: dict[Kind, tuple[Theme, Theme]] = {
 """Kind → the rows it counts in, of a request and of an answer; others count in that of their case."""
 
 
-def _theme(damage: Damage, case: Case) -> Theme:
+def _theme(damage: Damage, case: AuditCase) -> Theme:
     if damage.kind in _THEMES:
         return _THEMES[damage.kind][damage.side == RESPONSE]
     is_beside = damage.kind in _BESIDE or (damage.kind in _MEMBERS and case.theme not in _OF_BODIES)

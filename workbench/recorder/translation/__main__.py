@@ -19,8 +19,8 @@ from workbench.probes.profiles.corrections import switched
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
 from workbench.recorder.relay.server import Relay
-from workbench.recorder.translation.path import Path, reached, served
-from workbench.recorder.translation.requests import Rules
+from workbench.recorder.translation.path import TranslationPath, resolve_upstreams, serve_simulators
+from workbench.recorder.translation.requests import TranslationRules
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
@@ -28,14 +28,14 @@ def main(task: Mapping[str, JsonValue]) -> int:
     spoken: str = task["rules"]["spoken"]
     with ExitStack() as stack:
         if not spoken:
-            return _passing(task, served(task["upstreams"], stack))
+            return _passing(task, serve_simulators(task["upstreams"], stack))
         rules = _rules(task["rules"])
-        upstreams = reached(task["upstreams"], rules.spoken, stack)
+        upstreams = resolve_upstreams(task["upstreams"], rules.spoken, stack)
         return record(
             task,
             {name: upstream.url for name, upstream in upstreams.items()},
-            lambda tap, gate: Path(upstreams, rules, tap, hop=task["hop"], port=task["port"], gate=gate),
-            lambda path: {"changes": dict(path.filing.counts)},
+            lambda tap, gate: TranslationPath(upstreams, rules, tap, hop=task["hop"], port=task["port"], gate=gate),
+            lambda path: {"changes": dict(path.records.counts)},
         )
 
 
@@ -44,7 +44,7 @@ def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int
     return record(task, upstreams, lambda tap, gate: Relay(upstreams, tap, port=task["port"], gate=gate))
 
 
-def _rules(told: Mapping[str, JsonValue]) -> Rules:
+def _rules(told: Mapping[str, JsonValue]) -> TranslationRules:
     """Raises UsageError for a protocol, profile or correction that there is not."""
     protocols.get(told["spoken"])
     switched((), told["on"], told["off"])
@@ -54,7 +54,7 @@ def _rules(told: Mapping[str, JsonValue]) -> Rules:
         profiles = tuple(Store.of_user().latest())
     elif told["profile"] != "none":
         chosen = Store.of_user().named(told["profile"])
-    return Rules(
+    return TranslationRules(
         told["spoken"], told["model"], profiles, chosen, told["on"], told["off"], dict(os.environ), time.time()
     )
 

@@ -13,7 +13,7 @@ _MOST_LINES = 60
 """Lines of one exchange that are filed: an agent's history loses the same things over and over."""
 
 
-class Change(NamedTuple):
+class TranslationChange(NamedTuple):
     """One thing that a bridge did. ``kind`` is one of the words above, ``text`` says it without the kind."""
 
     kind: str
@@ -25,7 +25,7 @@ class Change(NamedTuple):
         return f"{self.kind}: {self.text}"
 
 
-def filed(changes: Iterable[Change]) -> str:
+def changes_note(changes: Iterable[TranslationChange]) -> str:
     """The changes of one exchange as the note of it; what was done most often last, and cut."""
     distinct = sorted(dict.fromkeys(changes), key=lambda change: change.kind == LOSS)
     lines = [change.line for change in distinct[:_MOST_LINES]]

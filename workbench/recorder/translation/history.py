@@ -9,16 +9,16 @@ from itertools import groupby
 from workbench.convert import restore_ids
 from workbench.convert.normal import ANSWERING, rebase_parts
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.recorder.translation.changes import HANDLE, ID, REASONING, Change
+from workbench.recorder.translation.changes import HANDLE, ID, REASONING, TranslationChange
 from workbench.recorder.translation.handles import name_of
-from workbench.recorder.translation.memory import Kept, Memory, content_of, context_of
+from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of
 
 Wanted = Callable[[Reasoning], bool]
 """Whether a piece of kept reasoning goes back to the upstream."""
 
 
 @dataclass(slots=True)
-class Restored:
+class RestoredHistory:
     """A request as the upstream would have got it from a client of its own protocol.
 
     Attributes:
@@ -27,23 +27,23 @@ class Restored:
     """
 
     request: ModelRequest
-    changes: list[Change] = field(default_factory=list)
+    changes: list[TranslationChange] = field(default_factory=list)
     context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _HistoryTurn:
     """Neighbouring messages of the answering role, and what is known of them; or messages of others."""
 
     messages: tuple[Message, ...]
     is_answer: bool
-    kept: Kept | None = None
+    kept: RememberedResponse | None = None
 
 
-def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
+def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wanted) -> RestoredHistory:
     """The request with what clients do not carry, as far as ``memory`` knows its answers."""
     turns = list(_turns(request.messages, memory))
-    made, ids = Restored(request), dict[str, str | None]()
+    made, ids = RestoredHistory(request), dict[str, str | None]()
     for turn in turns:
         ids |= turn.kept.ids if turn.kept else {}
     messages, calls = list[Message](), list[ToolCallIR]()
@@ -54,9 +54,9 @@ def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
             calls = [call for message in said for _, call in message.tool_calls() if not call.is_server]
             messages += said
         else:
-            messages += _identified(named, calls)
+            messages += _with_result_ids(named, calls)
     made.changes += (
-        Change(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
+        TranslationChange(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
     )
     made.request = replace(request, messages=tuple(messages))
     made.context = _context(turns)
@@ -64,7 +64,7 @@ def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class HistoryResponse:
     """An answer in a client's history.
 
     Attributes:
@@ -75,57 +75,57 @@ class Answered:
 
     at: int
     reasoning: tuple[Reasoning, ...]
-    kept: Kept | None
+    kept: RememberedResponse | None
 
 
-def answered(messages: Sequence[Message], memory: Memory) -> tuple[list[Answered], str]:
+def responses_in(messages: Sequence[Message], memory: ResponseMemory) -> tuple[list[HistoryResponse], str]:
     """The answers of a history, and the fingerprint of what the next one follows."""
-    found, at = list[Answered](), 0
+    found, at = list[HistoryResponse](), 0
     turns = list(_turns(messages, memory))
     for turn in turns:
         if turn.is_answer:
             sent = tuple(part for message in turn.messages for _, part in message.reasoning())
-            found.append(Answered(at, sent, turn.kept))
+            found.append(HistoryResponse(at, sent, turn.kept))
         at += len(turn.messages)
     return found, _context(turns)
 
 
-def _context(turns: Sequence[_Turn]) -> str:
+def _context(turns: Sequence[_HistoryTurn]) -> str:
     return context_of(turns[-1].messages if turns and not turns[-1].is_answer else ())
 
 
-def _turns(messages: Sequence[Message], memory: Memory) -> Iterator[_Turn]:
+def _turns(messages: Sequence[Message], memory: ResponseMemory) -> Iterator[_HistoryTurn]:
     context = context_of(())
     for is_answer, group in groupby(messages, lambda message: message.role in ANSWERING):
         held = tuple(group)
         if not is_answer:
             context = context_of(held)
-            yield _Turn(held, is_answer)
+            yield _HistoryTurn(held, is_answer)
             continue
         parts = [part for message in held for part in message.parts]
         handles = [name for part in parts if isinstance(part, Reasoning) and (name := name_of(part))]
         ids = [part.id for part in parts if isinstance(part, ToolCallIR) and part.id and not part.is_server]
-        yield _Turn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
+        yield _HistoryTurn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
 
 
-def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: list[Change]) -> list[Message]:
+def _answer(turn: _HistoryTurn, messages: Sequence[Message], wanted: Wanted, changes: list[TranslationChange]) -> list[Message]:
     """The messages of an answer: untouched where nothing is to be changed."""
     kept = turn.kept
     sent = [part for message in messages for _, part in message.reasoning()]
     if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
         has_handles = any(name_of(part) is not None for part in sent)
-        return [replace(m, parts=tuple(_unmarked(m.parts, changes))) for m in messages] if has_handles else [*messages]
+        return [replace(m, parts=tuple(_without_unknown_handles(m.parts, changes))) for m in messages] if has_handles else [*messages]
     back = [part for part in kept.reasoning if wanted(part)]
-    changes += _told(kept, sent, back)
+    changes += _reasoning_changes(kept, sent, back)
     said = tuple(part for message in messages for part in rebase_parts(message) if not isinstance(part, Reasoning))
     if content_of(said) == kept.content:
         parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
     else:
-        parts = _threaded(said, kept.parts, wanted)
+        parts = _with_reasoning_in_place(said, kept.parts, wanted)
     return [Message(messages[0].role, parts)]
 
 
-def _identified(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> list[Message]:
+def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> list[Message]:
     """Results without ids with those of the calls they follow: the first call of the name that none answers yet.
 
     Clients of Gemini may leave ids out, and the calls go back with the ids that the upstream gave them.
@@ -148,41 +148,41 @@ def _identified(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> lis
     return [replace(message, parts=tuple(map(named, message.parts))) for message in messages]
 
 
-def _unmarked(parts: Sequence[Part], changes: list[Change]) -> Iterator[Part]:
+def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationChange]) -> Iterator[Part]:
     """The parts without handles that nobody knows: the words of such reasoning stay."""
     for part in parts:
         if not isinstance(part, Reasoning) or name_of(part) is None:
             yield part
             continue
         bare = replace(part, signature=None, data=None)
-        changes.append(Change(HANDLE, "one that this recorder does not know is left out"))
+        changes.append(TranslationChange(HANDLE, "one that this recorder does not know is left out"))
         if bare.text:
             yield bare
 
 
-def _told(kept: Kept, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> Iterator[Change]:
+def _reasoning_changes(kept: RememberedResponse, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> Iterator[TranslationChange]:
     handles = sum(name_of(part) is not None for part in sent)
     if handles:
-        yield Change(HANDLE, f"{handles} of the answer {_which(kept)} taken out: no handle goes upstream")
+        yield TranslationChange(HANDLE, f"{handles} of the answer {_response_words(kept)} taken out: no handle goes upstream")
     if back and list(back) != list(sent):
-        yield Change(REASONING, told_back(kept, back))
+        yield TranslationChange(REASONING, replayed_words(kept, back))
     elif not back:
-        yield Change(REASONING, f"of the answer {_which(kept)} left out: the upstream takes none")
+        yield TranslationChange(REASONING, f"of the answer {_response_words(kept)} left out: the upstream takes none")
 
 
-def told_back(kept: Kept, back: Sequence[Reasoning]) -> str:
+def replayed_words(kept: RememberedResponse, back: Sequence[Reasoning]) -> str:
     """What was put back in an answer, for people."""
     size = sum(len(part.text or "") for part in back)
     carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
-    return f"put back in the answer {_which(kept)}: {carriers}, {size:,} characters, verbatim"
+    return f"put back in the answer {_response_words(kept)}: {carriers}, {size:,} characters, verbatim"
 
 
-def _which(kept: Kept) -> str:
+def _response_words(kept: RememberedResponse) -> str:
     calls = [part.id or part.name or "" for part in kept.parts if isinstance(part, ToolCallIR)]
     return f"with {', '.join(calls[:3])}" if calls else f"{kept.name[:6]} without calls"
 
 
-def _threaded(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
+def _with_reasoning_in_place(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
     """What a client changed of an answer, with its reasoning before the parts that it stood before."""
     held, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
     for part in own:

@@ -24,7 +24,7 @@ _OWNERS: Mapping[str, str] = {"sk-ant-": "anthropic"}
 """Beginning of a key → the provider that gave it."""
 
 
-class Keyed(NamedTuple):
+class KeyedHeaders(NamedTuple):
     """Headers with a key, and what to tell about it ("" for nothing)."""
 
     headers: Headers
@@ -41,7 +41,7 @@ def client_key(headers: Headers, url: str) -> str:
     return dict(parse_qsl(urlsplit(url).query)).get(_QUERY, "")
 
 
-def keyed(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str]) -> Keyed:
+def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str]) -> KeyedHeaders:
     """The headers of a request with the upstream's own key, else the client's.
 
     Args:
@@ -52,19 +52,19 @@ def keyed(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str
     """
     variable = outgoing.target.key_variable
     if outgoing.target.headers or (variable and credentials.is_set(variable, environ)):
-        return Keyed(
+        return KeyedHeaders(
             credentials.signed(outgoing, environ).headers, f"the key is that of {variable}" if variable else ""
         )
     key, header = client_key(sent, url), key_header(outgoing.protocol)
     if not key:
-        return Keyed(outgoing.request.headers)
-    if owner := _foreign(key, outgoing.request.url):
-        return Keyed(outgoing.request.headers, f"the client's key stays here: it is one of {owner}")
+        return KeyedHeaders(outgoing.request.headers)
+    if owner := _foreign_owner(key, outgoing.request.url):
+        return KeyedHeaders(outgoing.request.headers, f"the client's key stays here: it is one of {owner}")
     value = f"Bearer {key}" if header == "authorization" else key
-    return Keyed(with_headers(outgoing.request.headers, ((header, value),)))
+    return KeyedHeaders(with_headers(outgoing.request.headers, ((header, value),)))
 
 
-def _foreign(key: str, url: str) -> str:
+def _foreign_owner(key: str, url: str) -> str:
     """Whose key this is, where the request goes to another provider; "" where that is not known."""
     known = contracts.endpoint(url)
     owner = next((name for start, name in _OWNERS.items() if key.startswith(start)), "")

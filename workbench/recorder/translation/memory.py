@@ -16,7 +16,7 @@ _ENTRY = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RememberedResponse:
     """One answer.
 
     Attributes:
@@ -39,18 +39,18 @@ class Kept:
         return tuple(part for part in self.parts if isinstance(part, Reasoning))
 
 
-class Memory:
+class ResponseMemory:
     """The answers that were kept last. ``most``: bytes of them."""
 
     def __init__(self, most: int = MAX_REASONING_KEPT) -> None:
         self._most, self._held = most, 0
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._kept: OrderedDict[str, RememberedResponse] = OrderedDict()
         self._named: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: RememberedResponse) -> None:
         """Remember an answer; those not asked for longest are forgotten."""
         self._kept[kept.name] = kept
         self._held += _size(kept)
@@ -59,7 +59,7 @@ class Memory:
         while self._held > self._most and len(self._kept) > 1:
             self._forget(next(iter(self._kept)))
 
-    def find(self, handles: Iterable[str], ids: Collection[str], content: str, context: str) -> Kept | None:
+    def find(self, handles: Iterable[str], ids: Collection[str], content: str, context: str) -> RememberedResponse | None:
         """The answer that a client repeats: by a handle, by the ids of its calls, else by what it says.
 
         Ids that an upstream gives twice, and answers that say the same ("Done."), are told apart by their content and
@@ -77,7 +77,7 @@ class Memory:
             self._kept.move_to_end(found.name)
         return found
 
-    def _best(self, found: Sequence[Kept], content: str, context: str) -> Kept | None:
+    def _best(self, found: Sequence[RememberedResponse], content: str, context: str) -> RememberedResponse | None:
         return max(
             enumerate(found),
             key=lambda each: (each[1].content == content, each[1].context == context, each[0]),
@@ -93,11 +93,11 @@ class Memory:
                 del self._named[clue]
 
 
-def _clues(kept: Kept) -> list[str]:
+def _clues(kept: RememberedResponse) -> list[str]:
     return [*(f"id {call}" for call in kept.ids), f"content {kept.content}"]
 
 
-def _size(kept: Kept) -> int:
+def _size(kept: RememberedResponse) -> int:
     return _ENTRY + sum(_weight(part) for part in kept.parts)
 
 

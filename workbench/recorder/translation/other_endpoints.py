@@ -27,7 +27,7 @@ def family(path: str, headers: Headers) -> str:
     return "openai-responses" if "/responses" in bare else "openai-chat"
 
 
-def is_alive(method: str, path: str) -> bool:
+def is_health_check(method: str, path: str) -> bool:
     """Somebody looks whether anybody is there."""
     return method in ("GET", "HEAD") and path.partition("?")[0] in ("", "/", "/health", "/healthz", "/ping")
 

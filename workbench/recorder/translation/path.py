@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from workbench.errors import UsageError
 from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.server import Relay
-from workbench.recorder.translation.records import Filing
-from workbench.recorder.translation.requests import Rules, Upstream
-from workbench.recorder.translation.server import Bridge
+from workbench.recorder.translation.records import TurnRecords
+from workbench.recorder.translation.requests import TranslationRules, TranslationUpstream
+from workbench.recorder.translation.server import TranslationServer
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import BreakpointGate
 
 
-def places(hop: str) -> tuple[str, str]:
+def hop_names(hop: str) -> tuple[str, str]:
     """Names of the two places, behind the one that people gave."""
     return (f"{hop}:client", f"{hop}:upstream") if hop else ("client", "upstream")
 
 
-def reached(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[str, Upstream]:
+def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[str, TranslationUpstream]:
     """The upstreams that people named; simulators are served until ``stack`` is closed.
 
     Raises:
@@ -36,26 +36,26 @@ def reached(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[s
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
             raise UsageError(f"{target.name} does not speak {spoken}", hint=f"say --as {'|'.join(target.protocols)}")
-        url = _simulated(target, stack) if target.is_simulator else target.base(spoken)
-        found[name] = Upstream(target, url)
+        url = _simulator_url(target, stack) if target.is_simulator else target.base(spoken)
+        found[name] = TranslationUpstream(target, url)
     return found
 
 
-def served(targets: Mapping[str, str], stack: ExitStack) -> dict[str, str]:
+def serve_simulators(targets: Mapping[str, str], stack: ExitStack) -> dict[str, str]:
     """Name → URL of upstreams; simulators among them are served until ``stack`` is closed. Raises UsageError."""
     found = {}
     for name, text in targets.items():
         target = None if "://" in text else resolve(text)
-        found[name] = _simulated(target, stack) if target and target.is_simulator else text
+        found[name] = _simulator_url(target, stack) if target and target.is_simulator else text
     return found
 
 
-def _simulated(target: Target, stack: ExitStack) -> str:
+def _simulator_url(target: Target, stack: ExitStack) -> str:
     """Where a simulator listens."""
     return stack.enter_context(serve(Simulator(target.contract))).url
 
 
-class Path:
+class TranslationPath:
     """Relay, bridge and relay, listening in one loop. An async context manager, too.
 
     Args:
@@ -72,20 +72,20 @@ class Path:
 
     def __init__(
         self,
-        upstreams: Mapping[str, Upstream],
-        rules: Rules,
+        upstreams: Mapping[str, TranslationUpstream],
+        rules: TranslationRules,
         listener: EventListener,
         *,
         hop: str = "",
         port: int = 0,
         gate: BreakpointGate | None = None,
     ) -> None:
-        client, upstream = places(hop)
-        self.filing = Filing(listener, client)
-        self._listener = SafeListener(self.filing)
+        client, upstream = hop_names(hop)
+        self.records = TurnRecords(listener, client)
+        self._listener = SafeListener(self.records)
         origins = {name: _origin(each.url) for name, each in upstreams.items()}
         self._up = Relay(origins, self._listener, hop=upstream)
-        self._bridge = Bridge(upstreams, self._up.url, rules, self.filing, self._listener)
+        self._bridge = TranslationServer(upstreams, self._up.url, rules, self.records, self._listener)
         self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
         self._down: Relay | None = None
 
@@ -108,7 +108,7 @@ class Path:
         await self._bridge.close()
         await self._up.close()
 
-    async def __aenter__(self) -> Path:
+    async def __aenter__(self) -> TranslationPath:
         await self.start()
         return self
 

@@ -9,7 +9,7 @@ from workbench.convert.losses import LossReport
 from workbench.convert.reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.protocols import Capabilities
-from workbench.recorder.translation.changes import CALL, HANDLE, Change
+from workbench.recorder.translation.changes import CALL, HANDLE, TranslationChange
 from workbench.recorder.translation.handles import MARK, handle
 from workbench.toolcalls import formats
 from workbench.toolcalls.formats import Prose
@@ -33,7 +33,7 @@ class Signer:
     """
 
     def __init__(self, name: str, capabilities: Capabilities) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[TranslationChange] = []
         self._name = name
         self._capabilities = capabilities
         self._carrier = next((c for c in _PROVED if c.value in capabilities.reasoning), None)
@@ -46,16 +46,16 @@ class Signer:
             return None
         if self._readable is None:
             said = f"in the place of a proof, on reasoning that came as {part.carrier.value}"
-            self._tell(said)
+            self._record(said)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
 
     def parts(self, parts: Sequence[Part]) -> Iterator[Part]:
         """The parts of a whole answer, proved."""
-        marked = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._marks(parts) else None
+        marked = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._needs_mark(parts) else None
         for part in parts:
             if isinstance(part, Reasoning):
-                yield from self._proved(part)
+                yield from self._prove_part(part)
                 continue
             if part is marked:
                 yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, self.mark(), source=Source(part.source.pointer))
@@ -64,10 +64,10 @@ class Signer:
 
     def mark(self) -> str:
         """The proof that a call stands with, where calls carry those of the reasoning before them."""
-        self._tell("on the first call, in the place of a signature of its reasoning")
+        self._record("on the first call, in the place of a signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
-    def marked(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
+    def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
         """Events of the client's stream, with the same proof on the first call.
 
         Args:
@@ -76,16 +76,16 @@ class Signer:
         if self._has_marked or _CALL not in data:
             return data
         self._has_marked = True
-        return _with_mark(data, self.mark()) if self._marks(parts()) else data
+        return _with_mark(data, self.mark()) if self._needs_mark(parts()) else data
 
-    def _marks(self, parts: Sequence[Part]) -> bool:
+    def _needs_mark(self, parts: Sequence[Part]) -> bool:
         """The client's protocol has signatures on calls, and this answer has none for it to hold."""
         thoughts = [part for part in parts if isinstance(part, Reasoning)]
         is_signed = any(p.carrier is Carrier.THOUGHT_SIGNATURE and p.signature for p in thoughts)
         has_place = Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning
         return has_place and bool(thoughts) and not is_signed
 
-    def _proved(self, part: Reasoning) -> Iterator[Part]:
+    def _prove_part(self, part: Reasoning) -> Iterator[Part]:
         is_own = part.carrier is self._carrier and (part.signature or part.data is not None)
         is_ported = part.carrier is not self._carrier and fit_reasoning(part, "", self._capabilities, LossReport())
         if self._carrier is None or is_own or is_ported:
@@ -94,8 +94,8 @@ class Signer:
             bare = Reasoning(self._carrier, part.text, source=part.source)
             yield replace(bare, **{_PROVED[self._carrier]: proof})  # type: ignore[arg-type]
 
-    def _tell(self, words: str) -> None:
-        self.changes.append(Change(HANDLE, f"{MARK}{self._name} {words}"))
+    def _record(self, words: str) -> None:
+        self.changes.append(TranslationChange(HANDLE, f"{MARK}{self._name} {words}"))
 
 
 def _with_mark(data: bytes, mark: str) -> bytes:
@@ -110,7 +110,7 @@ def _with_mark(data: bytes, mark: str) -> bytes:
     return b"\n".join(lines)
 
 
-def signed(response: ModelResponse, signer: Signer) -> ModelResponse:
+def with_proofs(response: ModelResponse, signer: Signer) -> ModelResponse:
     """A whole answer, signed."""
     messages = tuple(replace(message, parts=tuple(signer.parts(message.parts))) for message in response.messages)
     return replace(response, messages=messages)
@@ -120,14 +120,14 @@ _ANSWERS = {"openai-responses": "resp_", "openai-chat": "chatcmpl-", "anthropic-
 """Protocol of a client → how the ids of its answers begin."""
 
 
-class Namer:
+class ResponseNamer:
     """An id for one answer, and for its calls that came without: clients answer calls by their ids."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._count = 0
 
-    def answer(self, client: str) -> str:
+    def response_id(self, client: str) -> str:
         """The id of the answer for a client of that protocol; "" where any will do."""
         return f"{_ANSWERS[client]}{self._name}" if client in _ANSWERS else ""
 
@@ -138,47 +138,47 @@ class Namer:
         self._count += 1
         return f"call_{self._name}_{self._count}"
 
-    def named(self, response: ModelResponse) -> ModelResponse:
+    def with_call_ids(self, response: ModelResponse) -> ModelResponse:
         """A whole answer, every call with an id."""
-        messages = tuple(replace(m, parts=tuple(map(self._named, m.parts))) for m in response.messages)
+        messages = tuple(replace(m, parts=tuple(map(self._with_id, m.parts))) for m in response.messages)
         return replace(response, messages=messages)
 
-    def _named(self, part: Part) -> Part:
+    def _with_id(self, part: Part) -> Part:
         return replace(part, id=self.choose(None)) if isinstance(part, ToolCallIR) and not part.id else part
 
 
-def parsed(response: ModelResponse, parser: str, tools: Sequence[ToolDef]) -> tuple[ModelResponse, list[Change]]:
+def read_text_calls(response: ModelResponse, parser: str, tools: Sequence[ToolDef]) -> tuple[ModelResponse, list[TranslationChange]]:
     """An answer with the calls of its text as calls; what cannot be read stays text."""
-    changes = list[Change]()
-    messages = tuple(_parsed(message, parser, tools, changes) for message in response.messages)
+    changes = list[TranslationChange]()
+    messages = tuple(_read_message(message, parser, tools, changes) for message in response.messages)
     if not any(change.text.startswith("read") for change in changes):
         return response, changes
     return replace(response, messages=messages, stop="tool_calls", finish_reason="tool_calls"), changes
 
 
-def _parsed(message: Message, parser: str, tools: Sequence[ToolDef], changes: list[Change]) -> Message:
+def _read_message(message: Message, parser: str, tools: Sequence[ToolDef], changes: list[TranslationChange]) -> Message:
     if any(message.tool_calls()):
         return message
     parts = list[Part]()
     for part in message.parts:
-        parts += _read(part, parser, tools, changes) if isinstance(part, Text) else [part]
+        parts += _read_text(part, parser, tools, changes) if isinstance(part, Text) else [part]
     return replace(message, parts=tuple(parts))
 
 
-def _read(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[Change]) -> Iterator[Part]:
+def _read_text(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[TranslationChange]) -> Iterator[Part]:
     reader = formats.get(parser).parser(tools)
     words = ""
     for found in (*reader.feed(part.text), *reader.close()):
         if isinstance(found, Prose):
             words += found.text
         elif found.name is None or found.input is None:
-            changes.append(Change(CALL, f"one as {found.format} stays text: {', '.join(found.problems)}"))
+            changes.append(TranslationChange(CALL, f"one as {found.format} stays text: {', '.join(found.problems)}"))
             words += part.text[found.start : found.end]
         else:
             if words.strip():
                 yield Text(words)
             words = ""
-            changes.append(Change(CALL, f"read from the text, as {found.format}: {found.name}"))
+            changes.append(TranslationChange(CALL, f"read from the text, as {found.format}: {found.name}"))
             yield ToolCallIR(found.id, found.name, found.input, "function")
     if words.strip():
         yield Text(words)

@@ -22,7 +22,7 @@ from workbench.recorder.events import (
     RequestEnded,
     RequestStarted,
 )
-from workbench.recorder.translation.changes import Change, filed
+from workbench.recorder.translation.changes import TranslationChange, changes_note
 from workbench.wire.exchange import Headers
 
 MARK = "x-workbench-turn"
@@ -30,16 +30,16 @@ MARK = "x-workbench-turn"
 
 
 @dataclass(slots=True)
-class _Turned:
+class _RecordedTurn:
     branch: str
     parent: int
     key: int = 0
-    changes: list[Change] = field(default_factory=list)
+    changes: list[TranslationChange] = field(default_factory=list)
     is_over: bool = False
     end: ExchangeEnded | None = None
 
 
-class Filing:
+class TurnRecords:
     """Hears both relays of a recording, and hands on what they say with what the bridge did.
 
     Args:
@@ -57,17 +57,17 @@ class Filing:
         self._reading: dict[int, Any] = {}  # hashes of the bodies of the client's requests, by key
         self._marks: dict[int, str] = {}
         self._asked: dict[str, deque[int]] = {}
-        self._turns: dict[str, _Turned] = {}
+        self._turns: dict[str, _RecordedTurn] = {}
         self._numbers: dict[int, str] = {}
-        self._notes: dict[int, Sequence[Change]] = {}
+        self._notes: dict[int, Sequence[TranslationChange]] = {}
 
     # What the bridge says
 
-    def going(self, number: str, target: str, body: bytes, branch: str) -> None:
+    def start_turn(self, number: str, target: str, body: bytes, branch: str) -> None:
         """A turn goes upstream next; ``target`` and ``body`` are those of the client's request."""
-        self._turns[number] = _Turned(branch, self._parent(target, body))
+        self._turns[number] = _RecordedTurn(branch, self._parent(target, body))
 
-    def gone(self, number: str, changes: Sequence[Change]) -> None:
+    def end_turn(self, number: str, changes: Sequence[TranslationChange]) -> None:
         """The turn is over, and this was done."""
         turned = self._turns[number]
         turned.changes, turned.is_over = list(changes), True
@@ -75,7 +75,7 @@ class Filing:
         if turned.end or not turned.key:
             self._close(number)
 
-    def answered_here(self, target: str, body: bytes, changes: Sequence[Change]) -> None:
+    def record_own_reply(self, target: str, body: bytes, changes: Sequence[TranslationChange]) -> None:
         """A client's request that went nowhere."""
         self.counts.update(change.kind for change in changes)
         if key := self._parent(target, body):
@@ -133,8 +133,8 @@ class Filing:
         if turned.is_over:
             self._close(number)
 
-    def _emit_end(self, event: ExchangeEnded, changes: Sequence[Change]) -> None:
-        reason = "; ".join(filter(None, (event.reason, filed(changes))))
+    def _emit_end(self, event: ExchangeEnded, changes: Sequence[TranslationChange]) -> None:
+        reason = "; ".join(filter(None, (event.reason, changes_note(changes))))
         self._listener.on_event(event._replace(reason=reason))
 
     def _unmark(self, key: int) -> None:

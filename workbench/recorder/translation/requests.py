@@ -20,11 +20,11 @@ from workbench.probes.profiles.corrections import PARSER, REASONING, Correction,
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation import answer_format, other_endpoints
-from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
-from workbench.recorder.translation.history import restored
-from workbench.recorder.translation.keys import KEY_HEADERS, keyed
-from workbench.recorder.translation.memory import Memory
-from workbench.recorder.translation.same_protocol import spliced
+from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, TranslationChange
+from workbench.recorder.translation.history import restore_history
+from workbench.recorder.translation.keys import KEY_HEADERS, with_key
+from workbench.recorder.translation.memory import ResponseMemory
+from workbench.recorder.translation.same_protocol import put_reasoning_back
 from workbench.rules.params import refusals
 from workbench.send import urls
 from workbench.send.headers import with_headers
@@ -44,7 +44,7 @@ _USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
+class TranslationUpstream:
     """Where requests go.
 
     Attributes:
@@ -61,7 +61,7 @@ class Upstream:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TranslationRules:
     """How requests are changed.
 
     Attributes:
@@ -84,16 +84,16 @@ class Rules:
     now: float = 0.0
 
 
-class Reply(NamedTuple):
+class OwnReply(NamedTuple):
     """An answer of our own: nothing went upstream."""
 
     status: int
     body: bytes
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TranslationChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TranslatedRequest:
     """A request on its way.
 
     Attributes:
@@ -116,7 +116,7 @@ class Turn:
     client: str
     spoken: str
     request: HttpRequest
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TranslationChange, ...] = ()
     is_plain: bool = False
     is_passed: bool = False
     is_stream: bool = False
@@ -129,55 +129,55 @@ class Turn:
     is_kept: bool = False
 
 
-def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
+def translate_request(http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory) -> TranslatedRequest | OwnReply:
     """What goes upstream for a client's request, or what it is answered at once.
 
     Args:
         http: ``url`` is path and query as the client sent them.
     """
-    if other_endpoints.is_alive(http.method, http.url):
-        return Reply(200, b"")
+    if other_endpoints.is_health_check(http.method, http.url):
+        return OwnReply(200, b"")
     decoded = DecodedExchange(0, Exchange("client", http))
     client = decoded.protocol or ""
     is_known = client in protocols.protocols() and protocols.get(client).claims_url(http.url)
     if http.method != "POST" or not is_known:
-        return _beside(http, upstream, rules)
+        return _other_request(http, upstream, rules)
     try:
         if decoded.request is None:
             raise LocalProtocolError("; ".join(p.message for p in decoded.problems) or "the request has no body")
-        return _translated(decoded, http, client, upstream, rules, memory)
+        return _translate(decoded, http, client, upstream, rules, memory)
     except (LocalProtocolError, UsageError, WireError) as error:
-        return Reply(400, other_endpoints.error_body(client, 400, f"workbench: {error}"), (Change(NOTE, str(error)),))
+        return OwnReply(400, other_endpoints.error_body(client, 400, f"workbench: {error}"), (TranslationChange(NOTE, str(error)),))
 
 
-def _beside(http: HttpRequest, upstream: Upstream, rules: Rules) -> Turn | Reply:
+def _other_request(http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules) -> TranslatedRequest | OwnReply:
     """A path that asks no model: passed where the client speaks as the upstream does."""
     client = other_endpoints.family(http.url, http.headers)
     chat = {"openai-chat", "openai-responses"}
     if client != rules.spoken and not {client, rules.spoken} <= chat:
         status, body = other_endpoints.refusal(http.url, client, rules.spoken)
-        return Reply(status, body, (Change(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
-    return _passed(http, client, upstream, rules, "unchanged, since it asks no model")
+        return OwnReply(status, body, (TranslationChange(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
+    return _pass_unchanged(http, client, upstream, rules, "unchanged, since it asks no model")
 
 
-def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, why: str) -> Turn:
+def _pass_unchanged(http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, why: str) -> TranslatedRequest:
     """A request that goes as it came, but for its key where the upstream has one of its own."""
     request = replace(http, url=urls.joined(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
-    own = keyed(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
+    own = with_key(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
     is_own = bool(target.headers) or own.note.startswith("the key is")
     headers = own.headers if is_own else http.headers
-    changes = [Change(PASSED, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
-    return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True)
+    changes = [TranslationChange(PASSED, why), *([TranslationChange(NOTE, own.note)] if is_own and own.note else [])]
+    return TranslatedRequest(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True)
 
 
-def _translated(
-    decoded: DecodedExchange, http: HttpRequest, client: str, upstream: Upstream, rules: Rules, memory: Memory
-) -> Turn | Reply:
+def _translate(
+    decoded: DecodedExchange, http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory
+) -> TranslatedRequest | OwnReply:
     request, spoken = decoded.request, rules.spoken
     assert request is not None
     model = rules.model or upstream.target.model or request.model or ""
-    decided = _decided(decoded, upstream, rules)
+    decided = _corrections(decoded, upstream, rules)
     parser = value_of(decided, PARSER) or ""
     contract = _contract(upstream, spoken, model)
 
@@ -186,32 +186,32 @@ def _translated(
 
     is_same = client == spoken
     if is_same:
-        is_owed = _is_owed(contract, decided)
-        own = spliced(decoded, memory, contract, lambda part: is_owed and wanted(part))
+        is_owed = _is_replay_required(contract, decided)
+        own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)
     else:
-        back = restored(request, memory, wanted)
-        context, changes = back.context, [Change(CONVERSION, f"from {client} to {spoken}"), *back.changes]
-        decoded.request = _in_text(back.request, parser, changes) if parser else back.request
+        back = restore_history(request, memory, wanted)
+        context, changes = back.context, [TranslationChange(CONVERSION, f"from {client} to {spoken}"), *back.changes]
+        decoded.request = _with_text_calls(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
-    changes += (Change(NOTE, note) for note in sent.notes if not _is_said(note))
-    changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
-    changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
-    changes += _freed(sent, request)
+    changes += (TranslationChange(NOTE, note) for note in sent.notes if not _is_reported_elsewhere(note))
+    changes += (TranslationChange(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
+    changes += (TranslationChange(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
+    changes += _free_text_changes(sent, request)
     if sent.is_converted:
-        sent = _asking(sent, request, contract)
-        sent = _taken(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
+        sent = _with_needed_params(sent, request, contract)
+        sent = _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
     after = leaving(sent, decided)
-    changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
-    key = keyed(after, http.headers, http.url, rules.environ)
+    changes += (TranslationChange(CORRECTION, note) for note in after.notes if note not in sent.notes)
+    key = with_key(after, http.headers, http.url, rules.environ)
     headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))
-    changes += [Change(NOTE, key.note)] if key.note else []
-    return Turn(
+    changes += [TranslationChange(NOTE, key.note)] if key.note else []
+    return TranslatedRequest(
         client,
         spoken,
         replace(after.request, headers=headers),
@@ -224,28 +224,28 @@ def _translated(
         is_kept=is_same,
         is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
         contract=_label(upstream, rules),
-        is_uncounted=request.stream and client == "openai-chat" and not _counts(request),
+        is_uncounted=request.stream and client == "openai-chat" and not _asks_for_usage(request),
     )
 
 
-def _is_said(note: str) -> bool:
+def _is_reported_elsewhere(note: str) -> bool:
     """A note that is told elsewhere, or of a key on its way."""
     what, _, names = note.partition(": ")
     is_key = what.startswith("left out, since") and set(names.split(", ")) <= set(KEY_HEADERS)
     return is_key or note.startswith(("converted from", "model "))
 
 
-def _decided(decoded: DecodedExchange, upstream: Upstream, rules: Rules) -> Sequence[Correction]:
+def _corrections(decoded: DecodedExchange, upstream: TranslationUpstream, rules: TranslationRules) -> Sequence[Correction]:
     profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
     return choose(profile, rules.now, rules.on, rules.off).decided
 
 
-def _contract(upstream: Upstream, spoken: str, model: str) -> Contract:
+def _contract(upstream: TranslationUpstream, spoken: str, model: str) -> Contract:
     target = upstream.sent_to(spoken)
     return Outgoing(target, HttpRequest(url=target.base(spoken)), spoken, model=model).contract
 
 
-def _label(upstream: Upstream, rules: Rules) -> str:
+def _label(upstream: TranslationUpstream, rules: TranslationRules) -> str:
     """A client names the model of its own provider: of an upstream that nobody knows that says nothing."""
     target = upstream.target
     if target.contract or rules.model or target.model or is_known(target, upstream.url):
@@ -263,7 +263,7 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
 
 
-def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoing:
+def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[TranslationChange]) -> Outgoing:
     """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
     made, more = dict[str, patch.Change](), list[patch.Change]()
     for finding in refusals(DecodedExchange(0, Exchange("sent", sent.request), sent.protocol), contract):
@@ -273,13 +273,13 @@ def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoin
         if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
             made[at], *more = said
             changes.append(
-                Change(CORRECTION, f"{at} asks for JSON, and its schema is said in words: {finding.message}")
+                TranslationChange(CORRECTION, f"{at} asks for JSON, and its schema is said in words: {finding.message}")
             )
             continue
-        value = _accepted(contract, finding.pointer)
+        value = _accepted_value(contract, finding.pointer)
         made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
         how = "left out" if value is None else f"{value!r}"
-        changes.append(Change(CORRECTION, f"{at} is {how}: {finding.message}"))
+        changes.append(TranslationChange(CORRECTION, f"{at} is {how}: {finding.message}"))
     text = sent.request.body.raw
     return (
         replace(sent, request=with_body(sent.request, patch.apply(text, (*made.values(), *more)), text))
@@ -288,7 +288,7 @@ def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoin
     )
 
 
-def _accepted(contract: Contract, pointer: str) -> JsonValue:
+def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
     """The value that is taken where others are refused; None where none is."""
     known = contract.term("params.refused")
     entries = known if isinstance(known, list) else ()
@@ -296,13 +296,13 @@ def _accepted(contract: Contract, pointer: str) -> JsonValue:
     return next((value[0] for value in values), None)
 
 
-def _is_owed(contract: Contract, decided: Sequence[Correction]) -> bool:
+def _is_replay_required(contract: Contract, decided: Sequence[Correction]) -> bool:
     """A client of the upstream's own protocol has to bring reasoning back: as measured, or as the contract has it."""
     is_bound = contract.reasoning.scope is not Scope.NEVER or contract.enforced(_PAIRED) is not None
     return is_bound or value_of(decided, REASONING) is not None
 
 
-def _asking(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
+def _with_needed_params(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
     """The request, asking for what other protocols give unasked.
 
     Chat Completions count a stream's tokens where they are asked to, and the Responses API gives reasoning that can be
@@ -328,22 +328,22 @@ def _thinks(request: ModelRequest, contract: Contract) -> bool:
     return request.thinking != "off" and (request.thinking is not None or contract.reasoning.thinking_default)
 
 
-def _freed(sent: Outgoing, request: ModelRequest) -> Iterator[Change]:
+def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[TranslationChange]:
     """Tools with free text that the upstream knows only as functions."""
     free = read_declared_tools(request.tools).free_text
     if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
         names = ", ".join(map(repr, sorted(free)))
         said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"
-        yield Change(CORRECTION, said)
+        yield TranslationChange(CORRECTION, said)
 
 
-def _counts(request: ModelRequest) -> bool:
+def _asks_for_usage(request: ModelRequest) -> bool:
     """A request of Chat Completions asks for the token counts of its stream."""
     options = request.params.get(_USAGE)
     return isinstance(options, Mapping) and options.get("include_usage") is True
 
 
-def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> ModelRequest:
+def _with_text_calls(request: ModelRequest, parser: str, changes: list[TranslationChange]) -> ModelRequest:
     """The request for a model that reads and writes calls as text: so are those of its history."""
     form = formats.get(parser)
 
@@ -352,7 +352,7 @@ def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> Model
         results = [part for _, part in message.tool_results()]
         if not calls and not results:
             return message
-        changes.append(Change(CALL, f"{len(calls)} calls and {len(results)} results go as {parser} text"))
+        changes.append(TranslationChange(CALL, f"{len(calls)} calls and {len(results)} results go as {parser} text"))
         rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
         told: list[Part] = [Text(form.render(calls))] if calls else []
         told += [Text(form.render_results(results))] if results else []

@@ -15,10 +15,10 @@ from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation import other_endpoints
-from workbench.recorder.translation.changes import CONVERSION, ID, LOSS, NOTE, Change
-from workbench.recorder.translation.memory import Kept, Memory, content_of
-from workbench.recorder.translation.reasoning_proofs import Namer, Signer, parsed, signed
-from workbench.recorder.translation.requests import Turn
+from workbench.recorder.translation.changes import CONVERSION, ID, LOSS, NOTE, TranslationChange
+from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of
+from workbench.recorder.translation.reasoning_proofs import ResponseNamer, Signer, read_text_calls, with_proofs
+from workbench.recorder.translation.requests import TranslatedRequest
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
 from workbench.wire.stream import read_stream
 
@@ -31,14 +31,14 @@ _STREAM, _JSON = "text/event-stream", "application/json"
 _STREAMS = (_STREAM, "application/x-ndjson", "application/vnd.amazon.eventstream", "application/stream+json")
 
 
-class Head(NamedTuple):
+class TranslatedHead(NamedTuple):
     """Status and headers of an answer; without the length of its body."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
 
 
-class Answer:
+class TranslatedResponse:
     """One answer on its way back.
 
     Args:
@@ -52,25 +52,25 @@ class Answer:
         changes: what was done to it; all of it after ``end``.
     """
 
-    def __init__(self, turn: Turn, status: int, headers: Headers, memory: Memory, name: str) -> None:
-        self.head: Head | None = None
-        self.changes: list[Change] = []
+    def __init__(self, turn: TranslatedRequest, status: int, headers: Headers, memory: ResponseMemory, name: str) -> None:
+        self.head: TranslatedHead | None = None
+        self.changes: list[TranslationChange] = []
         self._turn, self._status, self._headers = turn, status, headers
         self._memory, self._name = memory, name
-        self._came = bytearray()
+        self._received = bytearray()
         self._adapter = protocols.get(turn.client)
-        self._signer, self._namer = Signer(name, self._adapter.capabilities), Namer(name)
+        self._signer, self._namer = Signer(name, self._adapter.capabilities), ResponseNamer(name)
         self._declared = read_declared_tools(turn.tools)
         self._stream: StreamConversion | None = None
         if turn.is_plain:
-            self.head = Head(status, tuple(headers))
+            self.head = TranslatedHead(status, tuple(headers))
         elif turn.is_stream and self._streams:
             self._stream = StreamConversion(
                 turn.spoken,
                 turn.client,
                 prove=self._signer.prove,
                 choose_id=self._namer.choose,
-                name=self._namer.answer(turn.client),
+                name=self._namer.response_id(turn.client),
                 declared=self._declared,
             )
             self.head = self._head(self._stream.content_type)
@@ -92,71 +92,71 @@ class Answer:
     def feed(self, data: bytes) -> bytes:
         """A piece of the upstream's body came; what the client gets now."""
         if self._turn.is_plain:
-            if self._turn.is_kept and len(self._came) <= MAX_BRIDGED_BODY:
-                self._came += data
+            if self._turn.is_kept and len(self._received) <= MAX_BRIDGED_BODY:
+                self._received += data
             return data
         if self._stream:
-            return self._signer.marked(self._stream.feed(data), lambda: _parts(self.response))
-        self._came += data
+            return self._signer.mark_first_call(self._stream.feed(data), lambda: _parts(self.response))
+        self._received += data
         return b""
 
     def end(self, is_whole: bool = True) -> bytes:
         """The upstream's answer is over; the rest of the client's. ``is_whole``: it was not broken off."""
         turn = self._turn
         if turn.is_plain:
-            if turn.is_kept and self._status < 300 and len(self._came) <= MAX_BRIDGED_BODY:
-                self._heard(is_whole)
+            if turn.is_kept and self._status < 300 and len(self._received) <= MAX_BRIDGED_BODY:
+                self._remember_unchanged(is_whole)
             return b""
         if self._stream:
-            rest = self._signer.marked(self._stream.end(), lambda: _parts(self.response))
-            rest = _uncounted(rest) if turn.is_uncounted else rest
-            self._told(self._stream.ids, self._stream.losses)
+            rest = self._signer.mark_first_call(self._stream.end(), lambda: _parts(self.response))
+            rest = _without_usage(rest) if turn.is_uncounted else rest
+            self._record_changes(self._stream.ids, self._stream.losses)
             self._keep(self._stream.response, self._stream.response, self._stream.ids)
             return rest
-        decoded = self._decoded(is_whole)
+        decoded = self._decode(is_whole)
         response = decoded.response
         if response is None or (response.error and not response.messages):
-            return self._failed(decoded, response)
-        return self._whole(response)
+            return self._translate_error(decoded, response)
+        return self._translate_whole(response)
 
-    def _decoded(self, is_whole: bool) -> DecodedExchange:
-        body = Body(bytes(self._came), self._headers.get("content-encoding") or "")
+    def _decode(self, is_whole: bool) -> DecodedExchange:
+        body = Body(bytes(self._received), self._headers.get("content-encoding") or "")
         http = HttpResponse(self._status, self._headers, body)
         state = State.COMPLETE if is_whole else State.ABORTED
         return DecodedExchange(0, Exchange("upstream", None, http, state), self._turn.spoken)
 
-    def _heard(self, is_whole: bool) -> None:
+    def _remember_unchanged(self, is_whole: bool) -> None:
         """Remember what passed as it came."""
-        response = self._decoded(is_whole).response
+        response = self._decode(is_whole).response
         if response is not None and response.messages and not response.error:
             self._keep(response, response, {})
 
-    def _whole(self, response: ModelResponse) -> bytes:
+    def _translate_whole(self, response: ModelResponse) -> bytes:
         turn, said = self._turn, response
         if turn.parser:
-            response, changes = parsed(response, turn.parser, turn.tools)
+            response, changes = read_text_calls(response, turn.parser, turn.tools)
             self.changes += changes
         usage = None if turn.is_uncounted else response.usage
-        named = self._namer.named(replace(response, is_stream=turn.is_stream, usage=usage))
+        named = self._namer.with_call_ids(replace(response, is_stream=turn.is_stream, usage=usage))
         if turn.client != turn.spoken:
-            named = replace(named, id=self._namer.answer(turn.client) or named.id)
-        made = convert_response(signed(named, self._signer), self._adapter, declared=self._declared)
+            named = replace(named, id=self._namer.response_id(turn.client) or named.id)
+        made = convert_response(with_proofs(named, self._signer), self._adapter, declared=self._declared)
         own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
         given = {old: new for new, old in made.ids.items()}
         ids = {given.get(name, name): old for name, old in own.items()}
-        self._told(made.ids, made.losses)
+        self._record_changes(made.ids, made.losses)
         self._keep(said, response, ids)
         self.head = self._head(_STREAM if turn.is_stream and not turn.is_array else _JSON)
         return _array(made.body) if turn.is_array else made.body
 
-    def _told(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
+    def _record_changes(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
         turn = self._turn
         if turn.client != turn.spoken:
-            self.changes.append(Change(CONVERSION, f"the answer from {turn.spoken} to {turn.client}"))
+            self.changes.append(TranslationChange(CONVERSION, f"the answer from {turn.spoken} to {turn.client}"))
         self.changes += self._signer.changes
-        self.changes += (Change(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items())
+        self.changes += (TranslationChange(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items())
         self.changes += (
-            Change(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}") for loss in losses
+            TranslationChange(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}") for loss in losses
         )
 
     def _keep(self, said: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:
@@ -170,32 +170,32 @@ class Answer:
         renamed = set(ids.values())
         known: dict[str, str | None] = {c.id: c.id for c in _calls(read) if c.id and c.id not in renamed}
         if own := _parts(said):
-            seen = content_of(map(self._seen, _parts(read)))
-            self._memory.keep(Kept(self._name, own, {**known, **ids}, seen, self._turn.context))
+            seen = content_of(map(self._as_client_sees, _parts(read)))
+            self._memory.keep(RememberedResponse(self._name, own, {**known, **ids}, seen, self._turn.context))
 
-    def _seen(self, part: Part) -> Part:
+    def _as_client_sees(self, part: Part) -> Part:
         """A part as the client has it."""
         return self._declared.restore_free_text(part) if isinstance(part, ToolCallIR) else part
 
-    def _failed(self, decoded: DecodedExchange, response: ModelResponse | None) -> bytes:
+    def _translate_error(self, decoded: DecodedExchange, response: ModelResponse | None) -> bytes:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""
         turn = self._turn
         status = self._status if self._status >= 400 else 502
         self.head = self._head(_JSON, status)
         if response is not None and response.error:
-            self.changes.append(Change(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
+            self.changes.append(TranslationChange(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
             return other_endpoints.error_body(turn.client, status, "", response.error)
         words = decoded.response_text.decode("utf-8", "replace").strip()[:500]
         why = words or "; ".join(p.message for p in decoded.problems) or "the upstream's answer is empty"
-        self.changes.append(Change(NOTE, "the upstream's answer is none of its protocol"))
+        self.changes.append(TranslationChange(NOTE, "the upstream's answer is none of its protocol"))
         return other_endpoints.error_body(turn.client, status, why)
 
-    def _head(self, content_type: str, status: int = 0) -> Head:
+    def _head(self, content_type: str, status: int = 0) -> TranslatedHead:
         carried = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
-        return Head(status or self._status, (("content-type", content_type), *carried))
+        return TranslatedHead(status or self._status, (("content-type", content_type), *carried))
 
 
-def _uncounted(body: bytes) -> bytes:
+def _without_usage(body: bytes) -> bytes:
     """Whole events of Chat Completions without the one that has no choices."""
     return b"\n\n".join(event for event in body.split(b"\n\n") if b'"choices":[]' not in event)
 

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.recorder.events import SafeListener
-from workbench.recorder.translation.changes import NOTE, Change
-from workbench.recorder.translation.memory import Memory
-from workbench.recorder.translation.records import MARK, Filing
-from workbench.recorder.translation.requests import Reply, Rules, Turn, Upstream, asked
-from workbench.recorder.translation.responses import Answer, Head
+from workbench.recorder.translation.changes import NOTE, TranslationChange
+from workbench.recorder.translation.memory import ResponseMemory
+from workbench.recorder.translation.records import MARK, TurnRecords
+from workbench.recorder.translation.requests import OwnReply, TranslationRules, TranslatedRequest, TranslationUpstream, translate_request
+from workbench.recorder.translation.responses import TranslatedResponse, TranslatedHead
 from workbench.wire.exchange import Body, Headers, HttpRequest
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import Body as Framing
@@ -35,7 +35,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 HOST = "127.0.0.1"
-AS_IT_CAME = "as it came"
+UNCHANGED = "as it came"
 """Branch of a request that nothing was done to."""
 
 _READ = 256 * 1024
@@ -45,11 +45,11 @@ _JSON = ("content-type", "application/json")
 _OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect", "trailer")
 
 
-class BrokenOff(Exception):
+class ConnectionBroken(Exception):
     """The other side ended before its message was whole."""
 
 
-class Bridge:
+class TranslationServer:
     """Takes requests of clients for its upstreams: of several ``/NAME/x`` is ``/x`` of a client of NAME.
 
     Bodies are converted in a thread of their own, one after the other: what streams meanwhile goes on.
@@ -63,15 +63,15 @@ class Bridge:
 
     def __init__(
         self,
-        upstreams: Mapping[str, Upstream],
+        upstreams: Mapping[str, TranslationUpstream],
         way: Callable[[str], str],
-        rules: Rules,
-        filing: Filing,
+        rules: TranslationRules,
+        filing: TurnRecords,
         listener: SafeListener,
     ) -> None:
         self._upstreams, self._way, self._rules = upstreams, way, rules
-        self._filing, self._listener = filing, listener
-        self._memories = {name: Memory() for name in upstreams}
+        self._records, self._listener = filing, listener
+        self._memories = {name: ResponseMemory() for name in upstreams}
         self._numbers = itertools.count(1)
         self._run = secrets.token_hex(4)
         self._worker = ThreadPoolExecutor(1, "bridge")
@@ -85,7 +85,7 @@ class Bridge:
 
     async def start(self) -> None:
         """Listen."""
-        self._server = await asyncio.start_server(self._connected, HOST, 0, backlog=1024, limit=_READ)
+        self._server = await asyncio.start_server(self._on_connection, HOST, 0, backlog=1024, limit=_READ)
         self.port = self._server.sockets[0].getsockname()[1]
         self._admission = Admission(self.port)
 
@@ -98,14 +98,14 @@ class Bridge:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._worker.shutdown(wait=False, cancel_futures=True)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
             await self._serve(reader, writer)
-        except (OSError, BrokenOff, asyncio.CancelledError):  # of the last, nobody waits for this task
+        except (OSError, ConnectionBroken, asyncio.CancelledError):  # of the last, nobody waits for this task
             writer.transport.abort()
         finally:
             writer.close()
@@ -123,10 +123,10 @@ class Bridge:
                 writer.write(_GO_ON)
             body = b"".join([piece async for piece in _body(reader, request_body(head), heads, MAX_BRIDGED_BODY)])
         except BadMessage as bad:
-            await _whole(writer, Head(bad.status, ()), f"workbench: {bad}\n".encode())
+            await _send_whole(writer, TranslatedHead(bad.status, ()), f"workbench: {bad}\n".encode())
             return
         loop = asyncio.get_running_loop()
-        serving = loop.create_task(self._answered(head, target, body, writer), name=f"turn {target}")
+        serving = loop.create_task(self._answer(head, target, body, writer), name=f"turn {target}")
         leaving = loop.create_task(reader.read(1), name=f"end of {target}")
         try:
             await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -137,32 +137,32 @@ class Bridge:
             leaving.cancel()
             await asyncio.gather(serving, leaving, return_exceptions=True)
 
-    async def _answered(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         name, path = _split(target, self._upstreams)
         http = _http(head, path, body)
         try:
-            found = await self._work(asked, http, self._upstreams[name], self._rules, self._memories[name])
+            found = await self._work(translate_request, http, self._upstreams[name], self._rules, self._memories[name])
         except Exception as fault:  # of this program: it ends the request, and not the recording
-            found = Reply(500, b"{}", (Change(NOTE, f"a fault of this program ({type(fault).__name__})"),))
-        if isinstance(found, Reply):
-            self._listener.call(self._filing.answered_here, target, body, found.changes)
-            await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
+            found = OwnReply(500, b"{}", (TranslationChange(NOTE, f"a fault of this program ({type(fault).__name__})"),))
+        if isinstance(found, OwnReply):
+            self._listener.call(self._records.record_own_reply, target, body, found.changes)
+            await _send_whole(writer, TranslatedHead(found.status, (_JSON,)), found.body, head.method)
             return
         number = f"{self._run}{next(self._numbers)}"
         made = Translation(found.client, found.spoken, found.contract)
-        branch = AS_IT_CAME if found.is_passed else made.branch
-        self._listener.call(self._filing.going, number, target, body, branch)
+        branch = UNCHANGED if found.is_passed else made.branch
+        self._listener.call(self._records.start_turn, number, target, body, branch)
         changes = list(found.changes)
         try:
-            await self._turned(found, name, number, head.method, writer, changes)
+            await self._send_upstream(found, name, number, head.method, writer, changes)
         finally:
-            self._listener.call(self._filing.gone, number, changes)
+            self._listener.call(self._records.end_turn, number, changes)
 
     async def _work(self, work: Callable[_P, _T], *args: _P.args, **words: _P.kwargs) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(work, *args, **words))
 
-    async def _turned(
-        self, turn: Turn, name: str, number: str, method: bytes, writer: asyncio.StreamWriter, changes: list[Change]
+    async def _send_upstream(
+        self, turn: TranslatedRequest, name: str, number: str, method: bytes, writer: asyncio.StreamWriter, changes: list[TranslationChange]
     ) -> None:
         way = urlsplit(self._way(name))
         reader, up = await asyncio.open_connection(way.hostname, way.port, limit=_READ)
@@ -175,24 +175,24 @@ class Bridge:
 
     async def _pass_back(
         self,
-        turn: Turn,
+        turn: TranslatedRequest,
         name: str,
         number: str,
         method: bytes,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        changes: list[Change],
+        changes: list[TranslationChange],
     ) -> None:
         heads = HeadBuffer()
         response = await _response(reader, heads)
         framing = response_body(response, turn.request.method.encode())
         headers = Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response)))
-        answer = Answer(turn, response.status, headers, self._memories[name], number)
-        sending, is_whole = _Sending(writer, method), True
+        answer = TranslatedResponse(turn, response.status, headers, self._memories[name], number)
+        sending, is_whole = _ResponseWriter(writer, method), True
         try:
             async for piece in _body(reader, framing, heads, 0 if turn.is_plain else MAX_BRIDGED_BODY):
                 await sending.more(answer.head, answer.feed(piece))
-        except (OSError, BrokenOff, BadMessage):
+        except (OSError, ConnectionBroken, BadMessage):
             is_whole = False
         except asyncio.CancelledError:  # some clients hang up at the last event
             answer.end(is_whole=False)
@@ -201,21 +201,21 @@ class Bridge:
         rest = b"" if turn.is_plain else await ending
         changes += answer.changes
         if not is_whole:
-            changes.append(Change(NOTE, "the upstream broke its answer off"))
+            changes.append(TranslationChange(NOTE, "the upstream broke its answer off"))
         try:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:
             await ending
 
 
-class _Sending:
+class _ResponseWriter:
     """Sends one answer: in chunks as it comes, or with its length where all of it is there at once."""
 
     def __init__(self, writer: asyncio.StreamWriter, method: bytes) -> None:
         self._writer, self._method = writer, method
         self._has_begun = False
 
-    async def more(self, head: Head | None, data: bytes) -> None:
+    async def more(self, head: TranslatedHead | None, data: bytes) -> None:
         """The next piece, once there is a head."""
         if head is None:
             return
@@ -226,16 +226,16 @@ class _Sending:
             self._writer.write(b"%x\r\n%s\r\n" % (len(data), data))
         await self._writer.drain()
 
-    async def end(self, head: Head | None, data: bytes, *, is_whole: bool) -> None:
+    async def end(self, head: TranslatedHead | None, data: bytes, *, is_whole: bool) -> None:
         """The rest. An answer that is not whole ends with the connection. Raises BrokenOff."""
         assert head
         if not self._has_begun and is_whole:
-            await _whole(self._writer, head, data, self._method)
+            await _send_whole(self._writer, head, data, self._method)
             return
         await self.more(head, data)
         if not is_whole:
             self._writer.close()
-            raise BrokenOff
+            raise ConnectionBroken
         self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
 
@@ -247,7 +247,7 @@ def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
     front, mark, query = target[1:].partition("?")
     name, _, rest = front.partition("/")
     if name not in known:
-        raise BrokenOff  # the client's relay knows its names
+        raise ConnectionBroken  # the client's relay knows its names
     return name, f"/{rest}{mark}{query}"
 
 
@@ -274,7 +274,7 @@ def _request(request: HttpRequest, base: str, authority: str, number: str) -> by
     return b"\r\n".join((start, *lines, b"", b"")) + request.body.raw
 
 
-def _start(head: Head, more: Sequence[tuple[str, str]]) -> bytes:
+def _start(head: TranslatedHead, more: Sequence[tuple[str, str]]) -> bytes:
     try:
         phrase = HTTPStatus(head.status).phrase
     except ValueError:
@@ -284,7 +284,7 @@ def _start(head: Head, more: Sequence[tuple[str, str]]) -> bytes:
     return b"\r\n".join((f"HTTP/1.1 {head.status} {phrase}".encode(), *lines, b"", b""))
 
 
-async def _whole(writer: asyncio.StreamWriter, head: Head, body: bytes, method: bytes = b"") -> None:
+async def _send_whole(writer: asyncio.StreamWriter, head: TranslatedHead, body: bytes, method: bytes = b"") -> None:
     writer.write(_start(head, (("content-length", str(len(body))),)) + (b"" if method == b"HEAD" else body))
     await writer.drain()
 
@@ -304,7 +304,7 @@ async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response
     while True:
         block = await _head(reader, heads)
         if block is None:
-            raise BrokenOff
+            raise ConnectionBroken
         response = read_response(block)
         if response.status >= 200:
             return response
@@ -326,4 +326,4 @@ async def _body(reader: asyncio.StreamReader, framing: Framing, heads: HeadBuffe
         if not data:
             if framing.ends_with_connection:
                 return
-            raise BrokenOff
+            raise ConnectionBroken

@@ -12,7 +12,7 @@ from functools import cache
 from urllib.parse import quote
 
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.recorder.audit.case import Case
+from workbench.recorder.audit.case import AuditCase
 from workbench.recorder.audit.cases import (
     _answers,
     _requests,
@@ -38,7 +38,7 @@ def speech_of(protocol: str) -> Speech:
     return found
 
 
-def cases_of(protocol: str, model: str = "") -> tuple[Case, ...]:
+def cases_of(protocol: str, model: str = "") -> tuple[AuditCase, ...]:
     """Every case of a protocol, in the order of the score card. Raises KeyError.
 
     Args:
@@ -48,14 +48,14 @@ def cases_of(protocol: str, model: str = "") -> tuple[Case, ...]:
     return tuple(_asking(case, own, model) for case in found) if model not in ("", own) else found
 
 
-def converted(protocol: str, spoken: str, model: str = "") -> tuple[Case, ...]:
+def converted(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, ...]:
     """Cases for a gateway that is asked in one protocol and speaks another one upstream. Raises KeyError.
 
     Requests are those of the first, answers those of the second, where they can be judged by what they say.
     """
     here, there = speech_of(protocol), speech_of(spoken)
-    asks = (case for case in cases_of(protocol, model) if case.in_meaning and case.theme.side == REQUEST)
-    answers = (case for case in cases_of(spoken) if case.in_meaning and case.theme.side == RESPONSE)
+    asks = (case for case in cases_of(protocol, model) if case.is_convertible and case.theme.side == REQUEST)
+    answers = (case for case in cases_of(spoken) if case.is_convertible and case.theme.side == RESPONSE)
     return (
         *(replace(case, answer=there.answer()) for case in asks),
         *(
@@ -65,20 +65,20 @@ def converted(protocol: str, spoken: str, model: str = "") -> tuple[Case, ...]:
     )
 
 
-def hello(protocol: str, model: str = "") -> Case:
+def hello(protocol: str, model: str = "") -> AuditCase:
     """A plain request, to see whether a gateway has a way for the protocol. Raises KeyError."""
     speech = speech_of(protocol)
     return _asking(speech.plain(), speech.model, model or speech.model)
 
 
 @cache
-def _cases(protocol: str) -> tuple[Case, ...]:
+def _cases(protocol: str) -> tuple[AuditCase, ...]:
     room = next(room for room in _ROOMS if room.SPEECH.protocol == protocol)
     return (*_requests.cases(room.SPEECH), *room.cases(), *_answers.cases(room.SPEECH))
 
 
-def _asking(case: Case, old: str, new: str) -> Case:
+def _asking(case: AuditCase, old: str, new: str) -> AuditCase:
     """The case for another model."""
-    body, asked = case.asked.body, case.asked
+    body, asked = case.request.body, case.request
     changed = None if body is None else body.replace(f'"{old}"'.encode(), json.dumps(new).encode())
     return replace(case, asked=replace(asked, path=asked.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed))

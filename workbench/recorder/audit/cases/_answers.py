@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from workbench.recorder.audit.case import Answer, Case, End, Framing, Pairs, Theme
+from workbench.recorder.audit.case import CaseResponse, AuditCase, ResponseEnd, ResponseFraming, Pairs, Theme
 from workbench.recorder.audit.cases._speech import Speech
 
 _GIVES_UP = "a client that waits for signs of life gives up"
@@ -18,7 +18,7 @@ _READS = "clients read the stream by its events"
 _RETRY = "clients wait and ask again by what stands there"
 
 
-def cases(speech: Speech) -> Iterator[Case]:
+def cases(speech: Speech) -> Iterator[AuditCase]:
     """Those of answers, for one protocol."""
     yield from _bodies(speech)
     yield from _streams(speech)
@@ -34,25 +34,25 @@ def _case(
     name: str,
     theme: Theme,
     shows: str,
-    answer: Answer,
+    answer: CaseResponse,
     why: str = "",
     rule: str = "",
     *,
     means: bool = False,
-) -> Case:
+) -> AuditCase:
     """A case of an answer; the request asks for a stream where one comes."""
-    asked = speech.asked(name, streams=answer.framing is Framing.CHUNKED)
-    return Case(name, theme, shows, asked, answer, why, rule, in_meaning=means)
+    asked = speech.asked(name, streams=answer.framing is ResponseFraming.CHUNKED)
+    return AuditCase(name, theme, shows, asked, answer, why, rule, is_convertible=means)
 
 
 def _stream(
     speech: Speech, name: str, shows: str, pieces: Sequence[str | bytes], why: str = "", rule: str = "", *,
     theme: Theme = Theme.EVENTS, means: bool = False,
-) -> Case:  # fmt: skip
+) -> AuditCase:  # fmt: skip
     return _case(speech, name, theme, shows, speech.streamed(tuple(pieces)), why, rule, means=means)
 
 
-def _bodies(speech: Speech) -> Iterator[Case]:
+def _bodies(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.FIELDS_BACK, "gateway.dropped-field"
     more = ',"x_audit":{"deep":[1,null]},"audit_empty":""'
     yield _case(
@@ -82,7 +82,7 @@ def _bodies(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _streams(speech: Speech) -> Iterator[Case]:
+def _streams(speech: Speech) -> Iterator[AuditCase]:
     yield _stream(speech, "stream", "a plain stream comes through, event by event", speech.events(), _READS, means=True)
     yield _stream(
         speech, "comments", "comments between events come through",
@@ -113,7 +113,7 @@ def _streams(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _writing(speech: Speech) -> Iterator[Case]:
+def _writing(speech: Speech) -> Iterator[AuditCase]:
     """The same stream, written in other legal ways."""
     why, rule = "clients read every legal form, and a gateway that does not loses events", "stream.framing"
     events = speech.events('"Fi"', '"né"', '"😀."')
@@ -140,12 +140,12 @@ def _writing(speech: Speech) -> Iterator[Case]:
     yield _case(speech, "events-in-two-chunks", Theme.EVENTS, "events in two chunks come through", two, why, rule)
 
 
-def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> Answer:
+def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> CaseResponse:
     """A stream in chunks that are no whole events."""
     return replace(speech.streamed(tuple(pieces)), in_events=False)
 
 
-def _buffering(speech: Speech) -> Iterator[Case]:
+def _buffering(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.BUFFERING, "gateway.buffered"
     why = "words are shown late, or only at the end, and a client that waits for the first ones gives up"
     yield _stream(
@@ -172,8 +172,8 @@ def _buffering(speech: Speech) -> Iterator[Case]:
     )
 
 
-def _errors(speech: Speech) -> Iterator[Case]:
-    def case(name: str, shows: str, status: int, type: str, text: str, headers: Pairs = (), rule: str = "") -> Case:
+def _errors(speech: Speech) -> Iterator[AuditCase]:
+    def case(name: str, shows: str, status: int, type: str, text: str, headers: Pairs = (), rule: str = "") -> AuditCase:
         answer = speech.answer(speech.error, status=status, headers=headers, TYPE=type, TEXT=text)
         return _case(speech, name, Theme.ERRORS, shows, answer, why if status == 400 else _RETRY, rule, means=True)
 
@@ -201,20 +201,20 @@ def _errors(speech: Speech) -> Iterator[Case]:
         "too-large", "what is too large is said to be", 413, "request_too_large", '"Request exceeds the maximum size"'
     )
     html = b"<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n</html>\r\n"
-    page = Answer((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
+    page = CaseResponse((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
     yield _case(speech, "error-page", Theme.ERRORS, "an error that is no JSON comes as it is", page, _RETRY)
     refused = speech.answer(speech.error, status=400, TYPE="invalid_request_error", TEXT='"stream: no"')
     asked = speech.asked("refused-stream", streams=True)
-    yield Case("refused-stream", Theme.ERRORS, "a refusal of a stream is no stream", asked, refused, why)
+    yield AuditCase("refused-stream", Theme.ERRORS, "a refusal of a stream is no stream", asked, refused, why)
     yield _stream(
         speech, "error-in-stream", "an error in a stream comes through", (*speech.events(ending=False), speech.broken),
         "the client takes half an answer for all of it", "stream.error-event", theme=Theme.ERRORS,
     )  # fmt: skip
 
 
-def _breaks(speech: Speech) -> Iterator[Case]:
+def _breaks(speech: Speech) -> Iterator[AuditCase]:
     why, rule = "the client takes half an answer for all of it", "stream.truncated"
-    half = speech.streamed(speech.events(ending=False), end=End.CUT)
+    half = speech.streamed(speech.events(ending=False), end=ResponseEnd.CUT)
     yield _case(
         speech,
         "broken-stream",
@@ -225,10 +225,10 @@ def _breaks(speech: Speech) -> Iterator[Case]:
         rule,
         means=True,
     )
-    text = speech.streamed((*speech.opening[:1], *speech.arguments[:2]), end=End.CUT)
+    text = speech.streamed((*speech.opening[:1], *speech.arguments[:2]), end=ResponseEnd.CUT)
     yield _case(speech, "broken-call", Theme.BREAKS, "so does one inside a call", text, why, "args.truncated")
     whole = speech.answer(TEXT='"Half of it."')
-    broken = replace(whole, end=End.CUT)
+    broken = replace(whole, end=ResponseEnd.CUT)
     yield _case(
         speech, "broken-body", Theme.BREAKS, "an answer that is not whole is not passed on as whole", broken, why, rule
     )
@@ -242,21 +242,21 @@ def _breaks(speech: Speech) -> Iterator[Case]:
         why,
         "stream.no-terminator",
     )
-    left = speech.streamed((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=End.LEFT)
+    left = speech.streamed((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
     asked = speech.asked("hang-up", streams=True)
-    yield Case(
+    yield AuditCase(
         "hang-up", Theme.BREAKS, "when the client hangs up the provider is told", asked, left,
-        "the model goes on, and every word of it is paid", in_meaning=True, hangs_up=True,
+        "the model goes on, and every word of it is paid", is_convertible=True, hangs_up=True,
     )  # fmt: skip
 
 
-def _codings(speech: Speech) -> Iterator[Case]:
+def _codings(speech: Speech) -> Iterator[AuditCase]:
     theme, why = Theme.CODING, "what is compressed is decoded in vain, or not at all"
     accepts: Pairs = (("Accept-Encoding", "gzip, deflate"),)
     packed: Pairs = (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
 
-    def case(name: str, shows: str, answer: Answer, *, streams: bool = False) -> Case:
-        return Case(name, theme, shows, speech.asked(name, headers=accepts, streams=streams), answer, why)
+    def case(name: str, shows: str, answer: CaseResponse, *, streams: bool = False) -> AuditCase:
+        return AuditCase(name, theme, shows, speech.asked(name, headers=accepts, streams=streams), answer, why)
 
     plain = speech.answer(headers=packed)
     yield case(
@@ -270,5 +270,5 @@ def _codings(speech: Speech) -> Iterator[Case]:
     yield case("gzip-stream", "a compressed stream comes as it is, piece by piece", stream, streams=True)
     text = json.dumps("".join(f"{n:06x} " for n in range(60_000)))
     yield case("large-answer", "an answer of 400 kB comes whole", speech.answer(TEXT=text))
-    unsized = replace(speech.answer(), framing=Framing.CLOSE)
+    unsized = replace(speech.answer(), framing=ResponseFraming.CLOSE)
     yield case("unsized-answer", "an answer that the end of the connection ends comes whole", unsized)

@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import Asked, Case, Pairs, Theme
+from workbench.recorder.audit.case import CaseRequest, AuditCase, Pairs, Theme
 from workbench.recorder.audit.cases._speech import Speech
 from workbench.wire.jsontext import loads
 
@@ -19,7 +19,7 @@ _PREFIX = (
 _OWN = "what this program does not know cannot be told from what the provider wants"
 
 
-def cases(speech: Speech) -> Iterator[Case]:
+def cases(speech: Speech) -> Iterator[AuditCase]:
     """Those of requests, for one protocol."""
     yield from _fields(speech)
     yield from _spelling(speech)
@@ -32,31 +32,31 @@ def cases(speech: Speech) -> Iterator[Case]:
     yield from _sizes(speech)
 
 
-def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, why: str, rule: str = "") -> Case:
+def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, why: str, rule: str = "") -> AuditCase:
     """A case about the schema of a tool."""
     asked = speech.asked(name, MORE=speech.tools, SCHEMA=schema)
-    return Case(name, theme, shows, asked, speech.answer(), why, rule)
+    return AuditCase(name, theme, shows, asked, speech.answer(), why, rule)
 
 
-def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> Case:
+def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> AuditCase:
     """A case about what a user says; ``text`` as it stands between the quotes."""
     asked = speech.asked(name, TEXT=f'"{text}"')
-    return Case(name, theme, shows, asked, speech.answer(), why, rule, in_meaning=theme is Theme.TEXTS)
+    return AuditCase(name, theme, shows, asked, speech.answer(), why, rule, is_convertible=theme is Theme.TEXTS)
 
 
-def _fields(speech: Speech) -> Iterator[Case]:
+def _fields(speech: Speech) -> Iterator[AuditCase]:
     fields, rule = Theme.FIELDS, "gateway.dropped-field"
     name = "unknown-members"
     more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
     asked = speech.asked(name, MORE=more)
-    yield Case(name, fields, "members that a gateway does not know stay", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "members that a gateway does not know stay", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-tools"
     asked = speech.asked(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
-    yield Case(name, fields, "the same inside of tools", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "the same inside of tools", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-turns"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
-    asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
-    yield Case(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
+    asked = CaseRequest(speech.asked(name).path, turn.encode(), speech.headers)
+    yield AuditCase(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
     yield _schema(
         speech, "schema-keywords", fields, "rare keywords of tool schemas stay",
         '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
@@ -72,14 +72,14 @@ def _fields(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _spelling(speech: Speech) -> Iterator[Case]:
+def _spelling(speech: Speech) -> Iterator[AuditCase]:
     theme = Theme.SPELLING
     schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
     yield _schema(speech, "key-order", theme, "members keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
-    asked = Asked(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
-    yield Case(name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break")
+    asked = CaseRequest(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
+    yield AuditCase(name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break")
     yield _text(
         speech, "escapes", theme, "escapes stay as they are written",
         r"@MARK@ caf\u00e9 \u0041 \/ \u003cb\u003e \u0026 \ud83d\ude00 \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
@@ -93,12 +93,12 @@ def _spelling(speech: Speech) -> Iterator[Case]:
         name, speech.called, ARGS=r'{ "q" :"caf\u00e9 \/ ü", "n":1.0,"m": 1e2, "z":1,"a":[ ], "big":9007199254740993 }'
     )
     why = "a model that reads other arguments than it wrote does not find its own words again"
-    yield Case(
+    yield AuditCase(
         name, theme, "arguments of calls stay as they are written", asked, speech.answer(), why, "args.encoding"
     )  # fmt: skip
     name = "repeated-keys"
     asked = speech.asked(name, MORE=',"metadata":{"a":"1","a":"2"}')
-    yield Case(
+    yield AuditCase(
         name,
         theme,
         "of a key that stands twice both stay",
@@ -108,7 +108,7 @@ def _spelling(speech: Speech) -> Iterator[Case]:
     )
 
 
-def _numbers(speech: Speech) -> Iterator[Case]:
+def _numbers(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.SPELLING, "gateway.altered-bytes"
     floats = (
         '{"type":"object","properties":{"n":{"type":"number","minimum":1.0,"maximum":1e2,"multipleOf":1E-2,'
@@ -130,11 +130,11 @@ def _numbers(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _texts(speech: Speech) -> Iterator[Case]:
+def _texts(speech: Speech) -> Iterator[AuditCase]:
     texts, rule = Theme.TEXTS, "gateway.altered-bytes"
     why = "the model reads another text, and edits made with it do not fit the file"
 
-    def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> Case:
+    def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> AuditCase:
         return _text(speech, name, texts, shows, text, why, rule)
 
     yield case("text-edges", "white space around a text stays", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
@@ -177,52 +177,52 @@ def _texts(speech: Speech) -> Iterator[Case]:
     )
 
 
-def _long_or_empty(speech: Speech) -> Iterator[Case]:
+def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     name = "empty-values"
     asked = speech.asked(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
-    yield Case(
+    yield AuditCase(
         name, Theme.FIELDS, "empty texts, objects and null stay", asked, speech.answer(),
         "what is empty says something too", "gateway.dropped-field",
     )  # fmt: skip
     name = "long-result"
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
     asked = speech.asked(name, speech.called, RESULT=result)
-    yield Case(
+    yield AuditCase(
         name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
-        "args.truncated", in_meaning=True,
+        "args.truncated", is_convertible=True,
     )  # fmt: skip
     name = "many-turns"
-    yield Case(
+    yield AuditCase(
         name, Theme.TEXTS, "a call and its result stay where they are", speech.asked(name, speech.called),
-        speech.answer(), "a call without its result is refused", "closure.missing-result", in_meaning=True,
+        speech.answer(), "a call without its result is refused", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
 
-def _ids(speech: Speech) -> Iterator[Case]:
+def _ids(speech: Speech) -> Iterator[AuditCase]:
     why, rule = "a result that names another call is refused", "closure.id-mismatch"
     for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
         asked = speech.asked(name, speech.called, ID=id)
         shows = f"an id such as {id[:14]} stays" if name == "odd-id" else f"an id of {len(id)} characters stays"
-        yield Case(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
+        yield AuditCase(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
     name = "parallel-calls"
     asked = speech.asked(name, speech.parallel)
-    yield Case(
+    yield AuditCase(
         name, Theme.IDS, "two calls at once stay two, each with its result", asked, speech.answer(),
-        "a call without its result is refused", "closure.missing-result", in_meaning=True,
+        "a call without its result is refused", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
     name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
-    asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
-    yield Case(
+    asked = CaseRequest(speech.asked(name).path, turn.encode(), speech.headers)
+    yield AuditCase(
         name, Theme.IDS, "a name of 64 characters stays", asked, speech.answer(),
-        "the client knows no tool of the name that is called then", "call.unknown-tool", in_meaning=True,
+        "the client knows no tool of the name that is called then", "call.unknown-tool", is_convertible=True,
     )  # fmt: skip
 
 
-def _headers(speech: Speech) -> Iterator[Case]:
-    def case(name: str, shows: str, headers: Pairs, why: str) -> Case:
-        return Case(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)
+def _headers(speech: Speech) -> Iterator[AuditCase]:
+    def case(name: str, shows: str, headers: Pairs, why: str) -> AuditCase:
+        return AuditCase(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)
 
     own: Pairs = (
         ("X-Audit-Session", "3f-audit"),
@@ -250,34 +250,34 @@ def _headers(speech: Speech) -> Iterator[Case]:
     )
 
 
-def _paths(speech: Speech) -> Iterator[Case]:
+def _paths(speech: Speech) -> Iterator[AuditCase]:
     answer = speech.answer('{"object":"list","data":[],"has_more":false}')
     path, why = Theme.PATH, "another resource is asked for"
     name = "query"
     body = speech.asked(name).body
-    asked = Asked(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
+    asked = CaseRequest(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
     why_query = "the query chooses the version of the interface"
-    yield Case(name, path, "the query of a request stays", asked, speech.answer(), why_query)
+    yield AuditCase(name, path, "the query of a request stays", asked, speech.answer(), why_query)
     name = "listing"
-    asked = Asked(speech.listing, None, speech.headers, "GET")
-    yield Case(name, path, "a GET arrives, its path and query as they are escaped", asked, answer, why)
+    asked = CaseRequest(speech.listing, None, speech.headers, "GET")
+    yield AuditCase(name, path, "a GET arrives, its path and query as they are escaped", asked, answer, why)
     name = "head"
-    asked = Asked(speech.listing.split("?")[0], None, speech.headers, "HEAD")
-    yield Case(name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there")
+    asked = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
+    yield AuditCase(name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there")
 
 
-def _sizes(speech: Speech) -> Iterator[Case]:
+def _sizes(speech: Speech) -> Iterator[AuditCase]:
     name = "large-body"
     line = "0123456789 abcdefghij "
     text = f'"@MARK@ {line * (BIG // len(line))}"'
     why = "a long conversation does not arrive"
     large = speech.asked(name, TEXT=text)
-    yield Case(name, Theme.SIZE, "1.5 MB arrive whole", large, speech.answer(), why, "args.truncated")
+    yield AuditCase(name, Theme.SIZE, "1.5 MB arrive whole", large, speech.answer(), why, "args.truncated")
     name = "compressed-body"
     asked = speech.asked(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
     packed = gzip.compress(asked.body or b"", mtime=0)
     headers = (*asked.headers, ("Content-Encoding", "gzip"))
-    yield Case(
-        name, Theme.SIZE, "a compressed request arrives as it is", Asked(asked.path, packed, headers), speech.answer(),
+    yield AuditCase(
+        name, Theme.SIZE, "a compressed request arrives as it is", CaseRequest(asked.path, packed, headers), speech.answer(),
         "Codex compresses what it sends",
     )  # fmt: skip

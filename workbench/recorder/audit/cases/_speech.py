@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.ir import NOTHING
-from workbench.recorder.audit.case import Answer, Asked, Case, End, Framing, Pairs, Theme, mark
+from workbench.recorder.audit.case import CaseResponse, CaseRequest, AuditCase, ResponseEnd, ResponseFraming, Pairs, Theme, mark
 from workbench.wire.jsontext import loads
 
 STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
@@ -93,18 +93,18 @@ class Speech:
     def asked(
         self, name: str, template: str = "", values: Mapping[str, str] = NOTHING, *, headers: Pairs = (),
         streams: bool = False, **more: str,
-    ) -> Asked:  # fmt: skip
+    ) -> CaseRequest:  # fmt: skip
         """A request, by default that of one user's text; ``values`` and ``more`` fill its places."""
         stream = {"STREAM": self.stream} if streams else {}
         body = self.text(template or self.ask, name, {**stream, **values, **more}).encode()
         path = (self.stream_path if streams else self.path).replace("@MODEL@", self.model)
-        return Asked(path, body, (*self.headers, *headers))
+        return CaseRequest(path, body, (*self.headers, *headers))
 
-    def answer(self, template: str = "", *, headers: Pairs = (), status: int = 200, **values: str) -> Answer:
+    def answer(self, template: str = "", *, headers: Pairs = (), status: int = 200, **values: str) -> CaseResponse:
         """A whole answer."""
         body = self.text(template or self.whole, "answer", {"TEXT": '"Fine."', **values}).encode()
         kind: Pairs = (("Content-Type", "application/json"),)
-        return Answer((body,), status, (*kind, *self.answer_headers, *headers))
+        return CaseResponse((body,), status, (*kind, *self.answer_headers, *headers))
 
     def events(self, *texts: str, between: tuple[str, ...] = (), ending: bool = True) -> tuple[str, ...]:
         """The events of a stream that says these texts (JSON strings), with others between them."""
@@ -112,15 +112,15 @@ class Speech:
         first = (*self.opening, next(said), *between, *said)
         return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
 
-    def streamed(self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: End = End.WHOLE) -> Answer:
+    def streamed(self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: ResponseEnd = ResponseEnd.WHOLE) -> CaseResponse:
         """A streamed answer, a chunk a piece."""
         chunks = tuple(p if isinstance(p, bytes) else p.replace("@MODEL@", self.model).encode() for p in pieces)
-        return Answer(chunks, 200, (*STREAM_TYPE, *self.answer_headers, *headers), Framing.CHUNKED, end)
+        return CaseResponse(chunks, 200, (*STREAM_TYPE, *self.answer_headers, *headers), ResponseFraming.CHUNKED, end)
 
-    def plain(self) -> Case:
+    def plain(self) -> AuditCase:
         """The request that shows whether a gateway has a way for this protocol."""
         name = f"hello-{self.protocol}"
-        return Case(name, Theme.FIELDS, "a plain request arrives", self.asked(name), self.answer())
+        return AuditCase(name, Theme.FIELDS, "a plain request arrives", self.asked(name), self.answer())
 
 
 def put(text: str, *values: object) -> str:

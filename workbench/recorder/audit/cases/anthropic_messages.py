@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import Asked, Case, Theme
+from workbench.recorder.audit.case import CaseRequest, AuditCase, Theme
 from workbench.recorder.audit.cases._speech import Speech, data, put, typed
 
 _ASK = '{"model":"@MODEL@","max_tokens":64,"messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
@@ -84,7 +84,7 @@ _RETHINK = "Claude refuses a thinking block that is not what it said, byte for b
 _CACHED = "without its breakpoints nothing is cached, and every turn is paid in full"
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[AuditCase]:
     """Those that only this protocol has."""
     yield from _reasoning()
     yield from _results()
@@ -95,19 +95,19 @@ def cases() -> Iterator[Case]:
 
 def _turn(
     name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "", **values: str
-) -> Case:
+) -> AuditCase:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
     asked = SPEECH.asked(name, template, values)
-    return Case(name, theme, shows, asked, SPEECH.answer(), why, rule, in_meaning=theme is not Theme.FIELDS)
+    return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule, is_convertible=theme is not Theme.FIELDS)
 
 
 def _ask(
     name: str, theme: Theme, shows: str, why: str = "", rule: str = "", template: str = _ASK, **values: str
-) -> Case:
-    return Case(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
+) -> AuditCase:
+    return AuditCase(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
 
 
-def _reasoning() -> Iterator[Case]:
+def _reasoning() -> Iterator[AuditCase]:
     ids, altered = Theme.IDS, "reasoning.altered"
     on = ',"thinking":{"type":"enabled","budget_tokens":1024}'
     yield _turn(
@@ -126,7 +126,7 @@ def _reasoning() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _results() -> Iterator[Case]:
+def _results() -> Iterator[AuditCase]:
     texts, missing = Theme.TEXTS, "closure.missing-result"
     yield _turn(
         "empty-result", texts, "a result without content stays a result", _CALL,
@@ -162,7 +162,7 @@ def _results() -> Iterator[Case]:
     yield _ask("system-amid", texts, "an instruction in the middle stays there", "Claude Code sends them", template=mid)
 
 
-def _fields() -> Iterator[Case]:
+def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
     mark = '"cache_control":{"type":"ephemeral","ttl":"1h"}'
     yield _ask(
@@ -199,28 +199,28 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _headers() -> Iterator[Case]:
+def _headers() -> Iterator[AuditCase]:
     why, rule = "without its beta a request is refused, or answered otherwise", "gateway.beta-header"
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
     asked = SPEECH.asked(name, headers=(("anthropic-beta", betas),))
-    yield Case(name, Theme.HEADERS, "the list of betas stays", asked, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "the list of betas stays", asked, SPEECH.answer(), why, rule)
     name = "beta-headers"
     twice = SPEECH.asked(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
     )
-    yield Case(name, Theme.HEADERS, "betas in two headers both stay", twice, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "betas in two headers both stay", twice, SPEECH.answer(), why, rule)
     name = "count-tokens"
     body = '{"model":"@MODEL@","messages":[{"role":"user","content":"@MARK@ hello"}]}'
-    count = Asked("/v1/messages/count_tokens", SPEECH.text(body, name, {}).encode(), SPEECH.headers)
+    count = CaseRequest("/v1/messages/count_tokens", SPEECH.text(body, name, {}).encode(), SPEECH.headers)
     answer = SPEECH.answer('{"input_tokens":9}')
-    yield Case(name, Theme.PATH, "tokens are counted by the provider", count, answer, "the client counts otherwise")
+    yield AuditCase(name, Theme.PATH, "tokens are counted by the provider", count, answer, "the client counts otherwise")
 
 
-def _answers() -> Iterator[Case]:
-    def case(name: str, theme: Theme, shows: str, *events: str, why: str = "", rule: str = "") -> Case:
+def _answers() -> Iterator[AuditCase]:
+    def case(name: str, theme: Theme, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
         asked = SPEECH.asked(name, streams=True)
-        return Case(name, theme, shows, asked, SPEECH.streamed(events), why, rule, in_meaning=True)
+        return AuditCase(name, theme, shows, asked, SPEECH.streamed(events), why, rule, is_convertible=True)
 
     def block(index: int, start: str, *deltas: str) -> tuple[str, ...]:
         at = f'"index":{index}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import Case, Theme
+from workbench.recorder.audit.case import AuditCase, Theme
 from workbench.recorder.audit.cases._speech import Speech, data, put
 
 _ASK = '{"contents":[{"role":"user","parts":[{"text":@TEXT@}]}]@MORE@}'
@@ -67,7 +67,7 @@ SPEECH = Speech(
 _SIGNED = "Gemini 3 refuses a call whose thought signature does not come back, byte for byte"
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[AuditCase]:
     """Those that only this protocol has."""
     signature = '"thoughtSignature":"CiQB0e2Kb+/x=="'
     yield _turn(
@@ -94,16 +94,16 @@ def cases() -> Iterator[Case]:
     yield from _answers()
 
 
-def _turn(name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "") -> Case:
+def _turn(name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "") -> AuditCase:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
-    return Case(name, theme, shows, SPEECH.asked(name, template), SPEECH.answer(), why, rule)
+    return AuditCase(name, theme, shows, SPEECH.asked(name, template), SPEECH.answer(), why, rule)
 
 
-def _ask(name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str) -> Case:
-    return Case(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
+def _ask(name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str) -> AuditCase:
+    return AuditCase(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
 
 
-def _fields() -> Iterator[Case]:
+def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
     why = "what was asked for is not done"
     yield _ask(
@@ -127,7 +127,7 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _texts() -> Iterator[Case]:
+def _texts() -> Iterator[AuditCase]:
     three = _ASK.replace('{"text":@TEXT@}', '{"text":@TEXT@},{"text":" two "},{"text":"\\nthree"}')
     yield _ask(
         "adjacent-texts",
@@ -141,13 +141,13 @@ def _texts() -> Iterator[Case]:
     yield _ask("same-role", Theme.TEXTS, "two user turns in a row stay two", "the history is another one", two)
 
 
-def _answers() -> Iterator[Case]:
+def _answers() -> Iterator[AuditCase]:
     name = "streamed-signature"
     thought = _event('{"text":" I look.\\n","thought":true}')
     call = SPEECH.arguments[0]
     last = _event('{"text":""}', ',"finishReason":"STOP","finishMessage":""', ',"promptFeedback":{}')
     events = (thought, call, last)
-    yield Case(
+    yield AuditCase(
         name, Theme.EVENTS, "thoughts and the signature of a call come through", SPEECH.asked(name, streams=True),
-        SPEECH.streamed(events), _SIGNED, "reasoning.missing", in_meaning=True,
+        SPEECH.streamed(events), _SIGNED, "reasoning.missing", is_convertible=True,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import Case, Theme
+from workbench.recorder.audit.case import AuditCase, Theme
 from workbench.recorder.audit.cases._speech import Speech, data, put
 
 _ASK = '{"model":"@MODEL@","messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
@@ -82,7 +82,7 @@ SPEECH = Speech(
 _ECHO = "DeepSeek and others refuse a turn with calls whose reasoning does not come back"
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[AuditCase]:
     """Those that only this protocol has."""
     yield from _reasoning()
     yield from _history()
@@ -90,12 +90,12 @@ def cases() -> Iterator[Case]:
     yield from _answers()
 
 
-def _said(name: str, shows: str, said: str, why: str, rule: str, template: str = _CALLED) -> Case:
+def _said(name: str, shows: str, said: str, why: str, rule: str, template: str = _CALLED) -> AuditCase:
     asked = SPEECH.asked(name, template.replace("@SAID@", said))
-    return Case(name, Theme.IDS, shows, asked, SPEECH.answer(), why, rule, in_meaning="content" in name)
+    return AuditCase(name, Theme.IDS, shows, asked, SPEECH.answer(), why, rule, is_convertible="content" in name)
 
 
-def _reasoning() -> Iterator[Case]:
+def _reasoning() -> Iterator[AuditCase]:
     missing = "reasoning.missing"
     yield _said(
         "reasoning-content",
@@ -122,10 +122,10 @@ def _reasoning() -> Iterator[Case]:
     yield _said("thought-signature", "a signature inside a call stays", "", why, missing, signed)
 
 
-def _history() -> Iterator[Case]:
-    def case(name: str, shows: str, template: str, why: str = "", rule: str = "") -> Case:
+def _history() -> Iterator[AuditCase]:
+    def case(name: str, shows: str, template: str, why: str = "", rule: str = "") -> AuditCase:
         asked = SPEECH.asked(name, template)
-        return Case(name, Theme.TEXTS, shows, asked, SPEECH.answer(), why, rule, in_meaning=True)
+        return AuditCase(name, Theme.TEXTS, shows, asked, SPEECH.answer(), why, rule, is_convertible=True)
 
     plain = SPEECH.called
     yield case(
@@ -162,12 +162,12 @@ def _history() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _fields() -> Iterator[Case]:
+def _fields() -> Iterator[AuditCase]:
     why, rule = "what was asked for is not done", "gateway.dropped-field"
 
-    def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> Case:
+    def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
         asked = SPEECH.asked(name, MORE=more, TEXT=text)
-        return Case(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
+        return AuditCase(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
 
     yield case(
         "rare-parameters", "parameters of the provider stay", ',"reasoning_effort":"minimal","verbosity":"low","'
@@ -206,10 +206,10 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _answers() -> Iterator[Case]:
-    def case(name: str, shows: str, *events: str, why: str = "", rule: str = "") -> Case:
+def _answers() -> Iterator[AuditCase]:
+    def case(name: str, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
         asked = SPEECH.asked(name, streams=True)
-        return Case(name, Theme.EVENTS, shows, asked, SPEECH.streamed(events), why, rule, in_meaning=True)
+        return AuditCase(name, Theme.EVENTS, shows, asked, SPEECH.streamed(events), why, rule, is_convertible=True)
 
     opening, *_ = SPEECH.opening
     finish, usage, done = SPEECH.closing

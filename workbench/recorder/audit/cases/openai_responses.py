@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import Case, Theme
+from workbench.recorder.audit.case import AuditCase, Theme
 from workbench.recorder.audit.cases._speech import Speech, put, typed
 
 _ASK = '{"model":"@MODEL@","input":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
@@ -146,19 +146,19 @@ _SEALED = "gAAAAABo+/_-audit=="
 _BOUND = "without its sealed reasoning a call is refused, or the model starts thinking anew"
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[AuditCase]:
     """Those that only this protocol has."""
     yield from _requests()
     yield from _fields()
     yield from _answers()
 
 
-def _requests() -> Iterator[Case]:
-    def case(name: str, theme: Theme, shows: str, said: str, why: str, rule: str = "") -> Case:
+def _requests() -> Iterator[AuditCase]:
+    def case(name: str, theme: Theme, shows: str, said: str, why: str, rule: str = "") -> AuditCase:
         asked = SPEECH.asked(
             name, _TURN.replace("@SAID@", said), MORE=',"store":false,"include":["reasoning.encrypted_content"]'
         )
-        return Case(name, theme, shows, asked, SPEECH.answer(), why, rule)
+        return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule)
 
     reasoning = '{"type":"reasoning","id":"rs_0audit","summary":[%s],"encrypted_content":"' + _SEALED + '"%s}'
     both = f"{_CALL},{_RESULT}"
@@ -203,11 +203,11 @@ def _requests() -> Iterator[Case]:
     yield case("system-amid", Theme.TEXTS, "instructions in the middle stay there", roles, "the history is another one")
 
 
-def _fields() -> Iterator[Case]:
+def _fields() -> Iterator[AuditCase]:
     why, rule = "what was asked for is not done", "gateway.dropped-field"
 
-    def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> Case:
-        return Case(name, Theme.FIELDS, shows, SPEECH.asked(name, MORE=more), SPEECH.answer(), why, rule)
+    def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> AuditCase:
+        return AuditCase(name, Theme.FIELDS, shows, SPEECH.asked(name, MORE=more), SPEECH.answer(), why, rule)
 
     yield case(
         "rare-parameters", "parameters of the provider stay", ',"reasoning":{"effort":"minimal","summary":"auto"'
@@ -232,7 +232,7 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _answers() -> Iterator[Case]:
+def _answers() -> Iterator[AuditCase]:
     reasoning = '{"id":"rs_0audit","type":"reasoning","summary":[%s],"encrypted_content":"%s"}'
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
@@ -247,7 +247,7 @@ def _answers() -> Iterator[Case]:
         SPEECH.opening[0], first, said, _item("done", 0, done), _item("added", 1, message), _item("done", 1, message),
         _completed(done, message),
     )  # fmt: skip
-    yield Case(
+    yield AuditCase(
         name, Theme.EVENTS, "sealed reasoning in a stream comes through", SPEECH.asked(name, streams=True),
-        SPEECH.streamed(events), _BOUND, "reasoning.missing", in_meaning=True,
+        SPEECH.streamed(events), _BOUND, "reasoning.missing", is_convertible=True,
     )  # fmt: skip
