@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.gateways.dirty import made
 from tests.gateways.proxy import running
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.run import AuditResult, AuditPlan, run_audit
+from workbench.recorder.audit.run import AuditPlan, AuditResult, run_audit
 from workbench.recorder.audit.upstream import AuditUpstream
 
 PATIENCE = 2.0

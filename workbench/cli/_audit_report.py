@@ -14,7 +14,7 @@ from workbench.safetext import visible
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.recorder.audit.card import ScoreCard, CardEntry, CardRow
+    from workbench.recorder.audit.card import CardEntry, CardRow, ScoreCard
     from workbench.recorder.audit.run import AuditResult
     from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
 

@@ -47,7 +47,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.recorder.audit.client import GatewayURL
-    from workbench.recorder.audit.run import AuditResult, AuditPlan
+    from workbench.recorder.audit.run import AuditPlan, AuditResult
 
 NAME = "audit"
 HELP = "what a gateway changes"
@@ -179,7 +179,9 @@ def _out(args: argparse.Namespace) -> Path | None:
     return out
 
 
-async def _audited(args: argparse.Namespace, plan: AuditPlan, told: Callable[[str, int, int], None]) -> tuple[AuditResult, str]:
+async def _audited(
+    args: argparse.Namespace, plan: AuditPlan, told: Callable[[str, int, int], None]
+) -> tuple[AuditResult, str]:
     """The audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 

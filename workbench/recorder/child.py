@@ -1,4 +1,7 @@
-"""Processes of ours that are told what to do in a line of JSON and answer in such lines.
+"""Child processes of ours that receive a task as a line of JSON and answer in such lines.
+
+The first line received is the task. The first line answered is about the start: {"error", "status"} if it failed. A
+child ends when its standard input does, so that it does not outlive its parent.
 
 The first line told is the task. The first line answered is about the start: {"error", "status"} when there is none.
 A child ends when its standard input does, so that it does not outlive who started it.
@@ -29,7 +32,7 @@ NESTED_END_SECONDS = 90.0
 
 
 class ChildProcess:
-    """A child that runs.
+    """A running child process.
 
     Attributes:
         first: the line it answered first.
@@ -56,7 +59,7 @@ class ChildProcess:
                 raise _start_error(self.first_line, complaints)
 
     def end(self) -> None:
-        """Tell it to end and wait until it has. May be called again."""
+        """Close its input and wait until it has ended. May be called again."""
         with contextlib.suppress(OSError):
             self.input.close()
         try:
@@ -67,7 +70,7 @@ class ChildProcess:
 
 
 def _spawn(module: str, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
-    """The process, out of reach of the terminal's signals: ctrl-c is for the client that is recorded."""
+    """Start the process, out of reach of the terminal's signals: ctrl-c is for the client that is recorded."""
     return subprocess.Popen(
         children.running_module(module),
         stdin=subprocess.PIPE,
@@ -87,7 +90,7 @@ def _start_error(first: Mapping[str, JsonValue], complaints: IO[bytes]) -> Excep
 
 
 def serve(work: Callable[[Mapping[str, JsonValue]], int]) -> int:
-    """The child's side: read the task, do it, answer what it fails with; the exit status."""
+    """Run the child's side: read the task, do it, report an error of it; returns the exit status."""
     try:
         return work(_task())
     except WorkbenchError as error:
@@ -113,6 +116,6 @@ def _refuse(line: str, status: int) -> int:
 
 
 def send_line(value: Mapping[str, JsonValue]) -> None:
-    """Answer one line to whoever started us; it may be gone."""
+    """Write one line to the parent, which may have ended."""
     with contextlib.suppress(OSError):
         os.write(1, json.dumps(value).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Pointing a client at a recorder: which upstreams it needs, and what to set once the recorder listens."""
+"""Settings that point a client at a recorder: which upstreams it needs, and what to set once the recorder listens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOCAL = ("127.0.0.1", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What to start a client with.
+    """Variables, arguments and a file to start a client with.
 
     Attributes:
         variables: environment variables and their values.
@@ -46,7 +46,7 @@ def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
 
 
 def default_upstreams(client: Client, environment: Mapping[str, str]) -> dict[str, str]:
-    """Where a client goes by itself: what its variables say, else its provider."""
+    """Upstreams that a client uses without a recorder: from its environment variables, else its provider."""
     upstreams = {}
     for provider in client.reaches():
         told = (environment.get(v.name) for v in client.variables if v.provider == provider)
@@ -57,7 +57,7 @@ def default_upstreams(client: Client, environment: Mapping[str, str]) -> dict[st
 def settings_for(
     client: Client, upstreams: Mapping[str, str], urls: Mapping[str, str], environ: Mapping[str, str]
 ) -> ClientSettings:
-    """What points a client at the recorder.
+    """Settings with which a client sends its requests to the recorder.
 
     Args:
         client: who is to be started.

@@ -1,4 +1,4 @@
-"""Starting a recorder, a process of its own, and ending it."""
+"""Starts a recorder in a process of its own, and ends it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.wire.jsontext import loads
 
 
 class RecorderProcess:
-    """A recorder that runs.
+    """A running recorder.
 
     Attributes:
         urls: name of the upstream → base URL for a client.
@@ -37,7 +37,7 @@ class RecorderProcess:
 
     @property
     def is_running(self) -> bool:
-        """The recorder forwards requests."""
+        """The recorder process has not ended."""
         return self._child.process.poll() is None
 
     @property
@@ -56,11 +56,11 @@ class RecorderProcess:
                 self.summary = told
 
     def wait(self) -> None:
-        """Until it ends by itself."""
+        """Wait until it ends."""
         self._child.process.wait()
 
     def stop(self) -> None:
-        """End it: what it holds is written, the file is one file. May be called again."""
+        """End it: what it holds is written, and the session is a single file. May be called again."""
         self._child.end()
         self._listener.join()
         self._child.output.close()
@@ -77,7 +77,7 @@ def start(
     on_trouble: Callable[[str], None] = lambda line: None,
     on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> RecorderProcess:
-    """Start a recorder and wait until it listens. It ends with this process, whatever becomes of it.
+    """Start a recorder and wait until it listens. It ends with this process, however that ends.
 
     Args:
         upstreams: name → base URL.

@@ -1,4 +1,4 @@
-"""One recording from its beginning to its end, in the process of a recorder."""
+"""One recording from start to end, inside the recorder process."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SWITCH = 0.001
 
 
 class RecordedServer(Protocol):
-    """What is recorded: a relay, or a path that begins and ends with one."""
+    """The server that is recorded: a relay, or a translation between two relays."""
 
     @property
     def port(self) -> int:
-        """Where clients find it, once started."""
+        """Port for clients, after ``start``."""
         ...
 
     @property
@@ -44,11 +44,11 @@ class RecordedServer(Protocol):
         ...
 
     def url(self, name: str) -> str:
-        """The base URL a client uses for that upstream, once started."""
+        """Base URL that a client uses for that upstream, after ``start``."""
         ...
 
     async def start(self) -> None:
-        """Listen. Raises UsageError if the port is taken."""
+        """Listen. Raises UsageError if the port is in use."""
         ...
 
     async def close(self) -> None:
@@ -65,7 +65,7 @@ def record(
     make_server: Callable[[Capture, BreakpointGate], _L],
     extra_summary: Callable[[_L], Mapping[str, JsonValue]] = lambda listener: {},
 ) -> int:
-    """Record until told to end.
+    """Record until the input ends or a signal arrives.
 
     Args:
         task: as ``python -m workbench.recorder`` takes it.
@@ -102,7 +102,7 @@ def record(
 
 
 def _allow_connections() -> None:
-    """Each exchange takes two open files, and shells allow few."""
+    """Raise the limit of open files: each exchange takes two, and shells allow few."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -111,7 +111,7 @@ def _allow_connections() -> None:
 
 
 class ArmedBreakpoints(NamedTuple):
-    """The gate, and what is armed from the beginning."""
+    """The gate, and the breakpoints that are armed from the beginning."""
 
     gate: BreakpointGate
     armed: Sequence[str]
@@ -144,7 +144,7 @@ async def _record(
 
 
 async def _start_control(control: ControlServer) -> None:
-    """Breakpoints are no reason not to record."""
+    """Listen for controllers of breakpoints; a failure is reported and does not stop the recording."""
     try:
         await control.start()
     except (OSError, UsageError) as error:
@@ -152,7 +152,7 @@ async def _start_control(control: ControlServer) -> None:
 
 
 def _urls_text(urls: Mapping[str, str]) -> str:
-    """For people, without the name where there is one alone."""
+    """URLs for people; with names if there are several."""
     return " · ".join(url if len(urls) == 1 else f"{url} ({name})" for name, url in urls.items())
 
 

@@ -1,4 +1,8 @@
-"""Where the control socket of a recorder is: in a folder of its user's alone, named for the session and the process.
+"""Runtime files of recorders (control sockets, notes): in a folder that only this user can use.
+
+A socket is named for its session and process, so it is found by whoever knows the session file, and nothing is written
+into that file. The folder depends on the environment of a shell, so the user's state folder holds a pointer to each
+socket. The names are short: a path has 104 bytes on macOS (108 on Linux).
 
 Anybody who knows the session file finds it, and nothing has to be written into the file. Which folder it is depends on
 the environment of a shell, so the state folder of the user holds a pointer to each socket. The names are short: a path
@@ -24,7 +28,7 @@ LONGEST = 103
 
 
 def socket_path(session: Path, pid: int) -> Path:
-    """Where the recorder with this process id listens; its folder is made. Raises as ``place`` does."""
+    """Path of a recorder's control socket; its folder is created. Raises as ``private_path``."""
     path = private_path(f"{_name(session)}-{pid}.sock")
     with suppress(OSError):  # without it the socket is found from a shell with the same environment
         _point_to(path)
@@ -32,7 +36,7 @@ def socket_path(session: Path, pid: int) -> Path:
 
 
 def private_path(name: str) -> Path:
-    """A file of that name in a folder of this user's alone, which is made.
+    """Path of a file of that name in a folder that only this user can use; the folder is created.
 
     Raises:
         UsageError: there is no folder that belongs to this user alone.
@@ -52,18 +56,18 @@ def private_path(name: str) -> Path:
 
 
 def sockets_of(session: Path) -> tuple[Path, ...]:
-    """The sockets of recorders that write this session, the newest first; one that died may have left its own."""
+    """Sockets of recorders that write this session, newest first; a recorder that died may have left its own."""
     found = {path for folder in folders() for path in folder.glob(f"{_name(session)}-*.sock")}
     return tuple(sorted(found | set(_pointed_to(session)), key=_modified_at, reverse=True))
 
 
 def folders() -> tuple[Path, ...]:
-    """Where ``place`` may have put files: those that are there and belong to this user alone."""
+    """Existing folders for runtime files that only this user can use."""
     return tuple(folder for folder in _folders() if _is_ours(folder))
 
 
 def remove_stale_sockets(session: Path) -> None:
-    """Remove what recorders of this session that are no more have left."""
+    """Remove sockets of this session whose recorder no longer runs."""
     for path in sockets_of(session):
         pid = path.stem.rpartition("-")[2]
         if pid.isdecimal() and not exists(int(pid)):
@@ -90,7 +94,7 @@ def _pointers(session: Path) -> list[Path]:
 
 
 def _pointed_to(session: Path) -> Iterator[Path]:
-    """Sockets in other folders; only one of that name, in a folder of this user alone, is taken."""
+    """Sockets in other folders; accepted only with the pointer's name, in a folder that only this user can use."""
     for pointer in _pointers(session):
         with suppress(OSError, ValueError):
             path = Path(pointer.read_text(encoding="utf-8"))

@@ -10,7 +10,9 @@ from workbench.recorder.audit.run import GatewayUnreachable
 
 
 async def test_one_that_ends_at_once_says_why() -> None:
-    with pytest.raises(GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it has to listen"):
+    with pytest.raises(
+        GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it has to listen"
+    ):
         async with run_gateway(
             ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],
             read_base("http://127.0.0.1:1"),

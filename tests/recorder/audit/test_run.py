@@ -8,7 +8,7 @@ from tests.gateways.auditing import audited
 from tests.gateways.proxy import Gateway, Message, running
 from workbench.recorder.audit.card import score_card
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.run import AuditResult, AuditPlan, GatewayUnreachable, run_audit
+from workbench.recorder.audit.run import AuditPlan, AuditResult, GatewayUnreachable, run_audit
 from workbench.recorder.audit.upstream import AuditUpstream
 
 
@@ -34,7 +34,9 @@ async def test_nobody_listens() -> None:
     upstream = AuditUpstream()
     await upstream.start()
     try:
-        with pytest.raises(GatewayUnreachable, match=r"nothing takes a connection at http://127.0.0.1:1 .*start the gateway"):
+        with pytest.raises(
+            GatewayUnreachable, match=r"nothing takes a connection at http://127.0.0.1:1 .*start the gateway"
+        ):
             await run_audit(AuditPlan(read_base("http://127.0.0.1:1")), upstream)
     finally:
         await upstream.close()

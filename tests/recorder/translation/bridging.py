@@ -20,7 +20,13 @@ from workbench.recorder.events import (
 )
 from workbench.recorder.translation.memory import ResponseMemory
 from workbench.recorder.translation.path import TranslationPath
-from workbench.recorder.translation.requests import OwnReply, TranslationRules, TranslatedRequest, TranslationUpstream, translate_request
+from workbench.recorder.translation.requests import (
+    OwnReply,
+    TranslatedRequest,
+    TranslationRules,
+    TranslationUpstream,
+    translate_request,
+)
 from workbench.recorder.translation.responses import TranslatedResponse
 from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
@@ -66,7 +72,9 @@ class Bench:
             return found.status, found.body
         self.turn, sent = found, found.request
         reply = self.simulator.send(sent.method, sent.url.removeprefix(UP), tuple(sent.headers), sent.body.raw)
-        self.answer = TranslatedResponse(found, reply.status, Headers(tuple(reply.headers)), self.memory, f"a{self._count}")
+        self.answer = TranslatedResponse(
+            found, reply.status, Headers(tuple(reply.headers)), self.memory, f"a{self._count}"
+        )
         self.heard = said = reply.body()[: cut or None]
         out = b"".join(self.answer.feed(said[at : at + 7]) for at in range(0, len(said), 7))
         out += self.answer.end(is_whole=not cut)

@@ -29,7 +29,9 @@ def test_a_compressed_body_is_read():
     one = bench("deepseek", "openai-chat")
     raw = gzip.compress(json.dumps(blocks()).encode())
     headers = Headers((("content-encoding", "gzip"), ("content-type", "application/json")))
-    made = translate_request(HttpRequest("POST", "/v1/messages", headers, Body(raw, "gzip")), one.upstream, one.rules, one.memory)
+    made = translate_request(
+        HttpRequest("POST", "/v1/messages", headers, Body(raw, "gzip")), one.upstream, one.rules, one.memory
+    )
     assert isinstance(made, TranslatedRequest) and made.request.headers.get("content-encoding") is None
     assert json.loads(made.request.body.raw)["messages"]
 
@@ -59,7 +61,11 @@ def test_somebody_is_there(method):
 def test_what_asks_no_model_passes_where_the_client_speaks_as_the_upstream_does():
     one = bench("deepseek", "openai-chat")
     made = translate_request(HttpRequest("GET", "/v1/models?limit=3"), one.upstream, one.rules, one.memory)
-    assert isinstance(made, TranslatedRequest) and made.is_plain and made.request.url == "http://127.0.0.1:9/v1/models?limit=3"
+    assert (
+        isinstance(made, TranslatedRequest)
+        and made.is_plain
+        and made.request.url == "http://127.0.0.1:9/v1/models?limit=3"
+    )
 
 
 def test_the_same_protocol_passes_byte_for_byte():
@@ -114,7 +120,9 @@ PATHS = ("/v1/messages", "/v1/responses", "/v1beta/models/g:generateContent")
 def test_any_history_is_sent_or_refused(said, path):
     one = bench("deepseek", "openai-chat")
     key = {"/v1/messages": "messages", "/v1/responses": "input"}.get(path, "contents")
-    made = translate_request(posted(path, {"model": "m", key: said, "tools": [BLOCK_TOOL]}), one.upstream, one.rules, one.memory)
+    made = translate_request(
+        posted(path, {"model": "m", key: said, "tools": [BLOCK_TOOL]}), one.upstream, one.rules, one.memory
+    )
     if isinstance(made, OwnReply):
         assert made.status == 400 and json.loads(made.body)
     else:

@@ -51,7 +51,9 @@ def test_ids_that_a_client_refuses_are_given_as_others():
     answer = {"id": "c", "model": "m", "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {}}]}
     call = {"id": "functions.ls:0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     answer["choices"][0]["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
-    made = TranslatedResponse(TranslatedRequest("anthropic-messages", "openai-chat", HttpRequest()), 200, JSON, one.memory, "a9")
+    made = TranslatedResponse(
+        TranslatedRequest("anthropic-messages", "openai-chat", HttpRequest()), 200, JSON, one.memory, "a9"
+    )
     first = made.feed(json.dumps(answer).encode()) + made.end()
     (given,) = calls_of(first)
     assert given["id"] == "functions_ls_0"
@@ -93,7 +95,9 @@ def test_a_client_of_the_same_protocol_gets_calls_in_text_as_calls():
 )
 @pytest.mark.parametrize("client", ["anthropic-messages", "openai-responses", "gemini", "ollama"])
 def test_errors_are_said_in_the_client_s_words(client, status, body, words):
-    answer = TranslatedResponse(TranslatedRequest(client, "openai-chat", HttpRequest(), is_stream=True), status, JSON, ResponseMemory(), "a1")
+    answer = TranslatedResponse(
+        TranslatedRequest(client, "openai-chat", HttpRequest(), is_stream=True), status, JSON, ResponseMemory(), "a1"
+    )
     said = answer.feed(body) + answer.end()
     assert answer.head.status == (status if status >= 400 else 502) and words in json.dumps(json.loads(said))
     assert ("retry-after", "3") in answer.head.headers and "x-own" not in dict(answer.head.headers)
@@ -102,7 +106,9 @@ def test_errors_are_said_in_the_client_s_words(client, status, body, words):
 def test_a_stream_where_none_was_asked_for_is_whole():
     one = bench("deepseek", "openai-chat", model="deepseek-v4-flash")
     one.ask("/v1/messages", blocks(stream=True))
-    answer = TranslatedResponse(TranslatedRequest("anthropic-messages", "openai-chat", HttpRequest()), 200, JSON, one.memory, "a2")
+    answer = TranslatedResponse(
+        TranslatedRequest("anthropic-messages", "openai-chat", HttpRequest()), 200, JSON, one.memory, "a2"
+    )
     data = {"id": "c", "model": "m", "choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}]}
     said = answer.feed(b"data: %s\n\ndata: [DONE]\n\n" % json.dumps(data).encode()) + answer.end()
     assert json.loads(said)["content"] == [{"type": "text", "text": "hi"}]

@@ -78,7 +78,9 @@ def score_card(audit: AuditResult) -> ScoreCard:
     verdicts = audit.verdicts
     rows = (_row(theme, verdicts) for theme in Theme)
     passed = sum(not verdict.damages for verdict in verdicts)
-    return ScoreCard(tuple(row for row in rows if row.of or row.kinds), tuple(_entries(verdicts)), passed, len(verdicts))
+    return ScoreCard(
+        tuple(row for row in rows if row.of or row.kinds), tuple(_entries(verdicts)), passed, len(verdicts)
+    )
 
 
 def _row(theme: Theme, verdicts: Sequence[CaseVerdict]) -> CardRow:

@@ -12,8 +12,8 @@ from workbench.limits import SNIPPET
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
-from workbench.recorder.audit.client import NO_TIME, GatewayURL, AuditClient
-from workbench.recorder.audit.stage import PieceTimeout, CaseStage
+from workbench.recorder.audit.client import NO_TIME, AuditClient, GatewayURL
+from workbench.recorder.audit.stage import CaseStage, PieceTimeout
 from workbench.recorder.audit.upstream import AuditUpstream
 from workbench.recorder.audit.verdicts import AuditPlace, CaseSightings, CaseVerdict, judge_case
 from workbench.wire.exchange import Exchange
@@ -92,7 +92,9 @@ Progress = Callable[[str, int, int], None]
 """``told(protocol, done, of)``: how far it is."""
 
 
-async def run_audit(plan: AuditPlan, upstream: AuditUpstream, told: Progress = lambda protocol, done, of: None) -> AuditResult:
+async def run_audit(
+    plan: AuditPlan, upstream: AuditUpstream, told: Progress = lambda protocol, done, of: None
+) -> AuditResult:
     """Send every case through the gateway. ``upstream`` has started. Raises Unreached."""
     return await _AuditRun(plan, upstream, told).all()
 
@@ -147,7 +149,9 @@ class _AuditRun:
             hint = "give the gateway's key with --key-variable or --header"
         elif "answered 4" in why:
             hint += ", and ask for a model it knows with --model"
-        return GatewayUnreachable(f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint)
+        return GatewayUnreachable(
+            f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint
+        )
 
     async def _protocol(self, protocol: str, place: AuditPlace) -> None:
         model = self._plan.model
@@ -189,7 +193,7 @@ class _AuditRun:
         verdict = judge_case(protocol, case, seen, place, decoded, self._answered)
         self._remember(case, seen)
         found = tuple(replace(f, words=self._plan.mask(f.words)) for f in verdict.damages)
-        audit.verdicts.append(replace(verdict, found=found))
+        audit.verdicts.append(replace(verdict, damages=found))
 
     def _remember(self, case: AuditCase, seen: CaseSightings) -> None:
         """What was answered, and to which case."""

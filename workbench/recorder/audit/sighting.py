@@ -73,7 +73,9 @@ class Sighting:
     def exchange(self, id: str, epoch: float) -> Exchange:
         """As an exchange of a session; ``epoch``: seconds of the calendar at the zero of the loop's clock."""
         label = self.headers.get("content-encoding") or ""
-        request = HttpRequest(self.method, self.url, self.headers, self.request_body.body(self.began, label), "HTTP/1.1")
+        request = HttpRequest(
+            self.method, self.url, self.headers, self.request_body.body(self.began, label), "HTTP/1.1"
+        )
         is_whole = self.ended is not None and not (self.is_cut or self.is_left)
         return Exchange(
             id,

@@ -153,7 +153,9 @@ class _UpstreamConnection:
         await self._writer.drain()
         seen.ended = self._loop.time()
         return (
-            framing is not ResponseFraming.CLOSE and head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")
+            framing is not ResponseFraming.CLOSE
+            and head.version == b"HTTP/1.1"
+            and b"close" not in head.tokens(b"connection")
         )
 
     def _framing_lines(self, answer: CaseResponse, framing: ResponseFraming) -> list[bytes]:
@@ -164,7 +166,9 @@ class _UpstreamConnection:
         missing = 64 if answer.end is ResponseEnd.CUT else 0
         return [b"Content-Length: %d" % (sum(map(len, answer.pieces)) + missing)]
 
-    async def _body(self, answer: CaseResponse, framing: ResponseFraming, seen: Sighting, stage: CaseStage | None) -> None:
+    async def _body(
+        self, answer: CaseResponse, framing: ResponseFraming, seen: Sighting, stage: CaseStage | None
+    ) -> None:
         for number, piece in enumerate(answer.pieces):
             if number and answer.end is ResponseEnd.LEFT:
                 await self._leave_open(piece, seen, stage)

@@ -102,7 +102,12 @@ class CaseVerdict:
 
 
 def judge_case(
-    protocol: str, case: AuditCase, seen: CaseSightings, place: AuditPlace, decoded: Sequence[DecodedExchange], others: Mapping[bytes, str]
+    protocol: str,
+    case: AuditCase,
+    seen: CaseSightings,
+    place: AuditPlace,
+    decoded: Sequence[DecodedExchange],
+    others: Mapping[bytes, str],
 ) -> CaseVerdict:
     """Judge one case by its sightings.
 
@@ -145,7 +150,9 @@ def _damages(
         yield from _other_bytes(case, seen, decoded, damages)
 
 
-def _between(case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], *, is_converted: bool) -> Iterator[Damage]:
+def _between(
+    case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], *, is_converted: bool
+) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
     before, after = decoded[0], decoded[-1]
     is_other = seen.upstream[-1].method != case.request.method  # the answer to a GET has a body, that to a HEAD none
@@ -225,14 +232,22 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
     if case.hangs_up:
         if not there.is_left:
             yield _fault(
-                GatewayFault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme
+                GatewayFault.HANG_UP_LOST,
+                RESPONSE,
+                "the client went away, and the upstream was left to go on",
+                ERROR,
+                theme,
             )
         return
     if case.response.end is ResponseEnd.WHOLE and here.response is None:
         yield _fault(GatewayFault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
     elif case.response.end is ResponseEnd.CUT and not _is_visibly_cut(here):
         yield _fault(
-            GatewayFault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme
+            GatewayFault.ENDED_AS_WHOLE,
+            RESPONSE,
+            "the upstream broke off, and the client got a proper end",
+            ERROR,
+            theme,
         )
     elif case.response.end is ResponseEnd.WHOLE and here.is_cut:
         yield _fault(
@@ -296,7 +311,9 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
 
 
-def _other_bytes(case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]) -> Iterator[CaseDamage]:
+def _other_bytes(
+    case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]
+) -> Iterator[CaseDamage]:
     """Bodies that differ although nothing was named: nothing goes unsaid."""
     sides = {damage.side for damage in damages}
     there = seen.upstream[-1]

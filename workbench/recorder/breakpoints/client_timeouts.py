@@ -1,4 +1,9 @@
-"""How long clients wait, as far as they say so or it is known: what a pause has to end within.
+"""Client timeouts, as stated by the client or known of it: the time within which a pause has to end.
+
+The SDKs made by Stainless (Anthropic's, OpenAI's, and what is built on them) state their timeout in a request header,
+in seconds, and Google's do if one is set. In Python that is the longest silence; in JavaScript it ends with the head of
+the response, and the runtime has limits of its own. Of agents the defaults are known, for a request that waits for its
+response, and for a response that pauses; they may be configured.
 
 The SDKs that Stainless makes (Anthropic's and OpenAI's, and what is built on them) say their timeout in a header of a
 request, in seconds, and Google's do where one is set. In Python that is the longest silence; in JavaScript it ends with
@@ -17,7 +22,7 @@ HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout"
 
 
 class ClientDefault(NamedTuple):
-    """The defaults of one client.
+    """Default timeouts of one client.
 
     Attributes:
         client: its name, before its version.
@@ -52,14 +57,14 @@ _SECONDS = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
 
 class ClientTimeout(NamedTuple):
-    """How long a client waits: ``seconds``, None where that is not known, and how it is known, in words."""
+    """Client timeout in seconds (None if unknown) and how we know it."""
 
     seconds: float | None
     words: str
 
 
 def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> ClientTimeout:
-    """What is the shortest of what is known.
+    """The shortest known timeout that applies to a client.
 
     Args:
         headers: of its request.

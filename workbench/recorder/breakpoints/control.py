@@ -25,7 +25,7 @@ _Tell = Callable[[Mapping[str, JsonValue]], None]
 
 
 def preload() -> None:
-    """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
+    """Import what armed traffic needs and other traffic does not; in a thread, so that nothing waits."""
     from workbench import protocols
     from workbench.recorder.breakpoints import (
         intercepted_exchange,  # noqa: F401
@@ -57,7 +57,7 @@ class ControlServer:
         self.path = path
 
     async def close(self) -> None:
-        """Let every controller go, and leave nothing behind."""
+        """Disconnect every controller and remove the socket."""
         if self._server:
             self._server.close()
         for task in self._tasks:

@@ -1,4 +1,4 @@
-"""Heads of messages whose body is another one."""
+"""Heads for messages with a replaced body."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ OF_THE_BYTES = frozenset(
 
 
 def without_headers(request: Request, *keys: bytes) -> Request:
-    """The request without some of its headers, by their names in lower case."""
+    """The request without some headers, by their names in lower case."""
     fields = tuple(f for f in request.fields if f.key not in keys)
     return Request(request.start, request.version, fields, request.method, request.target)
 
 
 def with_body(request: Request, body: bytes) -> Request:
-    """The head of the request with another body, in no coding, which nobody waits to be asked for."""
+    """The head of the request for another body: uncompressed, and without ``Expect``."""
     bare, size = without_headers(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
     fields = (*bare.fields, Field(b"content-length", size, b"Content-Length: " + size))
     return Request(request.start, request.version, fields, request.method, request.target)

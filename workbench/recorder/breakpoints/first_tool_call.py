@@ -1,4 +1,8 @@
-"""Finds where the first tool call of an answer begins while its bytes come, and how much may leave before it.
+"""Finds the first tool call of a response while its bytes arrive, and how much may be sent before it.
+
+A response is sent in units: the events of a stream, in any framing; a response that is no stream is one unit (without
+the blanks before it, which servers send while they think). A unit is sent once it is complete and makes no tool call.
+What cannot be read is sent as it arrives.
 
 An answer leaves in units: events of a stream, whatever frames them; of an answer that is no stream, all of it is one
 (blanks before it, which servers send while they think, are not). A unit leaves when it is whole and makes no call.
@@ -36,7 +40,7 @@ _TYPES = {
 
 
 class FirstToolCall:
-    """One answer.
+    """Follows one response until its first tool call.
 
     Args:
         protocol: of the exchange.
@@ -62,7 +66,7 @@ class FirstToolCall:
         self._pieces: deque[tuple[int, int]] = deque()  # ends of pieces: in the body, and in the text
 
     def feed(self, piece: bytes) -> None:
-        """More of the body came."""
+        """Add bytes of the body."""
         self._received += len(piece)
         if self._unpack is None:
             self.releasable = self._received
@@ -80,7 +84,7 @@ class FirstToolCall:
         self._update_releasable()
 
     def close(self) -> None:
-        """The body is whole: what is left of it is a unit."""
+        """End the body: what is left of it is a unit."""
         if not self.is_found and self._unpack is not None:
             self._end_unit(len(self._unit))
             self._update_releasable()
@@ -91,7 +95,7 @@ class FirstToolCall:
         self.releasable = self._received
 
     def _update_releasable(self) -> None:
-        """How much may leave: of a compressed body whole pieces alone."""
+        """Set how much may be sent: of a compressed body complete pieces only."""
         if not self._is_packed:
             self.releasable = self._clear
             return
@@ -105,7 +109,7 @@ class FirstToolCall:
             self._end_unit(end)
 
     def _detect_framing(self) -> None:
-        """Blanks leave; events, and an array that arrives element by element, are a stream whatever their type says."""
+        """Release blanks, and detect a stream that its content type does not announce."""
         blanks = len(self._unit) - len(self._unit.lstrip(_SPACE))
         self._skip(blanks)
         if self._unit[:1] == b"[":
@@ -114,7 +118,7 @@ class FirstToolCall:
             self._framing = Framing.SSE
 
     def _unit_end(self) -> int:
-        """Where the first unit ends, 0 while it is not whole."""
+        """End of the first unit; 0 while it is not complete."""
         match self._framing:
             case Framing.SSE:
                 self._skip(len(self._unit) - len(self._unit.lstrip(b"\r\n")))  # a blank line more means nothing
@@ -128,7 +132,7 @@ class FirstToolCall:
         return self._element_end()
 
     def _element_end(self) -> int:
-        """Where the last element ends that is whole: servers end a piece with it."""
+        """End of the last complete element: servers end a piece with it."""
         start = len(self._unit) - len(self._unit.lstrip(_BETWEEN))
         end = len(self._unit.rstrip(_BETWEEN))
         if start >= end:

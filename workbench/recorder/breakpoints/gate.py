@@ -1,4 +1,4 @@
-"""What is armed and what is paused, in one recorder: the one place that holds and its controllers know."""
+"""The armed breakpoints and the pauses of one recorder: shared by intercepted exchanges and controllers."""
 
 from __future__ import annotations
 
@@ -25,52 +25,52 @@ CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 
 
 class PausedExchange(Protocol):
-    """An exchange that waits to be decided on."""
+    """An exchange that waits for a decision."""
 
     def actions(self) -> tuple[str, ...]:
-        """What can be done with it."""
+        """Actions that can end the pause."""
         ...
 
     def held_body(self) -> tuple[bytes, int]:
-        """The body that is held, without content coding, and how much of it has left already."""
+        """The held body without content coding, and how many bytes of it are already sent."""
         ...
 
     def resume(self) -> None:
-        """Pass it on as it came."""
+        """Pass the message on unchanged."""
         ...
 
     def edit(self, body: bytes) -> None:
-        """Pass this body on instead. Raises UsageError where that cannot be."""
+        """Pass this body on instead. Raises UsageError if that is impossible."""
         ...
 
     def answer(self, reply: Mapping[str, JsonValue], who: str) -> None:
-        """Answer the client with this. Raises UsageError where that cannot be."""
+        """Respond to the client with this. Raises UsageError if that is impossible."""
         ...
 
     def drop(self) -> None:
-        """Break the client's connection off."""
+        """Abort the client's connection."""
         ...
 
 
 class JudgeLike(Protocol):
-    """Who judges, see ``Judging``."""
+    """Evaluates breakpoints, see ``JudgeClient``."""
 
     def start(self) -> object:
-        """Make ready."""
+        """Prepare for questions."""
         ...
 
     async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
-        """The answer, or {"unjudged": WHY}."""
+        """The answer to a question, or {"unjudged": WHY}."""
         ...
 
     def close(self) -> None:
-        """Nothing more is asked."""
+        """End the judge."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """One pause; ``told`` is what controllers are told of it (PAUSE of ``breakpoints.remote``)."""
+    """One pause; ``description`` is its PAUSE object for controllers, see ``breakpoints.remote``."""
 
     id: int
     description: Mapping[str, JsonValue]
@@ -78,7 +78,7 @@ class Pause:
 
 
 class BreakpointGate:
-    """Arms, asks the judge, and keeps the pauses. For one event loop.
+    """Keeps what is armed and what is paused, and asks the judge. For one event loop.
 
     Args:
         run: what the ids of the recording's exchanges begin with.
@@ -103,7 +103,7 @@ class BreakpointGate:
     # What is armed
 
     def arm(self, name: str) -> None:
-        """Break on this, too. Raises UsageError."""
+        """Arm a breakpoint. Raises UsageError."""
         from workbench.recorder.breakpoints.kinds import parse
 
         for each in parse(name):
@@ -113,7 +113,7 @@ class BreakpointGate:
         self._emit({"event": "armed", "armed": self.armed})
 
     def disarm(self, name: str) -> None:
-        """Break on this no more. What is paused stays so. Raises UsageError."""
+        """Disarm a breakpoint. Paused exchanges stay paused. Raises UsageError."""
         names = [*self._armed] if name == "all" else [name]
         for each in names:
             if each not in self._armed:
@@ -123,17 +123,17 @@ class BreakpointGate:
 
     @property
     def armed(self) -> list[str]:
-        """Names of what is armed."""
+        """Names of the armed breakpoints."""
         return [*self._armed]
 
     def sides_to_hold(self, method: bytes, url: str) -> frozenset[str]:
-        """The sides of an exchange that may be held; none for what is not armed, or asks no model."""
+        """Sides of an exchange that may be held; empty if nothing is armed or the request asks no model."""
         if not self._armed or method != b"POST" or self.protocol_of(url) is None:
             return frozenset()
         return frozenset().union(*(each.sides for each in self._armed.values()))
 
     def protocol_of(self, url: str) -> str | None:
-        """Whose URL that is, None for no protocol's."""
+        """The protocol that a URL belongs to; None if to none."""
         from workbench import protocols
 
         return next((adapter.name for adapter in protocols.every() if adapter.claims_url(url)), None)
@@ -141,11 +141,11 @@ class BreakpointGate:
     # What is judged
 
     def exchange_id(self, key: int) -> str:
-        """The id of an exchange in the session."""
+        """Id of an exchange in the session."""
         return f"{self._run}-{key}"
 
     async def judge(self, key: int, side: str, **words: JsonValue) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
-        """Why this side of an exchange is paused, nothing where it is not; and why it could not be judged."""
+        """Reasons to pause this side of an exchange, and why it could not be judged; each may be empty."""
         names = [name for name, each in self._armed.items() if side in each.sides]
         if not names:
             return (), ""
@@ -153,7 +153,7 @@ class BreakpointGate:
         return tuple(told.get("reasons", ())), told.get("unjudged", "")
 
     def report_unjudged(self, key: int, why: str) -> None:
-        """Say that an exchange goes on without having been looked at."""
+        """Report an exchange that continues without having been judged."""
         self._emit({"event": "unjudged", "exchange": self.exchange_id(key), "why": why})
 
     def _judge_is_gone(self, words: str) -> None:
@@ -166,14 +166,14 @@ class BreakpointGate:
 
     @property
     def pauses(self) -> list[Mapping[str, JsonValue]]:
-        """What controllers are told of each, the oldest first."""
+        """Descriptions of all pauses for controllers, oldest first."""
         return [self._describe(pause) for pause in self._pauses.values()]
 
     def pause(
         self, exchange: PausedExchange, key: int, head: RequestHead, side: str,
         reasons: tuple[Mapping[str, JsonValue], ...], *, quiet: float, has_head: bool,
     ) -> int:  # fmt: skip
-        """Keep a pause; its id.
+        """Add a pause and report it; returns its id.
 
         Args:
             quiet: seconds since the client was last heard, or heard something.
@@ -193,12 +193,12 @@ class BreakpointGate:
         return self._count
 
     def end_pause(self, number: int, how: str) -> None:
-        """A pause is over."""
+        """Remove a pause and report its end."""
         if self._pauses.pop(number, None):
             self._emit({"event": "ended", "pause": number, "how": how})
 
     def find_pause(self, number: JsonValue) -> Pause:
-        """A pause by its id. Raises UsageError."""
+        """The pause with this id. Raises UsageError."""
         pause = self._pauses.get(number) if isinstance(number, int) else None
         if pause is None:
             there = ", ".join(map(str, self._pauses)) or "none"
@@ -206,7 +206,7 @@ class BreakpointGate:
         return pause
 
     def decide(self, number: JsonValue, action: str, body: bytes = b"") -> None:
-        """Continue, edit or drop. Raises UsageError."""
+        """Continue, edit or drop a paused exchange. Raises UsageError."""
         exchange = self._pause_allowing(number, action).exchange
         if action == CONTINUE:
             exchange.resume()
@@ -216,7 +216,7 @@ class BreakpointGate:
             exchange.drop()
 
     async def answer(self, number: JsonValue, target: JsonValue) -> None:
-        """Have a simulator answer. Raises UsageError."""
+        """Have a simulator respond to a paused exchange. Raises UsageError."""
         pause = self._pause_allowing(number, ANSWER)
         named = _SIMULATOR.fullmatch(str(target))
         if named is None:
@@ -242,6 +242,6 @@ class BreakpointGate:
             listener(event)
 
     def close(self) -> None:
-        """Everything that waits ends with its connection; the judge ends."""
+        """Disarm everything and end the judge; what is paused ends with its connection."""
         self._armed.clear()
         self._judge.close()

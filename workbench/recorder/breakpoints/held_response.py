@@ -1,4 +1,8 @@
-"""An answer of which nothing leaves from its first tool call on, until somebody has decided on it.
+"""A response that is held from its first tool call on, until somebody has decided on it.
+
+What comes before the call is sent as it arrives, event by event; a chunked response is sent in chunks of its own,
+without trailers. The head of a response that is no stream is sent with its first byte, so that another body can still
+take its place.
 
 What leaves before is what came, event by event; an answer in chunks leaves in chunks of its own, without trailers. The
 head of an answer that is no stream leaves with its first byte, so that another body can still take its place.
@@ -22,7 +26,7 @@ from workbench.wire.http1.head import Field, Response, render
 
 
 class HeldResponse:
-    """One answer.
+    """Holds back the tail of one response.
 
     Args:
         write: sends bytes to the client.
@@ -59,32 +63,32 @@ class HeldResponse:
 
     @property
     def is_holding(self) -> bool:
-        """A call has begun, and waits."""
+        """A tool call has started and is held."""
         return self._first.is_found and not self.is_given_up
 
     @property
     def is_untouched(self) -> bool:
-        """Nothing of it has left, not even its head."""
+        """Nothing of it is sent, not even its head."""
         return not self._is_head_sent
 
     @property
     def is_head_alone_sent(self) -> bool:
-        """Its head alone has left, and does not say how long the body is."""
+        """Only its head is sent, and that does not say how long the body is."""
         return self._is_head_sent and not self._released and self._is_chunked
 
     @property
     def raw(self) -> bytes:
-        """The body as it came."""
+        """The body as received."""
         return b"".join(piece.data for piece in self.pieces)
 
     @property
     def body(self) -> Body:
-        """The body as it came, with the coding it is in."""
+        """The body as received, with its content coding."""
         raw = self.raw
         return Body(raw, detect_encoding(raw, self.head.headers.get("content-encoding") or "") if raw else "")
 
     def plain(self) -> tuple[bytes, int]:
-        """The body without content coding, and how much of that has left."""
+        """The body without content coding, and how many bytes of that are sent."""
         body = self.body
         if not body.encoding:
             return body.raw, self._released
@@ -93,7 +97,7 @@ class HeldResponse:
         return text, len(decode_partial(sent)[0]) if self._released else 0
 
     def feed(self, data: bytes) -> None:
-        """More of it came, with its framing."""
+        """Receive bytes, with their framing, and send what may be sent."""
         now = self._clock()
         for piece in self._body.feed(data).pieces:
             self.pieces.append(ResponseBytes(0, now, piece))
@@ -105,31 +109,31 @@ class HeldResponse:
         self._release_to(self._received if self.is_given_up else self._first.releasable)
 
     def close(self) -> None:
-        """It is whole; what was held although it makes no call leaves."""
+        """End a complete response; what was held although it makes no call is sent."""
         if not self.is_given_up:
             self._first.close()
             self._release_to(self._first.releasable)
 
     def release(self) -> None:
-        """All that came leaves."""
+        """Send everything that was received."""
         if not self._is_head_sent:
             self._send_head()
         self._release_to(self._received)
 
     def abandon(self) -> None:
-        """Nothing leaves any more; all that came is told."""
+        """Stop sending; record everything that was received."""
         self._write = lambda data: None
         self.release()
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """Send the end of the response."""
         if not self._is_head_sent:
             self._send_head()
         if self._is_chunked:
             self._send(b"0\r\n\r\n")
 
     def edit(self, text: bytes) -> None:
-        """Another body leaves, without content coding; of it, what has left already. Raises UsageError."""
+        """Send another body, uncompressed; it has to begin with what is already sent. Raises UsageError."""
         if self.is_untouched:
             self._replace_head(text)
             self._send_text(text)
@@ -147,7 +151,7 @@ class HeldResponse:
         self._send_text(text[self._released :])
 
     def _replace_head(self, text: bytes) -> None:
-        """The head of another body: in no coding, and as long as that is."""
+        """Send a head for another body: its length, and no content coding."""
         size = b"%d" % len(text)
         kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
         fields = (*kept, Field(b"content-length", size, b"Content-Length: " + size))
@@ -170,7 +174,7 @@ class HeldResponse:
         self.digests.start_sending(head_size=0, is_chunked=self._is_chunked)
 
     def _release_to(self, upto: int) -> None:
-        """So much of the body leaves, in one write."""
+        """Send the body up to this byte, in one write."""
         parts: list[bytes] = []
         while self._released < upto:
             _, at, piece = self.pieces[self._next]

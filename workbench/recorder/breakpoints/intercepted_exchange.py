@@ -1,4 +1,8 @@
-"""One exchange that breakpoints are armed for: to the client's connection what a ``Forward`` is, which goes on inside.
+"""Intercepts one exchange. Looks like a ``Forward`` to the client's connection and wraps the real one.
+
+A request that may be paused waits until it is complete and judged; then it is passed on unchanged, or paused. Of a
+response that may be paused everything is sent up to its first tool call; the rest waits until the response is complete
+and judged. What is too long to be held, or cannot be judged in time, is passed on and reported.
 
 A request that may be paused waits until its last byte is there and it was judged; then it goes on as it came, or is
 paused. Of an answer that may be paused everything leaves up to its first tool call; the rest waits until the answer is
@@ -51,30 +55,31 @@ MakeForward = Callable[[ClientSide, SafeListener, Request, Body], Forward]
 
 
 class InterceptedExchange:
-    """One exchange.
+    """An exchange that breakpoints may pause, between the client's connection and a ``Forward``.
 
     Args:
-        sides: those that may be held.
-        upstream: its name.
-        head: what the tap is told of the request.
-        body: follows the request's body.
+        client: the client's connection.
+        sides: sides that may be held.
+        listener: records it.
+        make_forward: makes the ``Forward`` inside.
+        upstream: name of the upstream.
+        head: as it is recorded.
+        body: reads the framing of the request body.
     """
 
     def __init__(
-        self, client: ClientSide, gate: BreakpointGate, sides: frozenset[str], listener: SafeListener, onward: MakeForward, upstream: str,
-        head: RequestHead, request: Request, body: Body,
+        self, client: ClientSide, gate: BreakpointGate, sides: frozenset[str], listener: SafeListener,
+        make_forward: MakeForward, upstream: str, head: RequestHead, request: Request, body: Body,
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client, self._gate, self._sides = client, gate, sides
-        self._make_forward, self._request, self._request_body = onward, request, body
+        self._make_forward, self._request, self._request_body = make_forward, request, body
         self._head = head
         self._client_exchange = ClientExchange(listener, upstream, head, self._loop.time())
         self._events = InterceptedEvents(self._client_exchange, self._decide_by_head)
         self._request_digests = BodyDigests()  # the request as the client sent it
         self._pauses = PauseTracker(gate, self, self._client_exchange.key, head)
-        self._held_request: bytearray | None = (
-            bytearray() if REQUEST in sides else None
-        )  # the request, while it is held
+        self._held_request = bytearray() if REQUEST in sides else None  # as on the wire; None once it is passed on
         self._is_request_whole = False
         self._forward: Forward | None = None
         self._heads = HeadBuffer()
@@ -88,11 +93,11 @@ class InterceptedExchange:
 
     @property
     def is_full(self) -> bool:
-        """The client takes no more for now."""
+        """The write buffer to the client is full."""
         return self._client.is_full
 
     def start(self, data: bytes) -> bytes:
-        """Begin, with the bytes that came behind the head; gives those behind the request's end."""
+        """Start, with the bytes that came after the head; returns those after the end of the request."""
         if self._held_request is None:
             self._forward = self._make_forward(self, SafeListener(self._events), self._request, self._request_body)
             return self._forward.start(data)
@@ -102,7 +107,7 @@ class InterceptedExchange:
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the upstream has to catch up before more of the request is read."""
+        """The upstream has to catch up before more of the request is read."""
         return self._forward is not None and self._forward.is_blocked
 
     @property
@@ -111,7 +116,7 @@ class InterceptedExchange:
         return self._forward.waiting_bytes if self._forward else 0
 
     def request_data(self, data: bytes) -> bytes:
-        """Bytes came from the client; gives those behind the request's end."""
+        """Receive bytes of the client; returns those after the end of the request."""
         if self._forward:
             return self._forward.request_data(data)
         if self._is_request_whole or self._held_request is None:
@@ -141,12 +146,12 @@ class InterceptedExchange:
         return fed.rest
 
     def set_client_full(self, is_full: bool) -> None:
-        """Whether the client takes no more for now."""
+        """Pause or resume reading from the upstream, as the client's write buffer is full or not."""
         if self._forward:
             self._forward.set_client_full(is_full)
 
     def stop(self, why: str) -> None:
-        """The client's connection is no more."""
+        """End the exchange: the client's connection is closed."""
         if self._has_ended:
             return
         if self._forward and self._keeps is None:
@@ -163,7 +168,7 @@ class InterceptedExchange:
     # From the exchange inside, which takes this for the client
 
     def write(self, data: bytes) -> None:
-        """Bytes for the client: heads, and the answer as it came."""
+        """Receive bytes for the client: heads, and the response as the upstream sent it."""
         if self._response:
             self._feed_response(data)
         elif self._events.passes:
@@ -174,11 +179,11 @@ class InterceptedExchange:
             self._read_heads()
 
     def update_reading(self) -> None:
-        """How much can be passed on has changed."""
+        """Read on, or stop reading: the amount that can be passed on has changed."""
         self._client.update_reading()
 
     def finish(self, *, keeps: bool) -> None:
-        """The exchange with the upstream is over, and the answer whole."""
+        """The exchange with the upstream is over, and the response complete."""
         self._keeps = keeps
         answer = self._response
         if answer:
@@ -190,7 +195,7 @@ class InterceptedExchange:
         self._finish()
 
     def abort(self, *, resets: bool) -> None:
-        """The answer is not whole and never will be: what was held of it leaves, and nobody judges it."""
+        """The response will never be complete: what was held of it is sent without being judged."""
         if self._response:
             self._response.release()
         self._end_as_upstream()
@@ -210,7 +215,7 @@ class InterceptedExchange:
         self._send()
 
     def _send(self, body: bytes | None = None) -> None:
-        """Go on with the request as it came, or with another body."""
+        """Pass the request on unchanged, or with another body."""
         wire, self._held_request = bytes(self._held_request or b""), None
         own = self._client_exchange
         if body is None:
@@ -228,11 +233,11 @@ class InterceptedExchange:
     # The answer
 
     def _decide_by_head(self, head: ResponseHead) -> None:
-        """Decide by its head whether an answer may be held."""
+        """Decide by its head whether a response may be held."""
         self._events.passes = not (RESPONSE in self._sides and head.status == 200)
 
     def _read_heads(self) -> None:
-        """Interim answers pass; with the head of the answer begins what may be held."""
+        """Pass informational responses on; start to hold with the head of the final one."""
         while self._response is None and (block := self._heads.take()) is not None:
             response = read_response(block)
             if response.status < 200:
@@ -283,7 +288,7 @@ class InterceptedExchange:
     # Paused
 
     def actions(self) -> tuple[str, ...]:
-        """What can be done with the pause."""
+        """Actions that can end the pause."""
         answer = self._response
         if answer is None or answer.is_untouched:
             return (CONTINUE, EDIT, ANSWER, DROP)
@@ -292,7 +297,7 @@ class InterceptedExchange:
         return (CONTINUE, EDIT, ANSWER, DROP) if answer.is_head_alone_sent else (CONTINUE, EDIT, DROP)
 
     def held_body(self) -> tuple[bytes, int]:
-        """The body that is held, without content coding, and how much of it has left already."""
+        """The held body without content coding, and how many bytes of it are already sent."""
         if self._response:
             return self._response.plain()
         raw = b"".join(piece.data for piece in self._client_exchange.pieces)
@@ -300,7 +305,7 @@ class InterceptedExchange:
         return decode_partial(Bytes(raw, detect_encoding(raw, label)))[0], 0
 
     def resume(self) -> None:
-        """Pass it on as it came."""
+        """Pass the message on unchanged."""
         self._pauses.end("continued")
         if self._response:
             self._release(self._response)
@@ -308,7 +313,7 @@ class InterceptedExchange:
             self._send()
 
     def edit(self, body: bytes) -> None:
-        """Pass this body on instead. Raises UsageError where that cannot be."""
+        """Pass this body on instead. Raises UsageError if that is impossible."""
         answer = self._response
         if answer is None:
             self._pauses.end("edited")
@@ -321,7 +326,7 @@ class InterceptedExchange:
         self._finish()
 
     def answer(self, told: Mapping[str, JsonValue], who: str) -> None:
-        """Answer the client with what a simulator said. Raises UsageError where the upstream's answer has begun."""
+        """Send a simulator's response. Raises UsageError if it does not fit what is already sent."""
         if self._response and not self._response.is_untouched:
             self._continue_with(self._response, told, who)
             return
@@ -342,7 +347,7 @@ class InterceptedExchange:
             self._client.finish(keeps=made.keeps)
 
     def _continue_with(self, answer: HeldResponse, told: Mapping[str, JsonValue], who: str) -> None:
-        """The simulator's body behind the upstream's head."""
+        """Send the simulator's body after the upstream's head, which is already sent."""
         made = SimulatedResponse(told, who, version=self._request.version, keeps=True)
         kinds = [(head.headers.get("content-type") or "").partition(";")[0] for head in (made.head, answer.head)]
         if (
@@ -360,7 +365,7 @@ class InterceptedExchange:
         self._finish()
 
     def drop(self) -> None:
-        """Break the client's connection off; of an answer that was held all that came is recorded."""
+        """Abort the client's connection; everything received of a held response is recorded."""
         self._pauses.end("dropped")
         if self._response:
             self._response.abandon()
@@ -368,7 +373,7 @@ class InterceptedExchange:
         self._client.abort(resets=True)
 
     def _record_child(self, answer: HeldResponse, branch: str) -> None:
-        """What the upstream answered, where the client gets another answer, unless it has an exchange already."""
+        """Record the upstream's response in a child, if the client gets another one and there is no child yet."""
         end = self._events.end
         if end and not self._has_child:
             self._has_child = True
@@ -377,7 +382,7 @@ class InterceptedExchange:
     # How it ends
 
     def _finish(self) -> None:
-        """Request and answer are whole."""
+        """End an exchange of which request and response are complete."""
         self._end_as_upstream()
         self._client.finish(keeps=bool(self._keeps))
 
@@ -393,7 +398,7 @@ class InterceptedExchange:
         self._client_exchange.on_event(ExchangeEnded(0, self._loop.time(), state, words, self._digests()))
 
     def _digests(self) -> Mapping[str, Passed]:
-        """Digests of what came from the client and went to it, with the other side's of the exchange inside.
+        """Digests at the client's side, combined with those that the exchange inside took at the upstream's side.
 
         None where something else went to the upstream or came from it: its own exchange has those.
         """

@@ -1,4 +1,7 @@
-"""``python -m workbench.recorder.breakpoints.judge``: judges the exchanges of a recording while it is made.
+"""``python -m workbench.recorder.breakpoints.judge``: evaluates breakpoints for a recording in progress.
+
+A process of its own: its work delays only the exchange that it is asked about. It follows the session file, so a
+request is judged after everything that came before it, as everywhere else in this program.
 
 A process of its own: what it computes holds up nothing but the exchange it is asked about. It follows the session file,
 so that a request is judged after everything that came before it, as everywhere else in this program.
@@ -47,11 +50,11 @@ LOOK_AGAIN = 0.01
 
 
 class NotJudged(WorkbenchError):
-    """Nothing can be said of an exchange; the message says why."""
+    """An exchange cannot be judged; the message says why."""
 
 
 class BreakpointJudge:
-    """Follows one session.
+    """Evaluates breakpoints for the exchanges of one session file.
 
     Args:
         clock, sleep: of a monotonic clock, in seconds.
@@ -71,7 +74,7 @@ class BreakpointJudge:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Read what the file holds by now."""
+        """Read what is new in the file."""
         self._inspector.refresh()
         for _ in self._inspector.steps():
             pass
@@ -79,7 +82,7 @@ class BreakpointJudge:
             self._at[summary.id] = summary.index
 
     def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[PauseReason, ...]:
-        """Why its request is paused. Raises Unjudged."""
+        """Reasons to pause a request. Raises NotJudged."""
         row = self._row(exchange, within)
         read = partial(self._session.exchange, row.index)
         return reasons_to_pause(kinds, JudgedSide(REQUEST, row.findings, self._facts(row, read)))
@@ -87,7 +90,7 @@ class BreakpointJudge:
     def response(
         self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
     ) -> tuple[PauseReason, ...]:
-        """Why this answer to it is paused. A filter that the request has passed already is not asked again."""
+        """Reasons to pause this response. A filter that the request has passed already is not asked again."""
         row = self._row(exchange, within)
         recorded = self._session.exchange(row.index)
         if recorded.request is None:
@@ -114,7 +117,7 @@ class BreakpointJudge:
         )
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
-        """What a simulator that remembers this session answers to its request. Raises Unjudged, UsageError."""
+        """Response of a simulator that remembers this session to the request. Raises NotJudged, UsageError."""
         row = self._row(exchange, within)
         decoded = self._inspector.detail(row.index).decoded
         http, request = decoded.exchange.request, decoded.request
@@ -131,7 +134,7 @@ class BreakpointJudge:
         return {"status": reply.status, "headers": reply.headers, "pieces": pieces, "is_cut": reply.is_cut}
 
     def _row(self, exchange: str, within: float) -> Inspected:
-        """Its row, once its request stands in the file: what ended before it stands there, too."""
+        """The row of an exchange, once its request is in the file; what ended before is there, too."""
         until = self._clock() + within
         while True:
             self.catch_up()
@@ -153,7 +156,7 @@ _OF_THE_BYTES = frozenset(("content-encoding", "content-length", "transfer-encod
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
-    """Judge what is asked for until there is no more."""
+    """Answer questions until the input ends."""
     with closing(open_session(Path(task["out"]))) as session:
         judge = BreakpointJudge(session)
         send_line({})

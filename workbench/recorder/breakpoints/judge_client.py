@@ -1,4 +1,4 @@
-"""The recorder's side of the judge, which runs in a process of its own (``workbench.recorder.breakpoints.judge``)."""
+"""The recorder's side of the judge, a process of its own (``workbench.recorder.breakpoints.judge``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODULE = "workbench.recorder.breakpoints.judge"
 
 
 class JudgeClient:
-    """A judge that is started with the first question, or ahead of it.
+    """Starts a judge with the first question, or before it, and asks it.
 
     Args:
         out: the session file it follows.
@@ -36,18 +36,18 @@ class JudgeClient:
 
     @property
     def pid(self) -> int | None:
-        """Its process, None while there is none."""
+        """Process id of the judge; None while there is none."""
         return self._child.process.pid if self._child else None
 
     def start(self) -> asyncio.Task[None]:
-        """Begin to start it, unless that is done."""
+        """Begin to start the judge, unless that has begun."""
         if self._starting is None:
             self._starting = asyncio.get_running_loop().create_task(self._start())
             self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())  # told who asks
         return self._starting
 
     async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
-        """Its answer, or {"unjudged": WHY}; always within a bounded time."""
+        """The judge's answer, or {"unjudged": WHY}; always within a bounded time."""
         within = CONTROL_SECONDS if verb == "answer" else JUDGE_SECONDS
         try:
             async with asyncio.timeout(within):
@@ -105,7 +105,7 @@ class JudgeClient:
         self._gone("the process that judges breakpoints is gone: nothing is armed any more, and traffic goes on")
 
     def close(self) -> None:
-        """End it at once: it writes nothing."""
+        """End the judge at once: it writes nothing."""
         child, self._child = self._child, None
         if child:
             self._to_write.put(None)
@@ -114,7 +114,7 @@ class JudgeClient:
 
 
 def _write(child: ChildProcess, lines: queue.SimpleQueue[bytes | None]) -> None:
-    """In a thread: a line may be longer than the pipe, and the loop does not wait."""
+    """Write questions in a thread: a line may be longer than the pipe's buffer, and the loop must not wait."""
     with suppress(OSError, ValueError), child.input:
         while (line := lines.get()) is not None:
             child.input.write(line)

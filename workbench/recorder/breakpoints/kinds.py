@@ -1,4 +1,8 @@
-"""What there is to break on, by name, and whether an exchange hits it. Pure.
+"""Kinds of breakpoints, by name, and the check whether an exchange hits one. No I/O.
+
+A kind names rules of this program, by family or one by one, and the side of the exchange on which they are checked: a
+request before it is forwarded, a response before its tool calls reach the client. ``filter:EXPRESSION`` breaks on
+anything the filter language can express; terms about the response (``tool:``, ``finish:`` …) are checked there.
 
 A kind names rules of this program, by family or one by one, and the side of the exchange on which they are asked: a
 request before it is forwarded, an answer that makes a call before its calls reach the client. ``filter:EXPRESSION``
@@ -21,7 +25,7 @@ from workbench.rules.wording import quote
 
 
 class PauseReason(NamedTuple):
-    """Why something is paused.
+    """One reason for a pause.
 
     Attributes:
         kind: the breakpoint as it was armed: ``"closure"``, ``"filter:tool:Bash"``.
@@ -38,7 +42,7 @@ class PauseReason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSide:
-    """One side of an exchange, judged.
+    """One side of an exchange with its findings.
 
     Attributes:
         side: ``"request"`` or ``"response"``.
@@ -71,7 +75,7 @@ class BreakpointKind:
 
     @property
     def sides(self) -> frozenset[str]:
-        """Where it is asked."""
+        """Sides on which it is checked."""
         return frozenset((*self.rules, *self.extra_checks))
 
 
@@ -80,7 +84,7 @@ _LOOPS: Final = ("retry.loop", "retry.duplicate-side-effect")
 
 
 def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
-    """Calls of the answer that were made before, with these arguments, since the user last spoke, or twice at once."""
+    """Tool calls of the response that repeat an earlier one since the user last spoke, or one of the same response."""
     if seen.decoded is None:
         return
     made = list(_calls_since_the_question(seen.decoded.messages(REQUEST)))
@@ -95,7 +99,7 @@ def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
 
 
 def _is_repetition(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
-    """It was made before, and every call since then, too: tests that run again after an edit are no repetition."""
+    """The call, and each since, was made before: tests that run again after an edit are no repetition."""
     last = max((n for n, other in enumerate(made) if _is_same(call, other)), default=None)
     if last is None:
         return False
@@ -108,7 +112,7 @@ def _calls_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCal
 
 
 def _is_question(message: Message) -> bool:
-    """The user speaks, and does not only hand in results, perhaps with a reminder of the client beside them."""
+    """A message in which the user speaks: it has text and no tool results."""
     has_text = any(isinstance(part, Text) for part in message.parts)
     return message.role == "user" and has_text and not any(True for _ in message.tool_results())
 
@@ -155,7 +159,7 @@ _OF_BOTH: Final = frozenset(("", "text", "rule", "severity", "bytes", "id", "hea
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """One that is armed.
+    """An armed breakpoint.
 
     Attributes:
         name: as it was armed.
@@ -169,11 +173,11 @@ class Breakpoint:
 
     @property
     def is_filter(self) -> bool:
-        """It is an expression, and no kind."""
+        """It is a filter expression, and not a kind."""
         return self._filter is not None
 
     def reasons(self, seen: JudgedSide) -> Iterator[PauseReason]:
-        """Why this side is paused, nothing where it is not."""
+        """Reasons to pause this side; empty if it is not hit."""
         if seen.side not in self.sides:
             return
         if self._filter:
@@ -202,7 +206,7 @@ class Breakpoint:
 
 
 def parse(name: str) -> tuple[Breakpoint, ...]:
-    """The breakpoints that a name stands for: one kind, ``"all"`` of them, or ``"filter:EXPRESSION"``.
+    """The breakpoints that a name means: one kind, ``"all"`` kinds, or ``"filter:EXPRESSION"``.
 
     Raises:
         UsageError: there is no such kind; FilterError where the expression cannot be read.
@@ -219,17 +223,17 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
 
 
 def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tuple[PauseReason, ...]:
-    """Every reason to pause this side."""
+    """All reasons to pause this side."""
     return tuple(reason for each in breakpoints for reason in each.reasons(seen))
 
 
 def as_json(reasons: Iterable[PauseReason]) -> list[JsonValue]:
-    """For the wire."""
+    """Reasons as JSON values."""
     return [reason._asdict() for reason in reasons]
 
 
 def _sides(expression: Expression) -> frozenset[str]:
-    """Where a filter can be decided."""
+    """Sides on which a filter can be decided."""
     keys = frozenset(_keys(expression))
     if keys & _OF_THE_ANSWER:
         return frozenset((RESPONSE,))

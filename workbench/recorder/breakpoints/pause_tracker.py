@@ -1,4 +1,4 @@
-"""One exchange at the gate: whether it is paused, for how long it was, and what is to be noted of that."""
+"""The pauses of one exchange: whether it is paused, for how long it was, and what its note says of that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reasons = tuple[Mapping[str, JsonValue], ...]
 
 
 class PauseTracker:
-    """The pauses of one exchange, one after the other.
+    """Starts and ends the pauses of one exchange, and keeps notes of them.
 
     Args:
         exchange: what waits.
@@ -32,23 +32,23 @@ class PauseTracker:
         self.note_activity()
 
     def note_activity(self) -> None:
-        """The client was heard, or heard something."""
+        """Remember that the client sent or received something now."""
         self.active_at = self._loop.time()
 
     async def evaluate(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
-        """Reasons to pause, and why there could be none. Whatever goes wrong, traffic goes on."""
+        """Reasons to pause, and why it could not be judged. Whatever goes wrong, traffic continues."""
         try:
             return await self._gate.judge(self._key, side, **words)
         except Exception as error:
             return (), f"{type(error).__name__}: {error}"
 
     def report_unjudged(self, why: str) -> None:
-        """It goes on without having been looked at."""
+        """Note and report that the exchange continues without having been judged."""
         self.notes.append(f"not judged at a breakpoint: {why}")
         self._gate.report_unjudged(self._key, why)
 
     def begin(self, side: str, reasons: Reasons, *, has_head: bool) -> None:
-        """It waits from now on; ``has_head``: the client has the head of its answer."""
+        """Begin a pause; ``has_head``: the client has the head of its response."""
         self._since = self._loop.time()
         self._kinds = ", ".join(dict.fromkeys(reason["kind"] for reason in reasons))
         quiet = self._since - self.active_at
@@ -57,7 +57,7 @@ class PauseTracker:
         )
 
     def end(self, how: str) -> None:
-        """The pause is over, if there is one."""
+        """End the pause, if there is one."""
         number, self._number = self._number, 0
         if number:
             seconds = self._loop.time() - self._since

@@ -1,4 +1,6 @@
-"""All recorders that write one session, as one: several may, each at its own place (``workbench record --hop``).
+"""All recorders that write one session, as one: several may, each at its own hop (``workbench record --hop``).
+
+Each numbers its pauses independently. The id of the paused exchange names a pause, too, and is unique in the session.
 
 Each numbers its pauses by itself. The exchange that is paused names a pause, too, and no other of the whole session.
 """
@@ -20,7 +22,7 @@ from workbench.recorder.runtime_files import sockets_of
 
 
 class Recorders:
-    """Connections to them, the one that began first in front. For one thread at a time.
+    """Connections to all recorders of a session, oldest first. For one thread at a time.
 
     Raises:
         UsageError: nobody writes the session.
@@ -44,7 +46,7 @@ class Recorders:
         return {"armed": [*armed], "pauses": pauses, "trouble": "; ".join(trouble)}
 
     def find_pause(self, name: str) -> tuple[Remote, int]:
-        """The recorder of a pause, and its number there; by that number, or by the exchange. Raises UsageError."""
+        """The recorder of a pause and its number there, by that number or by the exchange id. Raises UsageError."""
         pauses = [(remote, pause) for remote, told in self._states() for pause in told["pauses"]]
         named = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
         if len(named) > 1:
@@ -57,18 +59,18 @@ class Recorders:
         return remote, pause["id"]
 
     def arm(self, kind: str) -> None:
-        """Break on this, too, at every one of them. Raises UsageError, WorkbenchError."""
+        """Arm a breakpoint at every recorder. Raises UsageError, WorkbenchError."""
         for remote in self._remotes:
             remote.arm(kind)
 
     def disarm(self, kind: str) -> None:
-        """Break on this no more. Raises UsageError where it is armed nowhere; WorkbenchError."""
+        """Disarm a breakpoint. Raises UsageError if it is armed nowhere; WorkbenchError."""
         armed = [remote for remote, told in self._states() if kind in (*told["armed"], "all")]
         for remote in armed or self._remotes[-1:]:
             remote.disarm(kind)
 
     def wait(self, seconds: float | None = None) -> Pause | None:
-        """What is paused anywhere, or is paused next; None where nothing is within this time.
+        """A pause at any recorder, current or next; None if there is none within this time.
 
         Raises:
             WorkbenchError: all of them ended meanwhile.
@@ -91,7 +93,7 @@ class Recorders:
         raise WorkbenchError("the recorder is gone")
 
     def _states(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
-        """How things stand at each that is still there. Raises WorkbenchError where none is."""
+        """State of each recorder that still runs. Raises WorkbenchError if none does."""
         found = []
         gone: WorkbenchError | None = None
         for remote in self._remotes:
@@ -112,13 +114,13 @@ class Recorders:
 
 
 def pause_names(pauses: Sequence[Pause]) -> list[str]:
-    """What to call each: by its number, or by its exchange where another recorder has that number, too."""
+    """Names of pauses: the number, or the exchange id if another recorder has the same number."""
     count = Counter(pause["id"] for pause in pauses)
     return [str(pause["id"]) if count[pause["id"]] == 1 else str(pause["exchange"]) for pause in pauses]
 
 
 def _reconnect(remotes: Iterable[Remote]) -> list[Remote]:
-    """Connections of their own to the same recorders, those that are still there."""
+    """New connections to the same recorders, as far as they still run."""
     found = []
     for remote in remotes:
         with suppress(UsageError):

@@ -52,7 +52,7 @@ Pause = Mapping[str, JsonValue]
 
 
 class Remote:
-    """A connection to one recorder. For one thread at a time, but for ``close``, which ends a ``watch`` of another.
+    """A connection to one recorder. For one thread at a time, except ``close``, which ends a ``watch`` of another.
 
     Raises:
         UsageError: nobody listens there.
@@ -73,7 +73,7 @@ class Remote:
 
     @classmethod
     def of(cls, session: Path) -> Remote:
-        """The recorder that writes a session; of several (see ``recorders``), the one that began last.
+        """Connect to the recorder of a session; of several (see ``recorders``), to the newest.
 
         Raises:
             UsageError: none does.
@@ -91,45 +91,45 @@ class Remote:
         return self.ask("list")
 
     def pauses(self) -> tuple[Pause, ...]:
-        """What is paused, the oldest first."""
+        """Current pauses, oldest first."""
         return tuple(self.state()["pauses"])
 
     def body(self, pause: int) -> bytes:
-        """What is held, without content coding, with what of it has left already."""
+        """The held body without content coding, including what is already sent."""
         return base64.b64decode(self.ask("body", pause=pause)["body"])
 
     # What to break on
 
     def arm(self, kind: str) -> tuple[str, ...]:
-        """Break on this, too (see ``breakpoints.parse``); what is armed now."""
+        """Arm a breakpoint (see ``kinds.parse``); returns what is armed now."""
         return tuple(self.ask("arm", kind=kind)["armed"])
 
     def disarm(self, kind: str) -> tuple[str, ...]:
-        """Break on this no more, ``"all"``: on nothing. What is paused stays so. What is armed now."""
+        """Disarm a breakpoint, or ``"all"``; returns what is armed now. Paused exchanges stay paused."""
         return tuple(self.ask("disarm", kind=kind)["armed"])
 
     # What becomes of a pause
 
     def resume(self, pause: int) -> None:
-        """Continue: it passes as it came."""
+        """Continue: the message is passed on unchanged."""
         self.ask("continue", pause=pause)
 
     def edit(self, pause: int, body: bytes) -> None:
-        """Pass this body on in its place."""
+        """Pass this body on instead."""
         self.ask("edit", pause=pause, body=base64.b64encode(body).decode())
 
     def answer(self, pause: int, target: str) -> None:
-        """Have a simulator (``sim:CONTRACT``) answer instead of the upstream."""
+        """Have a simulator (``sim:CONTRACT``) respond instead of the upstream."""
         self.ask("answer", pause=pause, target=target)
 
     def drop(self, pause: int) -> None:
-        """Break the client's connection off; the upstream is let go."""
+        """Abort the client's connection, and the exchange with the upstream."""
         self.ask("drop", pause=pause)
 
     # What happens
 
     def watch(self) -> Iterator[Mapping[str, JsonValue]]:
-        """What happens from now on, beginning with the pauses that stand; ends with the recorder, or ``close``."""
+        """Events from now on, beginning with the current pauses; ends with the recorder, or ``close``."""
         for pause in self._start_watching():
             yield {"event": "paused", "pause": pause}
         while True:
@@ -139,7 +139,7 @@ class Remote:
             yield event
 
     def wait(self, seconds: float | None = None) -> Pause | None:
-        """What is paused, or is paused next; None where nothing is within this time.
+        """A current pause, or the next one; None if there is none within this time.
 
         Raises:
             WorkbenchError: the recorder ended meanwhile.
@@ -158,13 +158,13 @@ class Remote:
         return paused
 
     def _start_watching(self) -> tuple[Pause, ...]:
-        """What is paused, and events from now on: what came before the answer stands in it."""
+        """Subscribe to events; returns the current pauses, which replace all earlier events."""
         pauses = tuple(self.ask("watch")["pauses"])
         self._events = deque(e for e in self._events if e["event"] not in ("paused", "ended", "armed"))
         return pauses
 
     def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
-        """Any request of the protocol. Raises UsageError for what is refused, WorkbenchError when the recorder ends."""
+        """Send any request of the protocol. Raises UsageError if it is refused, WorkbenchError if the recorder ends."""
         self._asked += 1
         try:
             self._socket.settimeout(CONTROL_SECONDS)
@@ -187,7 +187,7 @@ class Remote:
             raise WorkbenchError(f"the recorder has not answered for {CONTROL_SECONDS:g} seconds") from None
 
     def _read_line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
-        """The next line; None where there is none to come. Raises TimeoutError."""
+        """The next line; None at the end of the connection. Raises TimeoutError."""
         while b"\n" not in self._rest:
             try:
                 self._socket.settimeout(seconds)
@@ -207,7 +207,7 @@ class Remote:
         return told if isinstance(told, dict) else None
 
     def close(self) -> None:
-        """Leave. What is paused stays so. May be called again, and from another thread."""
+        """Disconnect. Paused exchanges stay paused. May be called again, and from another thread."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

@@ -1,4 +1,4 @@
-"""An answer that no upstream gave: what a simulator said, as bytes for a client."""
+"""A simulator's response as bytes for a client, in place of the upstream's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FRAMING = frozenset(("content-length", "transfer-encoding", "connection", "keep
 
 
 class SimulatedResponse:
-    """One answer.
+    """One response made by a simulator.
 
     Args:
         told: ``{"status", "headers", "pieces", "is_cut"}`` of the judge.

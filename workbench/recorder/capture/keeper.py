@@ -1,4 +1,6 @@
-"""Writes what a tap heard to a session file, and goes on when it cannot be written.
+"""Writes events to a session file, and continues after the file could not be written.
+
+Every exchange stays in memory until all of it is in the file: what could not be written is tried again.
 
 Every exchange stays in memory until all of it stands in the file: what could not be written is tried again.
 """
@@ -39,7 +41,7 @@ STOPPED = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped whil
 
 @dataclass(slots=True)
 class RecordingTally:
-    """What became of the exchanges.
+    """Counts of exchanges in one recording.
 
     Attributes:
         exchanges: written and over.
@@ -55,14 +57,14 @@ class RecordingTally:
     is_cut: bool = False
 
     def count(self, exchange: Exchange) -> None:
-        """One more was written."""
+        """Count one written exchange."""
         self.exchanges += 1
         self.aborted += exchange.state is State.ABORTED
         self.incomplete += exchange.state is State.INCOMPLETE
 
 
 class Keeper:
-    """Owns the writer. Used by one thread at a time.
+    """Owns the session writer and the exchanges that are not complete. Used by one thread at a time.
 
     Args:
         writer: open; closed in the end.
@@ -129,7 +131,7 @@ class Keeper:
         self._changed[event.key] = None
 
     def flush(self) -> None:
-        """Write what is not written, in the order in which the requests began."""
+        """Write what is not written yet, in the order in which the requests began."""
         try:
             self._announce()
             self._write_changed()
@@ -138,7 +140,7 @@ class Keeper:
             self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
 
     def _check_file(self) -> None:
-        """A file that was removed can still be written, and nobody would find out."""
+        """Report a file that was removed or replaced: writing to it still works, and nobody would notice."""
         if not self._is_file_gone and _identity(self._writer.path) != self._file:
             self._is_file_gone = True
             self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic goes on")
@@ -156,7 +158,7 @@ class Keeper:
                     self._write_alone(key)
 
     def _groups(self) -> Iterator[list[int]]:
-        """What has changed, in the order in which the requests began, in parts for one transaction each."""
+        """Keys of changed exchanges in the order of their requests, in groups for one transaction each."""
         keys, size = list[int](), 0
         for key in sorted(self._changed):
             keys.append(key)
@@ -168,7 +170,7 @@ class Keeper:
             yield keys
 
     def _write_together(self, keys: Sequence[int]) -> bool:
-        """Write several, all or none; False for a fault of ours."""
+        """Write several, all or none; False after a fault of this program."""
         try:
             with self._writer.together():
                 wrote = [self._write(self._open[key]) for key in keys]
@@ -197,7 +199,7 @@ class Keeper:
         self._recover()
 
     def _after_write(self, key: int, what: WrittenPart | Exchange) -> None:
-        """It is in the file: all of it, or what there is of it by now."""
+        """Forget an exchange that was written completely; note how much of another one is in the file."""
         if isinstance(what, WrittenPart):
             self._open[key].mark_written(what)
             del self._changed[key]
@@ -220,7 +222,7 @@ class Keeper:
         self._changed.pop(key, None)
 
     def _write(self, exchange: OpenExchange) -> WrittenPart | Exchange:
-        """Write what is new of one; all of it where it is over."""
+        """Write the new part of an exchange; all of it if it has ended."""
         stands = exchange.written
         if exchange.end is None:
             return self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
@@ -250,7 +252,7 @@ class Keeper:
         return stands._replace(grown=stands.grown + len(more), shown=stands.shown + len(chunks))
 
     def close(self) -> RecordingTally:
-        """Write what there is, also of exchanges that are not over, and close the file; what became of them."""
+        """Write everything, exchanges in progress too, close the file and return the tally."""
         self._changed = dict.fromkeys(self._open)
         for exchange in self._open.values():
             exchange.end = exchange.end or STOPPED
@@ -265,7 +267,7 @@ class Keeper:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file that is, None for none."""
+    """Device and inode of a file; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -274,12 +276,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def new_run() -> str:
-    """A name for one run of a recorder."""
+    """A name for one run of a recorder, with which the ids of its exchanges begin."""
     return uuid.uuid4().hex[:8]
 
 
 def redactor_for(environment: Mapping[str, str], salt: bytes) -> Redactor:
-    """A redactor that looks for the keys of an environment too, whatever they look like."""
+    """A redactor that also knows the keys in an environment, whatever they look like."""
     redactor = Redactor(salt)
     for name, value in environment.items():
         if SECRET_VARIABLE.search(name) and not is_placeholder(os.fsencode(value)):
@@ -288,7 +290,7 @@ def redactor_for(environment: Mapping[str, str], salt: bytes) -> Redactor:
 
 
 def open_private(path: Path) -> SessionWriter:
-    """A writer; a new file, also behind a link, can be read by its owner alone, one that is there stays as it is.
+    """A writer. A new file, also behind a link, is readable by its owner alone; an existing one keeps its mode.
 
     Raises:
         SessionFormatError: the file exists and is no session.

@@ -1,4 +1,4 @@
-"""A keeper in a process of its own: what it computes takes no time from the relay, and its end ends no traffic.
+"""A keeper in a process of its own: its work takes no time from the relay, and if it dies, traffic continues.
 
     python -m workbench.recorder.capture.keeper_process
 
@@ -37,7 +37,7 @@ SLICE = 64
 
 
 class KeeperProcess:
-    """Stands for a ``Keeper`` that runs elsewhere, see there.
+    """Has the interface of a ``Keeper`` and hands everything to one in another process.
 
     Args:
         patience: seconds it may take to write what it holds, in the end.
@@ -72,7 +72,7 @@ class KeeperProcess:
         self._listener.start()
 
     def take(self, events: list[QueuedEvent]) -> None:
-        """Hand a batch over; waits while the other side has too much to do."""
+        """Hand a batch over; waits while the other process is too busy."""
         if self._is_gone:
             return
         try:
@@ -95,7 +95,7 @@ class KeeperProcess:
                 self._tally = RecordingTally(**told)
 
     def close(self) -> RecordingTally:
-        """Have everything written, and say what became of the exchanges."""
+        """Have everything written and return the tally."""
         self._child.end()
         self._listener.join()
         self._child.output.close()
@@ -103,13 +103,13 @@ class KeeperProcess:
 
 
 def collect_rarely() -> None:
-    """Search less often for garbage in cycles, of which a recorder makes little, and never in what was imported."""
+    """Collect garbage less often: a recorder makes few cycles. What was imported is never searched."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
-    """Write what is handed over until there is no more."""
+    """Write the events that are handed over until the input ends."""
     writer = open_private(Path(task["out"]))
     keeper = Keeper(
         writer,
@@ -131,7 +131,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
 
 
 def _batches() -> Iterator[list[tuple[Any, ...]]]:
-    """Until the input ends, perhaps in the middle of a slice."""
+    """Batches of packed events until the input ends, perhaps in the middle of a slice."""
     batch: list[tuple[Any, ...]] = []
     with suppress(EOFError, pickle.UnpicklingError):
         while True:

@@ -1,4 +1,4 @@
-"""One exchange while it comes in: what is known of it, and what of that is not written yet."""
+"""One exchange while it arrives: what is known of it, and what of that is not written yet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workbench.wire.redaction import Redactor
 
 @dataclass(slots=True)
 class _BodySoFar:
-    """A body so far: ``lost`` bytes came after ``pieces`` and were not kept."""
+    """A body so far: ``lost`` bytes followed ``pieces`` and were not kept."""
 
     pieces: list[bytes] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
@@ -45,7 +45,7 @@ class _BodySoFar:
         return Body(raw, detect_encoding(raw, label) if raw else "", tuple(self.chunks))
 
     def mark(self, body: Body) -> Body:
-        """The redacted body, saying what of it is missing."""
+        """The redacted body with a note on the bytes that are missing."""
         if not self.lost:
             return body
         note = f"{self.lost:,} more bytes passed and were not kept: the recorder could not keep up"
@@ -54,7 +54,7 @@ class _BodySoFar:
 
 
 class WrittenPart(NamedTuple):
-    """What of an exchange stands in the file.
+    """The part of an exchange that is in the file.
 
     Attributes:
         seq: its position there.
@@ -104,7 +104,7 @@ class OpenExchange:
 
     @property
     def has_response(self) -> bool:
-        """The head of the response is there."""
+        """The head of the response has arrived."""
         return self._response is not None
 
     def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
@@ -129,7 +129,7 @@ class OpenExchange:
                 self.end, self._duration = event, event.at - self._at
 
     def first_state(self, redactor: Redactor) -> Exchange:
-        """What is there when it is written first: the head of the request at least."""
+        """The exchange as it is written first: with the head of its request at least."""
         if not self.is_request_complete:
             return redactor.exchange(replace(self._frame(), request=self._http_request(Body()), state=State.OPEN))
         request = self.request(redactor)  # first: a secret of its head may be echoed
@@ -137,7 +137,7 @@ class OpenExchange:
         return replace(redactor.exchange(self._frame()), request=request, response=answer, state=State.OPEN)
 
     def request(self, redactor: Redactor) -> HttpRequest:
-        """The request, redacted once; asked for when it is whole."""
+        """The request, redacted once; only for a complete request."""
         if self._request is None:
             raw = self._http_request(self._request_body.body(self._head.headers.get("content-encoding") or ""))
             safe = redactor.exchange(Exchange(self.id, raw)).request
@@ -155,7 +155,7 @@ class OpenExchange:
         return self._safe_response
 
     def writable_bytes(self, stands: WrittenPart) -> tuple[bytes, Sequence[Chunk]]:
-        """What of the response body may be written by now and does not stand, and the chunks complete with it."""
+        """Response bytes (and their chunks) that are safe to write and not yet in the file."""
         assert self._guard
         fresh = b"".join(islice(self._response_body.pieces, self._guarded, None))
         self._guarded = len(self._response_body.pieces)
@@ -166,12 +166,12 @@ class OpenExchange:
         )
 
     def mark_written(self, stands: WrittenPart) -> None:
-        """So much is in the file now."""
+        """Note how much is in the file now."""
         self._ready = self._ready[stands.grown - (self.written.grown if self.written else 0) :]
         self.written = stands
 
     def final_state(self, redactor: Redactor) -> Exchange:
-        """All of it, as it stays in the file; asked for when it is over."""
+        """The whole exchange as it stays in the file; only after its end."""
         request = self.request(redactor)
         response = None
         if self._response is not None:

@@ -1,4 +1,6 @@
-"""The tap that records: in the relay's loop it only puts things into a queue, a thread of its own hands them on.
+"""The listener that records: it puts events into a queue in the relay's loop, and a thread of its own hands them on.
+
+Memory is bounded: bytes that pass while too much waits to be written are not recorded, and the recording says so.
 
 Memory is bounded: what comes while too much waits to be written passes unrecorded, and the recording says so.
 """
@@ -47,23 +49,23 @@ AGAIN = 1.0
 
 @dataclass(slots=True)
 class _ByteCount:
-    """Bytes of one body, up to now."""
+    """Bytes of one body so far, kept and lost."""
 
     kept: int = 0
     lost: int = 0
 
 
 class EventSink(Protocol):
-    """Writes what is heard: a ``Keeper``, here or in a process of its own."""
+    """Writes events: a ``Keeper``, in this process or in one of its own."""
 
     @property
     def released(self) -> int:
-        """How much of the weight of all events need not be held any more."""
+        """Memory of all events that need not be held any more, in bytes."""
         ...
 
     @property
     def is_failing(self) -> bool:
-        """The file could not be written the last time: an empty batch tries again."""
+        """The last write to the file failed; an empty batch tries again."""
         ...
 
     def take(self, events: list[QueuedEvent]) -> None: ...
@@ -137,7 +139,7 @@ class Capture:
         self._hurry_writer()
 
     def close(self) -> RecordingTally:
-        """Write what waits, close the file and say what became of the exchanges."""
+        """Write what waits, close the file and return the tally of exchanges."""
         self._is_closing.set()
         self._hurry.set()
         self._wake.set()

@@ -100,7 +100,7 @@ class PackedGuard:
         return b"".join(self._clean())
 
     def _read(self, data: bytes) -> bool:
-        """Whether the text goes on without a secret."""
+        """Unpack and check a piece; False if it has a secret or cannot be read."""
         try:
             for at in range(0, len(data), _SLICE):
                 text = self._unpack(data[at : at + _SLICE])
@@ -121,14 +121,14 @@ class PackedGuard:
 
 
 class _WithholdingGuard:
-    """A body that cannot be read on the way: all of it waits for the end."""
+    """A body that cannot be read while it arrives: all of it waits for the end."""
 
     def feed(self, data: bytes) -> bytes:
         return b""
 
 
 class BodyGuard:
-    """Finds out by the first bytes which guard a body needs."""
+    """Chooses the guard that a body needs, by its first bytes."""
 
     def __init__(self, redactor: Redactor, encoding: str) -> None:
         self._redactor = redactor
@@ -137,7 +137,7 @@ class BodyGuard:
         self._guard: Guard | None = None
 
     def feed(self, data: bytes) -> bytes:
-        """More of the body came; returns what may be written now."""
+        """Add bytes of the body; returns what may be written now."""
         if self._guard is None:
             self._first += data
             if len(self._first) < 4:  # a magic number has as many
@@ -186,7 +186,7 @@ _UNPACKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {"gzip": _gzip, 
 
 
 def unpacker(label: str) -> Callable[[bytes], bytes] | None:
-    """Unpacks the pieces of one body in a content coding; None for a coding that cannot be followed.
+    """A function that unpacks the pieces of one body in a content coding; None if the coding cannot be followed.
 
     What it returns raises an error of its library for what it cannot read.
     """

@@ -1,4 +1,4 @@
-"""What stand-ins of secrets are made with: the same for every recorder of one session, and not in its file.
+"""The salt for stand-ins of secrets: the same for every recorder of one session, and not in its file.
 
 A recorder before a gateway and one behind it see the same keys. With the same salt they write the same stand-ins, and
 no difference is seen that was not there; so does one that appends to the session a day later. The salt is derived from
@@ -22,7 +22,7 @@ SIZE = 32
 
 
 def salt_of(identity: str) -> bytes:
-    """The salt of a session; one for this process alone where the state directory cannot be used."""
+    """The salt of a session; a random one for this process if the state directory cannot be used."""
     return hmac.digest(_user_secret(), identity.encode(), "sha256")
 
 
@@ -38,7 +38,7 @@ def _user_secret() -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Put it there whole, unless somebody else just did."""
+    """Create the file in one step, unless another process just did."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # its owner's alone
     try:

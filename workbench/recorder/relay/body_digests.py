@@ -1,4 +1,4 @@
-"""A body on its way, digested twice: as it was read from one connection, and as it was handed to the other.
+"""Digests of a body: as it was read from one connection, and as it was written to the other.
 
 The two computations share nothing but the bytes, so that a fault between them shows.
 """
@@ -13,7 +13,7 @@ from workbench.wire.http1.head import BadMessage
 
 
 class BodyDigests:
-    """One body of one exchange."""
+    """Digests of one body of one exchange."""
 
     def __init__(self) -> None:
         self._received, self._bytes_in = sha256(), 0
@@ -22,19 +22,19 @@ class BodyDigests:
         self._framing: ChunkedBody | None = None
 
     def add_received(self, piece: bytes) -> None:
-        """A piece was read, without its framing."""
+        """Add a piece that was read, without its framing."""
         self._received.update(piece)
         self._bytes_in += len(piece)
 
     def start_sending(self, *, head_size: int, is_chunked: bool) -> None:
-        """It is sent (once more) from its beginning, ``behind`` so many bytes of a head."""
+        """Start (again) with the first byte that is sent; ``head_size`` bytes of a head come before the body."""
         if self._bytes_out:
             self._sent, self._bytes_out = sha256(), 0
         self._head_left = head_size
         self._framing = ChunkedBody() if is_chunked else None
 
     def add_sent(self, data: bytes) -> None:
-        """Bytes were handed to a connection, with their framing."""
+        """Add bytes that were written to a connection, with their framing."""
         if self._head_left:
             skipped = min(self._head_left, len(data))
             self._head_left -= skipped
@@ -60,5 +60,5 @@ class BodyDigests:
         self._bytes_out += len(data)
 
     def result(self) -> Passed:
-        """Up to now."""
+        """Digests and sizes up to now."""
         return Passed(self._received.hexdigest(), self._sent.hexdigest(), self._bytes_in, self._bytes_out)

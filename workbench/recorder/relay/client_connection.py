@@ -1,4 +1,4 @@
-"""Connections from clients: requests are taken one after the other, answers come in that order."""
+"""Connections from clients: requests are read one after the other, and responses are written in that order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class RelayContext:
-    """What the connections of one relay share."""
+    """Objects that all client connections of one relay share."""
 
     routes: Routes
     admission: Admission
@@ -130,7 +130,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
 
     def _serve(self) -> None:
-        """Begin the next exchange if its head is there."""
+        """Start the next exchange if its head is complete."""
         while self._forward is None and not self._is_over:
             try:
                 forward = self._start_next()
@@ -168,7 +168,7 @@ class ClientConnection(asyncio.Protocol):
         target: bytes,
         body: Body,
     ) -> InterceptedExchange:
-        """The same where a breakpoint may hold it."""
+        """Start an exchange that a breakpoint may hold, in place of a plain ``Forward``."""
         from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
 
         desk = self._context
@@ -181,12 +181,12 @@ class ClientConnection(asyncio.Protocol):
         return InterceptedExchange(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
 
     def _refuse(self, bad: BadMessage) -> None:
-        """What came is no request that can be forwarded: say so, and end the connection."""
+        """Respond to bytes that are no request that can be forwarded, and end the connection."""
         self.write(reply(bad.status, str(bad), closes=True))
         self._linger()
 
     def _call_in(self, seconds: float, end: Callable[..., object], *args: object) -> None:
-        """End the connection after this time."""
+        """Call ``end`` after this time, in place of any earlier deadline."""
         self._clear_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, end, *args)
 
@@ -196,7 +196,7 @@ class ClientConnection(asyncio.Protocol):
             self._deadline = None
 
     def _linger(self) -> None:
-        """End the connection, and hear the client out: closed while it sends, it might lose what it was sent."""
+        """End the connection but keep reading: closed while the client sends, it might lose what it was sent."""
         self._is_over = True
         if not self._transport.is_closing():
             self._transport.write_eof()

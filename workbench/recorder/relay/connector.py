@@ -1,4 +1,4 @@
-"""Opens connections to upstreams; what goes wrong is said in one line."""
+"""Opens connections to upstreams; each failure is explained in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEXT_ADDRESS_SECONDS = 0.25  # RFC 8305 5: the next address of a name is tried 
 
 
 class Unreachable(WorkbenchError):
-    """No connection to an upstream. ``status`` is what the client is answered."""
+    """No connection to an upstream. ``status`` is the status of the response that the client gets."""
 
     def __init__(self, what: str, hint: str, status: int = 502) -> None:
         super().__init__(what, hint=hint)
@@ -25,7 +25,7 @@ class Unreachable(WorkbenchError):
 
 
 class Connector:
-    """Opens connections for one relay, listening at ``own``; never one to itself."""
+    """Opens connections for one relay that listens at ``own``; never one to itself."""
 
     def __init__(self, pool: ConnectionPool, own: tuple[str, int], tls: ssl.SSLContext | None) -> None:
         self._pool = pool
@@ -33,7 +33,7 @@ class Connector:
         self._tls = tls
 
     async def connect(self, upstream: Upstream) -> UpstreamConnection:
-        """Connect, with TLS where the URL says so. Raises Unreachable."""
+        """Connect, with TLS for an https URL. Raises Unreachable."""
         where = f"{upstream.host}:{upstream.port}"
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
@@ -100,7 +100,7 @@ class Connector:
 
 
 def _is_address(host: str) -> bool:
-    """It is no name, which might have several addresses."""
+    """An IP address, and not a name that might have several addresses."""
     try:
         socket.inet_pton(socket.AF_INET6 if ":" in host else socket.AF_INET, host)
     except (OSError, ValueError):

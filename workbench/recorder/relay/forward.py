@@ -1,4 +1,7 @@
-"""One exchange on its way: request bytes up, response bytes down, each as it comes, and the tap told of them.
+"""One exchange on its way: request bytes up, response bytes down, each as it arrives, and an event for each.
+
+No byte waits to be inspected. Everything that can end an exchange, and how each end looks to the client, is in this
+file.
 
 No byte waits to be looked at. What can end an exchange, and how each end looks to the client, is all in this file.
 """
@@ -36,47 +39,47 @@ _HUNG_UP = "the upstream hung up before its answer was whole"
 
 
 class ClientSide(Protocol):
-    """What an exchange asks of the client's connection."""
+    """The client's connection, as an exchange uses it."""
 
     @property
     def is_full(self) -> bool:
-        """It takes no more for now."""
+        """The write buffer to the client is full."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send it."""
+        """Send bytes to the client."""
         ...
 
     def update_reading(self) -> None:
-        """How much can be passed on has changed: read, or stop reading."""
+        """Read on, or stop reading: the amount that can be passed on has changed."""
         ...
 
     def finish(self, *, keeps: bool) -> None:
-        """The exchange is over; the connection is kept for another, or ended."""
+        """The exchange is over; keep the connection for another one, or end it."""
         ...
 
     def abort(self, *, resets: bool) -> None:
-        """The answer is not whole and never will be: end the connection so that the client knows."""
+        """End the connection so that the client knows that the response is not complete and never will be."""
         ...
 
 
 class Forward:
-    """One exchange.
+    """Forwards one exchange between a client's connection and an upstream.
 
     Args:
         target: path and query at the upstream.
-        body: follows the request's body.
-        hop: name of the place.
+        body: reads the framing of the request body.
+        hop: name of the hop.
     """
 
     def __init__(
-        self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, dialer: Connector, upstream: Upstream, request: Request,
-        target: bytes, body: Body, hop: str = "",
+        self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, connector: Connector,
+        upstream: Upstream, request: Request, target: bytes, body: Body, hop: str = "",
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
         self._listener, self._key = listener, listener.new_key()
-        self._pool, self._connector, self._upstream = pool, dialer, upstream
+        self._pool, self._connector, self._upstream = pool, connector, upstream
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
         self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
@@ -96,7 +99,7 @@ class Forward:
         self._has_ended = False
 
     def start(self, data: bytes) -> bytes:
-        """Begin, with the bytes that came behind the head; gives those behind the request's end."""
+        """Start, with the bytes that came after the head; returns those after the end of the request."""
         now = self._loop.time()
         request = self._request
         head = RequestHead(
@@ -126,7 +129,7 @@ class Forward:
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the upstream has to catch up before more of the request is read."""
+        """The upstream has to catch up before more of the request is read."""
         return self._is_upstream_full
 
     @property
@@ -135,7 +138,7 @@ class Forward:
         return len(self._unsent or b"")
 
     def request_data(self, data: bytes) -> bytes:
-        """Bytes came from the client; gives those behind the request's end."""
+        """Forward bytes of the client; returns those after the end of the request."""
         if self._is_request_whole:
             return data
         now = self._loop.time()
@@ -159,13 +162,13 @@ class Forward:
         return fed.rest
 
     def set_client_full(self, is_full: bool) -> None:
-        """Whether the client takes no more for now."""
+        """Pause or resume reading from the upstream, as the client's write buffer is full or not."""
         if self._connection:
             transport = self._connection.transport
             transport.pause_reading() if is_full else transport.resume_reading()
 
     def stop(self, why: str) -> None:
-        """The client's connection is no more."""
+        """End the exchange: the client's connection is closed."""
         self._drop_upstream()
         is_answered = self._response_body is not None and self._response_body.is_done
         self._end(State.COMPLETE if is_answered else State.ABORTED, why)
@@ -204,7 +207,7 @@ class Forward:
     # How the request gets there
 
     def _head_to_send(self) -> bytes:
-        """The head as it came but for its target's base, Host and hop-by-hop headers."""
+        """The head as received, except for the base of its target, Host and hop-by-hop headers."""
         request, authority = self._request, self._upstream.authority
         lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in end_to_end(request)]
         if not request.values(b"host"):
@@ -281,7 +284,7 @@ class Forward:
             self._listener.on_event(ResponseBytes(self._key, now, piece))
 
     def _read_heads(self, now: float) -> bytes:
-        """Take the heads that are whole, up to the final one; gives what to send of them."""
+        """Read complete heads up to the final one; returns what to send of them."""
         heads = b""
         while self._response_body is None and (block := self._heads.take()) is not None:
             response = read_response(block)
@@ -318,7 +321,7 @@ class Forward:
     # How it ends
 
     def _complete(self) -> None:
-        """Request and answer are whole."""
+        """End an exchange of which request and response are complete."""
         connection, self._connection = self._connection, None
         self._end(State.COMPLETE, "")
         if connection and self._response:
@@ -329,7 +332,7 @@ class Forward:
         self._client.finish(keeps=self._keeps)
 
     def _abort_or_fail(self, failure: Unreachable, why: str, *, resets: bool) -> None:
-        """The answer will not be whole: say so if none of it was passed on, else break the connection off."""
+        """End an incomplete response: by a response of our own if none has started, else by an abort."""
         if self._response is None:
             self._fail(failure)
         else:
@@ -337,7 +340,7 @@ class Forward:
             self._client.abort(resets=resets or self._dechunks)
 
     def _fail(self, failure: Unreachable) -> None:
-        """There is no answer to come: the client gets ours, once its request is whole and recorded."""
+        """Keep a failure for the client, who gets it as a response once its request is complete and recorded."""
         self._unsent = None
         self._failure = failure
         self._is_upstream_full = False
@@ -353,7 +356,7 @@ class Forward:
         self._client.finish(keeps=keeps)
 
     def _refuse(self, bad: BadMessage) -> None:
-        """The request's body turned out to be no HTTP."""
+        """End an exchange of which the request body is not valid HTTP."""
         self._drop_upstream()
         self._end(State.ABORTED, f"the client's request is not HTTP/1.1: {bad.what}")
         if self._response is None:
@@ -363,7 +366,7 @@ class Forward:
             self._client.abort(resets=True)
 
     def _drop_upstream(self) -> None:
-        """Stop asking the upstream."""
+        """Close the connection to the upstream, or stop opening one."""
         connection, self._connection = self._connection, None
         if connection:
             connection.drop()

@@ -1,4 +1,7 @@
-"""Recorders of this machine that lead to each other: a request would go round in them for ever.
+"""Detects recorders of this machine that lead to each other, in which a request would circle forever.
+
+Each recorder writes a note with its port and its upstreams into its user's folder of runtime files, and reads the notes
+of the others before it forwards to one of them. Nothing is added to what it forwards.
 
 Each recorder notes in the folder of its user's runtime files where it listens and where it leads, and reads the notes
 of the others before it forwards to one of them. Nothing is added to what it forwards.
@@ -22,7 +25,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _RecorderNote(NamedTuple):
-    """One recorder.
+    """Port and upstreams of one recorder.
 
     Attributes:
         mark: of its process, see ``alive.mark``.
@@ -36,7 +39,7 @@ class _RecorderNote(NamedTuple):
 
 
 def write_note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Callable[[], None]:
-    """Say where this recorder listens and leads, if there is a place for notes; returns what takes it back."""
+    """Write the note of this recorder, if there is a folder for it; returns a function that removes it."""
     for path in _paths("*"):
         if not _read(path):
             path.unlink(missing_ok=True)  # of one that was killed
@@ -49,7 +52,7 @@ def write_note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Calla
 
 
 def is_loop(peer: int, name: str) -> bool:
-    """Whether what this process sends to its upstream ``name``, reached at port ``peer``, comes back to it."""
+    """The upstream ``name`` of this process, reached at port ``peer``, is a recorder that leads back to this one."""
     if not _find_note(peer):
         return False
     ours = [found for found in map(_read, _paths("*")) if found and found.mark == alive.mark()]
@@ -69,7 +72,7 @@ def _is_ring(own: _RecorderNote, name: str) -> bool:
 
 
 def _next_recorder(url: str) -> tuple[tuple[int, str], str] | None:
-    """The recorder that a base URL leads to, as port and name of the upstream there, and that one's URL."""
+    """The recorder that a base URL leads to: (port, name of the upstream there), and the URL of that upstream."""
     with suppress(WorkbenchError):  # no upstream of that name; or the note was not written by this version
         upstream = parse_upstream("", url)
         found = _find_note(upstream.port) if upstream.host in LOOPBACK else None
@@ -89,7 +92,7 @@ def _paths(port: int | str) -> Iterator[Path]:
 
 
 def _read(path: Path) -> _RecorderNote | None:
-    """What a recorder that is there noted."""
+    """Note of a recorder that still runs; None for any other file."""
     try:
         found = _RecorderNote(**loads(path.read_bytes()))
     except (OSError, WireError, TypeError):

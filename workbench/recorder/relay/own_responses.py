@@ -1,4 +1,4 @@
-"""What the relay itself says to a client: plain text, marked so that nobody takes it for the upstream's answer."""
+"""The relay's own responses: plain text, marked so that they are not mistaken for the upstream's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MARK = b"X-Workbench-Relay"
 
 
 def reply(status: int, text: str, *, to: bytes = b"", closes: bool) -> bytes:
-    """A whole response to a request of method ``to``. ``closes``: the connection ends with it."""
+    """A whole response to a request of method ``to``. ``closes``: the connection ends after it."""
     body = f"workbench: {text}\n".encode()
     lines = [
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(),

@@ -1,4 +1,4 @@
-"""The way to an https upstream through the proxy that the environment names: CONNECT (RFC 9110 9.3.6)."""
+"""Tunnel to an https upstream through the proxy that the environment names: CONNECT (RFC 9110 9.3.6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A forward proxy. ``authorization`` is for the proxy alone, empty where it wants none."""
+    """A forward proxy. ``authorization`` is for the proxy alone; empty if it needs none."""
 
     host: str
     port: int
@@ -25,7 +25,7 @@ class Proxy:
 
 
 def proxy_for(upstream: Upstream) -> Proxy | None:
-    """The proxy of ``HTTPS_PROXY`` or ``ALL_PROXY``, but not for loopback or ``NO_PROXY``. Raises ValueError."""
+    """The proxy of ``HTTPS_PROXY`` or ``ALL_PROXY``; None for loopback and ``NO_PROXY``. Raises ValueError."""
     named = any(os.environ.get(name) for base in ("https_proxy", "all_proxy") for name in (base, base.upper()))
     if not (named and upstream.is_tls) or upstream.host in _LOOPBACK:
         return None
@@ -44,7 +44,7 @@ def proxy_for(upstream: Upstream) -> Proxy | None:
 
 
 async def open_tunnel(connection: UpstreamConnection, proxy: Proxy) -> None:
-    """Ask the proxy at the other end for the upstream. Raises ConnectionError where it does not connect."""
+    """Ask the proxy for a tunnel to the connection's upstream. Raises ConnectionError if the proxy refuses."""
     upstream = connection.upstream
     host = f"[{upstream.host}]" if ":" in upstream.host else upstream.host
     authority = f"{host}:{upstream.port}".encode("idna" if not host.isascii() else "ascii")
@@ -64,7 +64,7 @@ async def open_tunnel(connection: UpstreamConnection, proxy: Proxy) -> None:
 
 
 class _ProxyResponse:
-    """Waits for the head of the proxy's answer."""
+    """Reads the head of the proxy's response."""
 
     def __init__(self) -> None:
         self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
@@ -83,7 +83,7 @@ class _ProxyResponse:
         self._fail(f"the proxy hung up{f' ({error})' if error else ''}")
 
     def set_upstream_full(self, is_full: bool) -> None:
-        """What is sent is one short head."""
+        """Ignored: only one short head is sent."""
 
     def _fail(self, why: str) -> None:
         if not self.response.done():

@@ -1,4 +1,4 @@
-"""Where a request goes: the upstreams of a relay and the paths that lead to them."""
+"""Routes of a relay: its upstreams and the request paths that lead to them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Upstream:
 
     @property
     def is_tls(self) -> bool:
-        """Whether TLS is spoken with it."""
+        """The scheme is https."""
         return self.scheme == "https"
 
     def url(self, target: bytes) -> str:
-        """The absolute URL of a request target."""
+        """Absolute URL of a request target."""
         return f"{self.scheme}://{self.authority.decode('latin-1')}{target.decode('latin-1')}"
 
 
@@ -83,7 +83,7 @@ class Routes:
                 raise UsageError(f"{name!a} cannot be an upstream's name", hint="use letters, digits and . _ ~ -")
 
     def path(self, name: str) -> str:
-        """The path at the listener that stands for the upstream's base URL. Raises KeyError."""
+        """Path at the listener for the upstream's base URL. Raises KeyError."""
         upstream = self._upstreams[name.encode()]
         return "" if self._only else f"/{upstream.name}"
 

@@ -1,4 +1,9 @@
-"""A reverse proxy for HTTP/1.1 that changes nothing: a loopback listener before one or several upstreams.
+"""A reverse proxy for HTTP/1.1 that changes nothing: a loopback listener in front of one or several upstreams.
+
+Bodies pass exactly as received, chunk framing and content coding included; of the heads only hop-by-hop headers,
+``Host`` and the target's base change, and ``Connection: close`` is added if the connection to the client ends. An
+``EventListener`` receives every exchange as events. The relay's own responses (refusals, unreachable upstreams) are
+plain text and have the header ``X-Workbench-Relay``.
 
 Bodies pass exactly as they come, chunk framing and content coding included; of the heads only hop-by-hop headers,
 ``Host`` and the target's base change, and ``Connection: close`` is said where the connection to the client ends. A
@@ -69,7 +74,7 @@ class Relay:
 
     @property
     def port(self) -> int:
-        """Where it listens, once started."""
+        """Port that it listens on; 0 before ``start`` if any port will do."""
         return self._port
 
     @property
@@ -78,12 +83,12 @@ class Relay:
         return self._listener.failure
 
     def url(self, name: str) -> str:
-        """The base URL a client uses for that upstream, once started. Raises KeyError."""
+        """Base URL that a client uses for that upstream, after ``start``. Raises KeyError."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}{self._routes.path(name)}"
 
     async def start(self) -> None:
-        """Listen. Raises UsageError if the port is taken."""
+        """Listen. Raises UsageError if the port is in use."""
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(self._new_connection, self._host, self._port, backlog=_BACKLOG)
@@ -99,7 +104,7 @@ class Relay:
         )
 
     async def close(self) -> None:
-        """Stop listening and end every connection at once; exchanges under way end as aborted."""
+        """Stop listening and end every connection at once; exchanges in progress end as aborted."""
         server, desk = self._server, self._context
         if server is None or desk is None:
             return

@@ -1,4 +1,4 @@
-"""Connections to the upstreams: opened, used by one exchange at a time, kept for the next."""
+"""Connections to upstreams: used by one exchange at a time, then kept for the next."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 
 
 class ConnectionUser(Protocol):
-    """Who uses a connection."""
+    """The user of a connection: an exchange, or the opening of a tunnel."""
 
     def response_data(self, data: bytes) -> None:
-        """Bytes came from the upstream."""
+        """Receive bytes of the upstream."""
         ...
 
     def upstream_closed(self, error: Exception | None) -> None:
-        """The upstream closed the connection; with an error if it broke. Said once."""
+        """The upstream closed the connection; with an error if it broke. Called once."""
         ...
 
     def set_upstream_full(self, is_full: bool) -> None:
-        """Whether the upstream takes no more for now."""
+        """Stop or continue sending, as the write buffer to the upstream is full or not."""
         ...
 
 
@@ -84,7 +84,7 @@ class UpstreamConnection(asyncio.Protocol):
             self.user.set_upstream_full(False)
 
     def replay_to_user(self) -> None:
-        """Tell its user, who is new, what happened before it had one."""
+        """Give a new user what arrived before it used the connection."""
         early, self._early = self._early, b""
         if early and self.user:
             self.user.response_data(early)
@@ -92,12 +92,12 @@ class UpstreamConnection(asyncio.Protocol):
             self._on_closed(self._end[0])
 
     def drop(self) -> None:
-        """Close it at once; its user hears nothing more."""
+        """Close it at once; its user gets no further calls."""
         self.user = None
         self.transport.abort()
 
     def release(self, response: Response, now: float) -> None:
-        """Its user is done with it and nothing is on its way: keep it for another."""
+        """Keep it for another exchange: its user is done, and nothing is on its way."""
         self.user = None
         if self._is_full or self.transport.is_closing():
             self.transport.abort()
@@ -111,7 +111,7 @@ class UpstreamConnection(asyncio.Protocol):
         self._pool.keep(self)
 
     def is_fresh(self, now: float) -> bool:
-        """Whether the upstream should still listen: not idle for long, and nothing came, not even an end."""
+        """The upstream should still listen: not idle for long, and nothing arrived, not even an end."""
         if self.transport.is_closing() or now - self.idle_since > self._idle_seconds:
             return False
         poll = select.poll()
@@ -126,7 +126,7 @@ class UpstreamConnection(asyncio.Protocol):
             user.upstream_closed(error)
 
     def _unread(self) -> Iterator[bytes]:
-        """What the upstream said before it stopped listening: asyncio does not read on when a write has failed."""
+        """Bytes that the upstream sent before it stopped reading: asyncio does not read on when a write has failed."""
         socket = self.transport.get_extra_info("socket")
         try:
             while data := os.read(socket.fileno(), 1 << 16):
@@ -136,7 +136,7 @@ class UpstreamConnection(asyncio.Protocol):
 
 
 class ConnectionPool:
-    """The open connections of a relay. Of the idle ones, the last used is used first."""
+    """Open connections of a relay. Of the idle ones, the last used is used first."""
 
     def __init__(self) -> None:
         self._open: set[UpstreamConnection] = set()
@@ -146,25 +146,25 @@ class ConnectionPool:
         return len(self._open)
 
     def add(self, connection: UpstreamConnection) -> None:
-        """A connection was made."""
+        """Add a new connection."""
         self._open.add(connection)
 
     def remove(self, connection: UpstreamConnection) -> None:
-        """A connection is no more."""
+        """Remove a closed connection."""
         self._open.discard(connection)
         idle = self._idle.get(connection.upstream.name, [])
         if connection in idle:
             idle.remove(connection)
 
     def keep(self, connection: UpstreamConnection) -> None:
-        """A connection is idle. Those idle for too long are closed."""
+        """Keep an idle connection, and close those idle for too long."""
         idle = self._idle.setdefault(connection.upstream.name, [])
         idle.append(connection)
         while idle[0].idle_since < connection.idle_since - IDLE_UPSTREAM_SECONDS:
             idle.pop(0).drop()
 
     def take(self, upstream: Upstream, now: float) -> UpstreamConnection | None:
-        """An idle connection that can be used, if there is one."""
+        """An idle connection that can be used; None if there is none."""
         idle = self._idle.get(upstream.name, [])
         while idle:
             connection = idle.pop()

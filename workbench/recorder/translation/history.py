@@ -56,7 +56,9 @@ def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wante
         else:
             messages += _with_result_ids(named, calls)
     made.changes += (
-        TranslationChange(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
+        TranslationChange(ID, f"{client} goes as {'none' if own is None else own}")
+        for client, own in ids.items()
+        if client != own
     )
     made.request = replace(request, messages=tuple(messages))
     made.context = _context(turns)
@@ -108,13 +110,19 @@ def _turns(messages: Sequence[Message], memory: ResponseMemory) -> Iterator[_His
         yield _HistoryTurn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
 
 
-def _answer(turn: _HistoryTurn, messages: Sequence[Message], wanted: Wanted, changes: list[TranslationChange]) -> list[Message]:
+def _answer(
+    turn: _HistoryTurn, messages: Sequence[Message], wanted: Wanted, changes: list[TranslationChange]
+) -> list[Message]:
     """The messages of an answer: untouched where nothing is to be changed."""
     kept = turn.kept
     sent = [part for message in messages for _, part in message.reasoning()]
     if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
         has_handles = any(name_of(part) is not None for part in sent)
-        return [replace(m, parts=tuple(_without_unknown_handles(m.parts, changes))) for m in messages] if has_handles else [*messages]
+        return (
+            [replace(m, parts=tuple(_without_unknown_handles(m.parts, changes))) for m in messages]
+            if has_handles
+            else [*messages]
+        )
     back = [part for part in kept.reasoning if wanted(part)]
     changes += _reasoning_changes(kept, sent, back)
     said = tuple(part for message in messages for part in rebase_parts(message) if not isinstance(part, Reasoning))
@@ -160,10 +168,14 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
             yield bare
 
 
-def _reasoning_changes(kept: RememberedResponse, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> Iterator[TranslationChange]:
+def _reasoning_changes(
+    kept: RememberedResponse, sent: Sequence[Reasoning], back: Sequence[Reasoning]
+) -> Iterator[TranslationChange]:
     handles = sum(name_of(part) is not None for part in sent)
     if handles:
-        yield TranslationChange(HANDLE, f"{handles} of the answer {_response_words(kept)} taken out: no handle goes upstream")
+        yield TranslationChange(
+            HANDLE, f"{handles} of the answer {_response_words(kept)} taken out: no handle goes upstream"
+        )
     if back and list(back) != list(sent):
         yield TranslationChange(REASONING, replayed_words(kept, back))
     elif not back:

@@ -59,7 +59,9 @@ class ResponseMemory:
         while self._held > self._most and len(self._kept) > 1:
             self._forget(next(iter(self._kept)))
 
-    def find(self, handles: Iterable[str], ids: Collection[str], content: str, context: str) -> RememberedResponse | None:
+    def find(
+        self, handles: Iterable[str], ids: Collection[str], content: str, context: str
+    ) -> RememberedResponse | None:
         """The answer that a client repeats: by a handle, by the ids of its calls, else by what it says.
 
         Ids that an upstream gives twice, and answers that say the same ("Done."), are told apart by their content and

@@ -147,7 +147,9 @@ class ResponseNamer:
         return replace(part, id=self.choose(None)) if isinstance(part, ToolCallIR) and not part.id else part
 
 
-def read_text_calls(response: ModelResponse, parser: str, tools: Sequence[ToolDef]) -> tuple[ModelResponse, list[TranslationChange]]:
+def read_text_calls(
+    response: ModelResponse, parser: str, tools: Sequence[ToolDef]
+) -> tuple[ModelResponse, list[TranslationChange]]:
     """An answer with the calls of its text as calls; what cannot be read stays text."""
     changes = list[TranslationChange]()
     messages = tuple(_read_message(message, parser, tools, changes) for message in response.messages)

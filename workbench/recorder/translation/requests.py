@@ -20,7 +20,16 @@ from workbench.probes.profiles.corrections import PARSER, REASONING, Correction,
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation import answer_format, other_endpoints
-from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, TranslationChange
+from workbench.recorder.translation.changes import (
+    CALL,
+    CONVERSION,
+    CORRECTION,
+    LOSS,
+    MODEL,
+    NOTE,
+    PASSED,
+    TranslationChange,
+)
 from workbench.recorder.translation.history import restore_history
 from workbench.recorder.translation.keys import KEY_HEADERS, with_key
 from workbench.recorder.translation.memory import ResponseMemory
@@ -129,7 +138,9 @@ class TranslatedRequest:
     is_kept: bool = False
 
 
-def translate_request(http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory) -> TranslatedRequest | OwnReply:
+def translate_request(
+    http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory
+) -> TranslatedRequest | OwnReply:
     """What goes upstream for a client's request, or what it is answered at once.
 
     Args:
@@ -147,10 +158,14 @@ def translate_request(http: HttpRequest, upstream: TranslationUpstream, rules: T
             raise LocalProtocolError("; ".join(p.message for p in decoded.problems) or "the request has no body")
         return _translate(decoded, http, client, upstream, rules, memory)
     except (LocalProtocolError, UsageError, WireError) as error:
-        return OwnReply(400, other_endpoints.error_body(client, 400, f"workbench: {error}"), (TranslationChange(NOTE, str(error)),))
+        return OwnReply(
+            400, other_endpoints.error_body(client, 400, f"workbench: {error}"), (TranslationChange(NOTE, str(error)),)
+        )
 
 
-def _other_request(http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules) -> TranslatedRequest | OwnReply:
+def _other_request(
+    http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules
+) -> TranslatedRequest | OwnReply:
     """A path that asks no model: passed where the client speaks as the upstream does."""
     client = other_endpoints.family(http.url, http.headers)
     chat = {"openai-chat", "openai-responses"}
@@ -160,7 +175,9 @@ def _other_request(http: HttpRequest, upstream: TranslationUpstream, rules: Tran
     return _pass_unchanged(http, client, upstream, rules, "unchanged, since it asks no model")
 
 
-def _pass_unchanged(http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, why: str) -> TranslatedRequest:
+def _pass_unchanged(
+    http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, why: str
+) -> TranslatedRequest:
     """A request that goes as it came, but for its key where the upstream has one of its own."""
     request = replace(http, url=urls.joined(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
@@ -168,11 +185,18 @@ def _pass_unchanged(http: HttpRequest, client: str, upstream: TranslationUpstrea
     is_own = bool(target.headers) or own.note.startswith("the key is")
     headers = own.headers if is_own else http.headers
     changes = [TranslationChange(PASSED, why), *([TranslationChange(NOTE, own.note)] if is_own and own.note else [])]
-    return TranslatedRequest(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True)
+    return TranslatedRequest(
+        client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True
+    )
 
 
 def _translate(
-    decoded: DecodedExchange, http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory
+    decoded: DecodedExchange,
+    http: HttpRequest,
+    client: str,
+    upstream: TranslationUpstream,
+    rules: TranslationRules,
+    memory: ResponseMemory,
 ) -> TranslatedRequest | OwnReply:
     request, spoken = decoded.request, rules.spoken
     assert request is not None
@@ -205,7 +229,9 @@ def _translate(
     changes += _free_text_changes(sent, request)
     if sent.is_converted:
         sent = _with_needed_params(sent, request, contract)
-        sent = _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
+        sent = (
+            _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
+        )
     after = leaving(sent, decided)
     changes += (TranslationChange(CORRECTION, note) for note in after.notes if note not in sent.notes)
     key = with_key(after, http.headers, http.url, rules.environ)
@@ -235,7 +261,9 @@ def _is_reported_elsewhere(note: str) -> bool:
     return is_key or note.startswith(("converted from", "model "))
 
 
-def _corrections(decoded: DecodedExchange, upstream: TranslationUpstream, rules: TranslationRules) -> Sequence[Correction]:
+def _corrections(
+    decoded: DecodedExchange, upstream: TranslationUpstream, rules: TranslationRules
+) -> Sequence[Correction]:
     profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
     return choose(profile, rules.now, rules.on, rules.off).decided
 

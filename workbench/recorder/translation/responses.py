@@ -52,7 +52,9 @@ class TranslatedResponse:
         changes: what was done to it; all of it after ``end``.
     """
 
-    def __init__(self, turn: TranslatedRequest, status: int, headers: Headers, memory: ResponseMemory, name: str) -> None:
+    def __init__(
+        self, turn: TranslatedRequest, status: int, headers: Headers, memory: ResponseMemory, name: str
+    ) -> None:
         self.head: TranslatedHead | None = None
         self.changes: list[TranslationChange] = []
         self._turn, self._status, self._headers = turn, status, headers
@@ -154,9 +156,12 @@ class TranslatedResponse:
         if turn.client != turn.spoken:
             self.changes.append(TranslationChange(CONVERSION, f"the answer from {turn.spoken} to {turn.client}"))
         self.changes += self._signer.changes
-        self.changes += (TranslationChange(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items())
         self.changes += (
-            TranslationChange(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}") for loss in losses
+            TranslationChange(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items()
+        )
+        self.changes += (
+            TranslationChange(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}")
+            for loss in losses
         )
 
     def _keep(self, said: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:

@@ -10,7 +10,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.translation.changes import NOTE, REASONING, TranslationChange
-from workbench.recorder.translation.history import HistoryResponse, Wanted, responses_in, replayed_words
+from workbench.recorder.translation.history import HistoryResponse, Wanted, replayed_words, responses_in
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory
 from workbench.wire import patch
 
@@ -29,7 +29,9 @@ class SplicedBody:
     context: str = ""
 
 
-def put_reasoning_back(decoded: DecodedExchange, memory: ResponseMemory, contract: Contract, wanted: Wanted) -> SplicedBody:
+def put_reasoning_back(
+    decoded: DecodedExchange, memory: ResponseMemory, contract: Contract, wanted: Wanted
+) -> SplicedBody:
     """The body with the reasoning that ``memory`` has of its answers, as it came.
 
     Args:
@@ -48,7 +50,9 @@ def put_reasoning_back(decoded: DecodedExchange, memory: ResponseMemory, contrac
         made.changes.append(TranslationChange(NOTE, f"reasoning cannot be put back: {error}"))
         return made
     if changes:
-        made.changes += [TranslationChange(REASONING, replayed_words(kept, _reasoning(came[at]))) for at, (kept, _) in back.items()]
+        made.changes += [
+            TranslationChange(REASONING, replayed_words(kept, _reasoning(came[at]))) for at, (kept, _) in back.items()
+        ]
     return made
 
 

@@ -21,8 +21,14 @@ from workbench.recorder.events import SafeListener
 from workbench.recorder.translation.changes import NOTE, TranslationChange
 from workbench.recorder.translation.memory import ResponseMemory
 from workbench.recorder.translation.records import MARK, TurnRecords
-from workbench.recorder.translation.requests import OwnReply, TranslationRules, TranslatedRequest, TranslationUpstream, translate_request
-from workbench.recorder.translation.responses import TranslatedResponse, TranslatedHead
+from workbench.recorder.translation.requests import (
+    OwnReply,
+    TranslatedRequest,
+    TranslationRules,
+    TranslationUpstream,
+    translate_request,
+)
+from workbench.recorder.translation.responses import TranslatedHead, TranslatedResponse
 from workbench.wire.exchange import Body, Headers, HttpRequest
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import Body as Framing
@@ -143,7 +149,9 @@ class TranslationServer:
         try:
             found = await self._work(translate_request, http, self._upstreams[name], self._rules, self._memories[name])
         except Exception as fault:  # of this program: it ends the request, and not the recording
-            found = OwnReply(500, b"{}", (TranslationChange(NOTE, f"a fault of this program ({type(fault).__name__})"),))
+            found = OwnReply(
+                500, b"{}", (TranslationChange(NOTE, f"a fault of this program ({type(fault).__name__})"),)
+            )
         if isinstance(found, OwnReply):
             self._listener.call(self._records.record_own_reply, target, body, found.changes)
             await _send_whole(writer, TranslatedHead(found.status, (_JSON,)), found.body, head.method)
@@ -162,7 +170,13 @@ class TranslationServer:
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(work, *args, **words))
 
     async def _send_upstream(
-        self, turn: TranslatedRequest, name: str, number: str, method: bytes, writer: asyncio.StreamWriter, changes: list[TranslationChange]
+        self,
+        turn: TranslatedRequest,
+        name: str,
+        number: str,
+        method: bytes,
+        writer: asyncio.StreamWriter,
+        changes: list[TranslationChange],
     ) -> None:
         way = urlsplit(self._way(name))
         reader, up = await asyncio.open_connection(way.hostname, way.port, limit=_READ)

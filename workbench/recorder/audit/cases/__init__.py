@@ -57,9 +57,9 @@ def converted(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, .
     asks = (case for case in cases_of(protocol, model) if case.is_convertible and case.theme.side == REQUEST)
     answers = (case for case in cases_of(spoken) if case.is_convertible and case.theme.side == RESPONSE)
     return (
-        *(replace(case, answer=there.answer()) for case in asks),
+        *(replace(case, response=there.answer()) for case in asks),
         *(
-            _asking(replace(case, asked=here.asked(case.name, streams=case.streams)), here.model, model or here.model)
+            _asking(replace(case, request=here.asked(case.name, streams=case.streams)), here.model, model or here.model)
             for case in answers
         ),
     )
@@ -81,4 +81,4 @@ def _asking(case: AuditCase, old: str, new: str) -> AuditCase:
     """The case for another model."""
     body, asked = case.request.body, case.request
     changed = None if body is None else body.replace(f'"{old}"'.encode(), json.dumps(new).encode())
-    return replace(case, asked=replace(asked, path=asked.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed))
+    return replace(case, request=replace(asked, path=asked.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed))

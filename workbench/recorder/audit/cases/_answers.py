@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from workbench.recorder.audit.case import CaseResponse, AuditCase, ResponseEnd, ResponseFraming, Pairs, Theme
+from workbench.recorder.audit.case import AuditCase, CaseResponse, Pairs, ResponseEnd, ResponseFraming, Theme
 from workbench.recorder.audit.cases._speech import Speech
 
 _GIVES_UP = "a client that waits for signs of life gives up"
@@ -173,7 +173,9 @@ def _buffering(speech: Speech) -> Iterator[AuditCase]:
 
 
 def _errors(speech: Speech) -> Iterator[AuditCase]:
-    def case(name: str, shows: str, status: int, type: str, text: str, headers: Pairs = (), rule: str = "") -> AuditCase:
+    def case(
+        name: str, shows: str, status: int, type: str, text: str, headers: Pairs = (), rule: str = ""
+    ) -> AuditCase:
         answer = speech.answer(speech.error, status=status, headers=headers, TYPE=type, TEXT=text)
         return _case(speech, name, Theme.ERRORS, shows, answer, why if status == 400 else _RETRY, rule, means=True)
 

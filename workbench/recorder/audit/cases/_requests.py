@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import CaseRequest, AuditCase, Pairs, Theme
+from workbench.recorder.audit.case import AuditCase, CaseRequest, Pairs, Theme
 from workbench.recorder.audit.cases._speech import Speech
 from workbench.wire.jsontext import loads
 
@@ -79,7 +79,9 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     asked = CaseRequest(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
-    yield AuditCase(name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break")
+    yield AuditCase(
+        name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break"
+    )
     yield _text(
         speech, "escapes", theme, "escapes stay as they are written",
         r"@MARK@ caf\u00e9 \u0041 \/ \u003cb\u003e \u0026 \ud83d\ude00 \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
@@ -263,7 +265,9 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
     yield AuditCase(name, path, "a GET arrives, its path and query as they are escaped", asked, answer, why)
     name = "head"
     asked = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
-    yield AuditCase(name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there")
+    yield AuditCase(
+        name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there"
+    )
 
 
 def _sizes(speech: Speech) -> Iterator[AuditCase]:
@@ -278,6 +282,6 @@ def _sizes(speech: Speech) -> Iterator[AuditCase]:
     packed = gzip.compress(asked.body or b"", mtime=0)
     headers = (*asked.headers, ("Content-Encoding", "gzip"))
     yield AuditCase(
-        name, Theme.SIZE, "a compressed request arrives as it is", CaseRequest(asked.path, packed, headers), speech.answer(),
-        "Codex compresses what it sends",
+        name, Theme.SIZE, "a compressed request arrives as it is", CaseRequest(asked.path, packed, headers),
+        speech.answer(), "Codex compresses what it sends",
     )  # fmt: skip

@@ -11,7 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.ir import NOTHING
-from workbench.recorder.audit.case import CaseResponse, CaseRequest, AuditCase, ResponseEnd, ResponseFraming, Pairs, Theme, mark
+from workbench.recorder.audit.case import (
+    AuditCase,
+    CaseRequest,
+    CaseResponse,
+    Pairs,
+    ResponseEnd,
+    ResponseFraming,
+    Theme,
+    mark,
+)
 from workbench.wire.jsontext import loads
 
 STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
@@ -112,7 +121,9 @@ class Speech:
         first = (*self.opening, next(said), *between, *said)
         return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
 
-    def streamed(self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: ResponseEnd = ResponseEnd.WHOLE) -> CaseResponse:
+    def streamed(
+        self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: ResponseEnd = ResponseEnd.WHOLE
+    ) -> CaseResponse:
         """A streamed answer, a chunk a piece."""
         chunks = tuple(p if isinstance(p, bytes) else p.replace("@MODEL@", self.model).encode() for p in pieces)
         return CaseResponse(chunks, 200, (*STREAM_TYPE, *self.answer_headers, *headers), ResponseFraming.CHUNKED, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.recorder.audit.case import CaseRequest, AuditCase, Theme
+from workbench.recorder.audit.case import AuditCase, CaseRequest, Theme
 from workbench.recorder.audit.cases._speech import Speech, data, put, typed
 
 _ASK = '{"model":"@MODEL@","max_tokens":64,"messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
@@ -214,7 +214,9 @@ def _headers() -> Iterator[AuditCase]:
     body = '{"model":"@MODEL@","messages":[{"role":"user","content":"@MARK@ hello"}]}'
     count = CaseRequest("/v1/messages/count_tokens", SPEECH.text(body, name, {}).encode(), SPEECH.headers)
     answer = SPEECH.answer('{"input_tokens":9}')
-    yield AuditCase(name, Theme.PATH, "tokens are counted by the provider", count, answer, "the client counts otherwise")
+    yield AuditCase(
+        name, Theme.PATH, "tokens are counted by the provider", count, answer, "the client counts otherwise"
+    )
 
 
 def _answers() -> Iterator[AuditCase]:

@@ -94,12 +94,16 @@ def cases() -> Iterator[AuditCase]:
     yield from _answers()
 
 
-def _turn(name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "") -> AuditCase:
+def _turn(
+    name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = ""
+) -> AuditCase:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
     return AuditCase(name, theme, shows, SPEECH.asked(name, template), SPEECH.answer(), why, rule)
 
 
-def _ask(name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str) -> AuditCase:
+def _ask(
+    name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str
+) -> AuditCase:
     return AuditCase(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
 
 
