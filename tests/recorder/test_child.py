@@ -28,7 +28,7 @@ from workbench.recorder import child
 )
 def test_a_failure_to_start_is_answered(error: Exception, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[object] = []
-    monkeypatch.setattr(child, "say", said.append)
+    monkeypatch.setattr(child, "send_line", said.append)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b'{"a": 1}\n')))
 
     def work(task: object) -> int:
@@ -41,7 +41,7 @@ def test_a_failure_to_start_is_answered(error: Exception, answer: object, monkey
 
 def test_a_task_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[dict[str, object]] = []
-    monkeypatch.setattr(child, "say", said.append)
+    monkeypatch.setattr(child, "send_line", said.append)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"hello\n")))
     assert child.serve(lambda task: 0) == 2
     assert said[0]["status"] == 2
