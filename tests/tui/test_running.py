@@ -31,7 +31,7 @@ def recorders(monkeypatch: pytest.MonkeyPatch) -> list[Fake]:
     """What was started in place of recorders."""
     made: list[Fake] = []
 
-    def start(upstreams: Mapping[str, str], out: Path, *, trouble: Callable[[str], None], **words: object) -> Fake:
+    def start(upstreams: Mapping[str, str], out: Path, *, on_trouble: Callable[[str], None], **words: object) -> Fake:
         made.append(Fake(upstreams, out, **words))
         return made[-1]
 

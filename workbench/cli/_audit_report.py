@@ -1,4 +1,4 @@
-"""The three forms of a score card."""
+"""The three output formats of a score card."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORDS = 160
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is printed: of which gateway, by way of which upstream, and where both sightings are kept."""
+    """Values of a report: gateway, upstream, result, and the file with both sightings."""
 
     gateway: str
     upstream: str
@@ -83,7 +83,7 @@ def _where(out: str, first: tuple[int, ...]) -> str:
 
 
 def _table(rows: list[CardRow]) -> Iterator[str]:
-    """The worst first."""
+    """Rows of the score card, worst first."""
     for row in sorted(rows, key=lambda row: (row.is_clean, row.passed / row.of if row.of else 1.0)):
         sign = "✓" if row.is_clean else "✗"
         more = f" (in {number(row.elsewhere, 'other case')})" if row.elsewhere else ""

@@ -1,4 +1,4 @@
-"""Breakpoints and pauses in words."""
+"""Breakpoints and pauses as text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS_TEXT = """\
 
 
 def reasons_line(reasons: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Why something is paused, in one line: its first reason, and how many more there are."""
+    """Reasons for a pause in one line: the first, and how many more there are."""
     first, more = reasons[0], len(reasons) - 1
     named = f"{first['kind']} ({first['rule']})" if first["rule"] else str(first["kind"])
     return f"{named}: {_output.cut(str(first['words']))}" + (f" (+{more} more)" if more else "")
 
 
 def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = None) -> Iterator[str]:
-    """A pause for people, by its name: what it is, why, since when and until when."""
+    """A pause as lines of text: its name, reasons, start and timeout."""
     now = time.time() if now is None else now
     who = f" · {pause['client']}" if pause["client"] else ""
     yield f"{name}  {pause['side']} of {pause['exchange']}{who} · {pause['method']} {pause['url']}"
@@ -40,7 +40,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
 
 
 def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
-    """How long the client still waits."""
+    """How long the client still waits, in words."""
     if pause["timeout"] is None:
         return "nobody knows how long the client waits"
     left = pause["times_out_at"] - now

@@ -1,4 +1,4 @@
-"""``--as`` of ``workbench record``: an adapter in the path, and what it changed."""
+"""``--as`` of ``workbench record``: a translation in the path, and a summary of its changes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def check(args: argparse.Namespace) -> None:
 
 
 def choose(args: argparse.Namespace, client: Client) -> str:
-    """What ``--as`` is where nobody says it: empty string, which passes everything as it comes.
+    """Default of ``--as``: empty, which passes everything unchanged.
+
+    If all upstreams are simulators and none uses a protocol of the client, the first protocol that all of them use.
 
     Where all upstreams are simulators and none speaks as the client does, the first protocol that all of them speak.
     """
@@ -68,12 +70,12 @@ def choose(args: argparse.Namespace, client: Client) -> str:
 
 
 def is_simulated(upstream: str) -> bool:
-    """It is no server, but a simulator of one."""
+    """The upstream is a simulator."""
     return upstream.startswith("sim:")
 
 
 def check_urls(upstreams: Iterable[str]) -> None:
-    """Raises UsageError for what only ``--as`` takes as an upstream: a target by its name; and for no simulator."""
+    """Refuse upstreams that need ``--as`` (names of targets) and unknown simulators. Raises UsageError."""
     from workbench.send.target import resolve
 
     for text in upstreams:
@@ -113,7 +115,7 @@ def start(
     trouble: Callable[[str], None],
     told: Callable[[Mapping[str, JsonValue]], None],
 ) -> RecorderProcess:
-    """Start the recording. Raises as ``bridge.process.start``."""
+    """Start the recording. Raises as ``translation.process.start``."""
     from workbench.recorder.translation import process
 
     return process.start(
@@ -134,7 +136,7 @@ def start(
 
 
 def changed(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
-    """What was changed, and what was not, for people."""
+    """Lines on what was changed, and what passed unchanged."""
     changes = summary.get("changes")
     counts = dict(changes) if isinstance(changes, Mapping) else {}
     passed = counts.pop("passed", 0)

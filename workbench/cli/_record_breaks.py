@@ -1,4 +1,4 @@
-"""Breakpoints of ``record``: what is said of them while a client is recorded."""
+"""Breakpoints of ``record``: options, and the lines on stderr while a client is recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raises UsageError for what is no breakpoint."""
+    """Raise UsageError for an unknown breakpoint."""
     if not args.breaks:
         return
     from workbench.recorder.breakpoints.kinds import parse
@@ -28,7 +28,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:
-    """Says what happens at breakpoints, a line each."""
+    """A function that reports what happens at breakpoints, one line each."""
     file = shlex.quote(str(out))
 
     def told(event: Mapping[str, JsonValue]) -> None:

@@ -144,7 +144,7 @@ def _plan(args: argparse.Namespace) -> AuditPlan:
 
 
 def _credentials(args: argparse.Namespace, base: GatewayURL) -> tuple[tuple[str, str], ...]:
-    """Headers that let us in: the key in every header that clients have for one."""
+    """Headers with credentials for the gateway: the key in every header that clients use for one."""
     key = DUMMY
     if args.key_variable:
         key = os.environ.get(args.key_variable, "")
@@ -182,7 +182,7 @@ def _out(args: argparse.Namespace) -> Path | None:
 async def _audited(
     args: argparse.Namespace, plan: AuditPlan, told: Callable[[str, int, int], None]
 ) -> tuple[AuditResult, str]:
-    """The audit, and our upstream's URL."""
+    """Result of the audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
     from workbench.recorder.audit import gateway
@@ -203,7 +203,7 @@ async def _audited(
 
 @contextmanager
 def _told() -> Iterator[Callable[[str, int, int], None]]:
-    """How far it is: a bar on a terminal."""
+    """A function that shows progress: a bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda protocol, done, of: None
         return

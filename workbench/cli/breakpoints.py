@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _recorders(path: Path, until: float | None) -> Recorders | None:
-    """Who writes it; until then, who comes to write it, and None for nobody. Raises UsageError."""
+    """The recorders of a session; waits for one until then, None if none comes. Raises UsageError."""
     from workbench.recorder.breakpoints.recorders import Recorders
 
     while True:

@@ -36,7 +36,7 @@ class CardRow:
 
 @dataclass(frozen=True, slots=True)
 class CardEntry:
-    """One kind of damage at places that are alike, with the cases that show it.
+    """One kind of damage at similar places, with the cases that show it.
 
     Attributes:
         first: as it was first found.
@@ -55,7 +55,7 @@ class CardEntry:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCard:
-    """All of it.
+    """Result of an audit: a row for each theme, and the damage.
 
     Attributes:
         passed, of: cases.
@@ -67,14 +67,14 @@ class ScoreCard:
     of: int
 
     def fails(self, level: str) -> bool:
-        """Whether there is damage of a severity ("error", "warning"), or worse; "any": whether there is any."""
+        """There is damage of a severity ("error", "warning") or worse; of any severity for "any"."""
         worst = min((entry.first.severity.rank for entry in self.entries), default=None)
         wanted = Severity.INFO if level == "any" else Severity(level)
         return worst is not None and worst <= wanted.rank
 
 
 def score_card(audit: AuditResult) -> ScoreCard:
-    """Sum an audit up."""
+    """The score card of an audit."""
     verdicts = audit.verdicts
     rows = (_row(theme, verdicts) for theme in Theme)
     passed = sum(not verdict.damages for verdict in verdicts)
@@ -108,7 +108,7 @@ def _entries(verdicts: Iterable[CaseVerdict]) -> list[CardEntry]:
 
 
 def _likeness(found: CaseDamage) -> str:
-    """What makes two findings of a kind one entry: the name of the member, in whatever protocol; how it was changed."""
+    """Key by which damages of a kind become one entry: the name of the member, or how it was changed."""
     if found.kind in _EVERYWHERE or found.kind in _MANY:
         return ""
     if found.kind == Kind.VALUE_CHANGED and found.words:
@@ -132,7 +132,7 @@ _MANY = _ADDED | {
 
 
 def _entry(group: list[tuple[CaseVerdict, CaseDamage]]) -> CardEntry:
-    """The case that is about it stands for all; what it breaks is told where no case about something else shows it."""
+    """An entry, represented by a case of its theme; with a consequence only if no case of another theme shows it."""
     own = [pair for pair in group if pair[0].case.theme is pair[1].theme] or group
     verdict, first = own[0]
     others = (v for v, _ in group if v is not verdict)

@@ -1,4 +1,4 @@
-"""What an audit sends and answers: a case is one request, the answer it gets, and what the pair shows."""
+"""Cases of an audit: each is one request, the response it gets, and what the pair shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Theme(StrEnum):
-    """What cases are about: the rows of a score card."""
+    """Themes of cases: the rows of a score card."""
 
     FIELDS = "fields"
     SPELLING = "spelling"
@@ -31,7 +31,7 @@ class Theme(StrEnum):
 
     @property
     def side(self) -> str:
-        """The direction it is about: "request" or "response"."""
+        """Its direction: "request" or "response"."""
         return RESPONSE if self in _OF_ANSWERS else REQUEST
 
 
@@ -39,7 +39,7 @@ _OF_ANSWERS = frozenset(list(Theme)[list(Theme).index(Theme.FIELDS_BACK) :])
 
 
 class ResponseFraming(Enum):
-    """How the end of an answer is told."""
+    """Framing by which the end of a response is known."""
 
     LENGTH = "Content-Length"
     CHUNKED = "chunked"
@@ -47,7 +47,7 @@ class ResponseFraming(Enum):
 
 
 class ResponseEnd(Enum):
-    """How our upstream ends an answer."""
+    """Ways in which our upstream ends a response."""
 
     WHOLE = "whole"
     CUT = "broken off"
@@ -56,7 +56,7 @@ class ResponseEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResponse:
-    """What our upstream answers.
+    """The response of our upstream.
 
     Attributes:
         pieces: of the body. Of a chunked answer each is a chunk of its own, which follows when the client has something
@@ -74,7 +74,7 @@ class CaseResponse:
 
 @dataclass(frozen=True, slots=True)
 class CaseRequest:
-    """A request.
+    """The request of our client.
 
     Attributes:
         path: below the gateway's base URL, with the query.
@@ -90,7 +90,7 @@ class CaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class AuditCase:
-    """One request and its answer, both legal.
+    """One request and its response, both legal.
 
     Attributes:
         name: unique among those of a protocol; it stands in the request too, so that its arrival is known.
@@ -113,10 +113,10 @@ class AuditCase:
 
     @property
     def streams(self) -> bool:
-        """The answer is a stream."""
+        """The response is a stream."""
         return self.response.framing is ResponseFraming.CHUNKED
 
 
 def mark(name: str) -> str:
-    """The words in a request by which its arrival is known."""
+    """The words in a request by which our upstream recognises it."""
     return f"audit:{name}:"

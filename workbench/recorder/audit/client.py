@@ -1,4 +1,4 @@
-"""The near end of an audit: a client that sends exact bytes to the gateway, and notes the raw bytes that come back."""
+"""The near end of an audit: a client that sends exact bytes to the gateway, and notes the raw bytes it receives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _JSON = ("Content-Type", "application/json")
 
 
 class GatewayURL(NamedTuple):
-    """A gateway's base URL, read."""
+    """A gateway's base URL, parsed."""
 
     host: str
     port: int
@@ -36,24 +36,24 @@ class GatewayURL(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Without a path."""
+        """The URL without a path."""
         return f"http{'s' * self.tls}://{self.authority}"
 
     @property
     def authority(self) -> str:
-        """Host and port, as the Host header has them."""
+        """Host and port, as in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
     def target(self, path: str) -> str:
-        """Where a path is; of a base that ends with a version (/v1) the path's own is that one."""
+        """Request target of a path; a version (/v1) at the end of the base is not repeated."""
         first = path.split("/")[1]
         doubled = self.path.endswith(f"/{first}") and first.startswith("v1")
         return self.path + (path[len(first) + 1 :] if doubled else path)
 
 
 def read_base(url: str) -> GatewayURL:
-    """A gateway's URL as people give it. Raises UsageError."""
+    """Parse a gateway's URL as people give it. Raises UsageError."""
     parts = urlsplit(url if "://" in url else f"http://{url}")
     try:
         port = parts.port
@@ -80,7 +80,7 @@ class AuditClient:
         self._tls = ssl.create_default_context() if base.tls else None
 
     async def send(self, asked: CaseRequest, stage: CaseStage, *, leaves: float | None = None) -> Sighting:
-        """Send one request and hear its answer out; what went wrong stands in the sighting's ``note``.
+        """Send one request and read its response; what went wrong is in the sighting's ``note``.
 
         Args:
             leaves: hang up at the first piece of the answer, or after so many seconds without one.

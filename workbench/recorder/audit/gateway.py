@@ -1,4 +1,4 @@
-"""Starting somebody's gateway for the time of an audit."""
+"""Runs a gateway for the time of an audit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _last_line(said: IO[bytes]) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End it with what it has started."""
+    """End the gateway with all its child processes."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

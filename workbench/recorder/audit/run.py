@@ -1,4 +1,4 @@
-"""An audit run: a hello for each protocol, then case after case, client and upstream in one loop."""
+"""Runs an audit: a plain request for each protocol, then case after case, client and upstream in one loop."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _AT_THE_END = 0.5  # seconds that a hang-up may take to get to the upstream beyo
 
 
 class GatewayUnreachable(WorkbenchError):
-    """The gateway does not bring requests to our upstream."""
+    """The gateway does not pass requests to our upstream."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """What to audit.
+    """Settings of an audit.
 
     Attributes:
         protocols: to offer, () for all that the gateway has a way for.
@@ -68,7 +68,7 @@ class AuditPlan:
 
 @dataclass(slots=True)
 class AuditResult:
-    """What came of it.
+    """Results of an audit.
 
     Attributes:
         verdicts: of every case, in order.
@@ -95,7 +95,7 @@ Progress = Callable[[str, int, int], None]
 async def run_audit(
     plan: AuditPlan, upstream: AuditUpstream, told: Progress = lambda protocol, done, of: None
 ) -> AuditResult:
-    """Send every case through the gateway. ``upstream`` has started. Raises Unreached."""
+    """Send every case through the gateway. ``upstream`` has started. Raises GatewayUnreachable."""
     return await _AuditRun(plan, upstream, told).all()
 
 
@@ -119,7 +119,7 @@ class _AuditRun:
         return self._audit
 
     async def _hello(self, protocol: str) -> AuditPlace | None:
-        """Where a plain request of the protocol arrives, None where it does not."""
+        """Send a plain request; where it arrived, None if it did not."""
         plain = hello(protocol, self._plan.model)
         seen = await self._stage(plain)
         self._remember(plain, seen)
@@ -131,7 +131,7 @@ class _AuditRun:
         )
 
     def _spoken(self, protocol: str, seen: CaseSightings) -> str:
-        """The protocol that the gateway speaks upstream."""
+        """Protocol that the gateway uses upstream."""
         there = DecodedExchange(0, seen.upstream[-1].exchange("hello", 0.0)).protocol
         spoken = self._plan.to or there or protocol
         if spoken not in PROTOCOLS:
@@ -196,13 +196,13 @@ class _AuditRun:
         audit.verdicts.append(replace(verdict, damages=found))
 
     def _remember(self, case: AuditCase, seen: CaseSightings) -> None:
-        """What was answered, and to which case."""
+        """Remember each response body with its case."""
         bodies = (b"".join(there.response_body.pieces) for there in seen.upstream)
         self._answered.update((body, case.name) for body in bodies if len(body) > _DISTINCTIVE)
 
 
 def _why(seen: CaseSightings) -> str:
-    """Why a plain request did not arrive, in words."""
+    """The reason why a plain request did not arrive."""
     if seen.client.response is None:
         return seen.client.note or "no answer came"
     said = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What one place saw of a request and its answer: raw bytes, and when each piece came or went."""
+"""One exchange as seen at one hop: raw bytes, and when each piece arrived or left."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from workbench.wire.http1.head import Request, Response
 
 @dataclass(slots=True)
 class BodySighting:
-    """A body as it comes or goes."""
+    """A body while it arrives or leaves."""
 
     pieces: list[bytes] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
     def add(self, data: bytes, at: float) -> None:
-        """A piece came, or went."""
+        """Add a piece and its time."""
         self.pieces.append(data)
         self.times.append(at)
 
     def body(self, start: float, label: str) -> Body:
-        """All of it, its chunks timed from the start of the exchange."""
+        """The whole body, its chunks timed from the start of the exchange."""
         raw, end, chunks = b"".join(self.pieces), 0, list[Chunk]()
         for piece, at in zip(self.pieces, self.times, strict=True):
             end += len(piece)
@@ -42,7 +42,7 @@ class BodySighting:
 
 @dataclass(slots=True)
 class Sighting:
-    """One exchange as one place saw it.
+    """One exchange as seen at one hop.
 
     Attributes:
         hop: name of the place.
@@ -67,11 +67,11 @@ class Sighting:
 
     @classmethod
     def from_head(cls, hop: str, base: str, head: Request, at: float) -> Sighting:
-        """That of a request whose head has come."""
+        """A new sighting of a request whose head has arrived."""
         return cls(hop, head.method.decode("latin-1"), base + head.target.decode("latin-1"), head.headers, at)
 
     def exchange(self, id: str, epoch: float) -> Exchange:
-        """As an exchange of a session; ``epoch``: seconds of the calendar at the zero of the loop's clock."""
+        """The sighting as an exchange of a session; ``epoch``: calendar seconds at zero of the loop's clock."""
         label = self.headers.get("content-encoding") or ""
         request = HttpRequest(
             self.method, self.url, self.headers, self.request_body.body(self.began, label), "HTTP/1.1"

@@ -1,4 +1,6 @@
-"""What the two ends of an audit share of a case: a piece of an answer follows when the last one is through.
+"""State that both ends of an audit share during a case: a piece of a response is sent when the last one is through.
+
+So a gateway that passes on what it gets costs no time, and one that holds it back is detected without a clock.
 
 So a gateway that passes on what comes costs no time, and one that holds it back is seen without a clock.
 """
@@ -29,7 +31,7 @@ _HALF = 0.02
 
 
 class PieceTimeout:
-    """How long a piece may take through the gateway before it counts as held back."""
+    """Time that a piece may take through the gateway before it counts as held back."""
 
     def __init__(self, seconds: float) -> None:
         self._whole = seconds
@@ -38,20 +40,20 @@ class PieceTimeout:
 
     @property
     def seconds(self) -> float:
-        """The time to wait for the next piece."""
+        """Time to wait for the next piece."""
         return self._whole if self.is_whole else min(self._whole, max(_LEAST, _SLOWER * self._slowest))
 
     def record(self, seconds: float) -> None:
-        """A piece came through."""
+        """Record the time of a piece that came through."""
         self._slowest = max(self._slowest, seconds)
 
     def shorten(self) -> None:
-        """Something did not come in time."""
+        """Wait less from now on: something did not come in time."""
         self.is_whole = False
 
 
 class CaseStage:
-    """One case while it is on.
+    """One case while it runs.
 
     Attributes:
         seen: what reached our upstream of it, in order.
@@ -74,15 +76,15 @@ class CaseStage:
 
     @property
     def came(self) -> int:
-        """Bytes of the answer's body that the client has."""
+        """Bytes of the response body that the client has."""
         return self._came
 
     def piece_sent(self, at: float) -> None:
-        """A piece of the answer left our upstream."""
+        """Note that our upstream sent a piece of the response."""
         self._sent_at = at
 
     def client_got(self, data: bytes, at: float) -> None:
-        """A piece of the answer's body reached the client."""
+        """Note a piece of the response body that reached the client."""
         self._came += len(data)
         if self._sent_at is not None:
             self._patience.record(at - self._sent_at)
@@ -90,12 +92,12 @@ class CaseStage:
         self._news.set()
 
     def client_over(self) -> None:
-        """Nothing more reaches the client."""
+        """Note that nothing more reaches the client."""
         self.is_over.set()
         self._news.set()
 
     async def client_has_more(self, than: int) -> None:
-        """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
+        """Wait until the client has more than this; after the timeout the piece counts as held."""
         is_event = self.case.response.in_events
         if self._in_vain >= _ENOUGH:
             await asyncio.sleep(_APART if self.case.theme is Theme.BUFFERING else 0)
@@ -113,13 +115,13 @@ class CaseStage:
                 self._patience.shorten()
 
     async def wait_for_hang_up(self, seconds: float) -> None:
-        """Wait until it is known whether the hang-up arrived, at most so long."""
+        """Wait until it is known whether the hang-up arrived, at most this long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.is_settled.wait()
 
     def is_of_case(self, seen: Sighting) -> bool:
-        """Whether a request that reached our upstream is of this case: by its mark, else as the first that may be."""
+        """A request that reached our upstream is of this case: by its mark, else as the first possible one."""
         text, _ = decode_partial(seen.request_body.body(seen.began, seen.headers.get("content-encoding") or ""))
         words = mark(self.case.name)
         if words.encode() in text or words in seen.url:
@@ -133,5 +135,5 @@ class CaseStage:
 
 
 def _last(path: str) -> str:
-    """The last step of a path, without the query."""
+    """Last step of a path, without the query."""
     return path.partition("?")[0].rpartition("/")[2]

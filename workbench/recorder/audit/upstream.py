@@ -1,4 +1,4 @@
-"""The far end of an audit: a loopback server that notes the raw bytes it gets, and answers as the case wants."""
+"""The far end of an audit: a loopback server that notes the raw bytes it receives, and responds as the case says."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEEPS = 40
 
 
 class AuditUpstream:
-    """Our server. One case is on stage at a time.
+    """Our server. It serves one case at a time.
 
     Args:
         port: 0 takes a free one.
@@ -47,11 +47,11 @@ class AuditUpstream:
 
     @property
     def url(self) -> str:
-        """Its base, without a path."""
+        """Its base URL, without a path."""
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
-        """Listen. Raises UsageError if the port is taken."""
+        """Listen. Raises UsageError if the port is in use."""
         try:
             self._server = await asyncio.start_server(self._on_connection, "127.0.0.1", self.port, limit=2**20)
         except OSError as error:
@@ -93,7 +93,7 @@ class _UpstreamConnection:
         self._heads = HeadBuffer()
 
     async def serve(self) -> None:
-        """Answer one request after the other."""
+        """Serve one request after the other."""
         while (head := await self._head()) is not None:
             seen = await self._request(head)
             stage = self._upstream.stage
@@ -132,7 +132,7 @@ class _UpstreamConnection:
                 raise ConnectionResetError("the request was not whole")
 
     async def _answer(self, answer: CaseResponse, head: Request, seen: Sighting, stage: CaseStage | None) -> bool:
-        """Answer; whether the connection is kept."""
+        """Write the response; True if the connection is kept."""
         framing = answer.framing
         if framing is ResponseFraming.CHUNKED and head.version == b"HTTP/1.0":
             framing = ResponseFraming.CLOSE
@@ -189,7 +189,7 @@ class _UpstreamConnection:
         self._writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if framing is ResponseFraming.CHUNKED else piece)
 
     async def _leave_open(self, sign: bytes, seen: Sighting, stage: CaseStage | None) -> None:
-        """Say sign after sign of life until the other side goes away; what nobody waits for any more is not noted."""
+        """Send signs of life until the other side disconnects; after the client's end they are not noted."""
         over = asyncio.ensure_future(self._reader.read(1))
         try:
             for _ in range(_KEEPS):

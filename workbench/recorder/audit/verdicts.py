@@ -1,4 +1,4 @@
-"""What a gateway did to one case: the damage between its two sightings, weighed, and what only an audit can see."""
+"""Judges what a gateway did to one case: damage between its two sightings, and faults only an audit sees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
 class GatewayFault(StrEnum):
-    """What only an audit can see, beside the kinds of damage."""
+    """Faults that only an audit can see, in addition to the kinds of damage."""
 
     NO_ANSWER = "no answer"
     ENDED_AS_WHOLE = "broken answer ended as whole"
@@ -32,7 +32,7 @@ class GatewayFault(StrEnum):
 
 
 class AuditPlace(NamedTuple):
-    """Where a plain request of a protocol arrives.
+    """The place at which a plain request of a protocol arrives.
 
     Attributes:
         sent: path and query below the gateway's base URL.
@@ -47,7 +47,7 @@ class AuditPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseSightings:
-    """The sightings of one case.
+    """Both sightings of one case.
 
     Attributes:
         here: the client's.
@@ -83,13 +83,13 @@ class CaseDamage:
 
     @property
     def shape(self) -> str:
-        """The place without numbers: the same in many cases."""
+        """The place without numbers, which is the same in many cases."""
         return re.sub(r"/\d+(?=/|$)", "/*", self.at or self.was)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """What came of one case.
+    """Verdict on one case.
 
     Attributes:
         exchanges: positions of its sightings in the session: the client's, then our upstream's.
@@ -153,7 +153,7 @@ def _damages(
 def _between(
     case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], *, is_converted: bool
 ) -> Iterator[Damage]:
-    """The damage between the client and the last attempt upstream."""
+    """Damage between the client and the last attempt upstream."""
     before, after = decoded[0], decoded[-1]
     is_other = seen.upstream[-1].method != case.request.method  # the answer to a GET has a body, that to a HEAD none
     if is_other or case.hangs_up or (case.response.end is ResponseEnd.CUT and _is_visibly_cut(seen.client)):
@@ -200,7 +200,7 @@ def _answered_by(here: Sighting) -> str:
 
 
 def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> Iterator[CaseDamage]:
-    """Method, path and query, against where a plain request arrives."""
+    """Method, path and query, compared with where a plain request arrives."""
     there, theme = seen.upstream[-1], Theme.PATH
     if there.method != case.request.method:
         yield _fault(
@@ -216,7 +216,7 @@ def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> It
 
 
 def _expected_path(path: str, place: AuditPlace) -> str:
-    """Where a path should arrive, by where a plain one did: the base of the gateway's upstream in place of ours."""
+    """Expected path at our upstream: the base of the gateway's upstream in place of the gateway's own."""
     sent, came = place.sent.partition("?")[0].split("/"), place.received.partition("?")[0].split("/")
     same = 0
     while same < min(len(sent), len(came)) - 1 and sent[-1 - same] == came[-1 - same]:
@@ -226,7 +226,7 @@ def _expected_path(path: str, place: AuditPlace) -> str:
 
 
 def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
-    """Whether an end is an end on both sides."""
+    """Damage to the end of a response: an end at one side that is none at the other."""
     here, there = seen.client, seen.upstream[-1]
     theme = case.theme if case.theme.side == RESPONSE else Theme.BREAKS
     if case.hangs_up:
@@ -256,14 +256,14 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
 
 
 def _is_visibly_cut(here: Sighting) -> bool:
-    """The client can tell that the answer is not whole: it broke off, or an error says so."""
+    """The client can tell that the response is incomplete: it broke off, or there is an error in it."""
     if here.is_cut or here.response is None or here.response.status >= 400:
         return True
     return b'"error"' in b"".join(here.response_body.pieces)[-2000:]
 
 
 def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) -> Iterator[CaseDamage]:
-    """Buffering: the first byte came behind the last that was sent, or pieces that were waited for came in the end."""
+    """Buffering: the first piece arrived after the last was sent, or pieces arrived only with later ones."""
     here, there = seen.client.response_body, seen.upstream[-1].response_body
     if not case.streams or case.hangs_up or not here.times or len(there.times) < _FEWEST:
         return
@@ -286,7 +286,7 @@ _FEWEST = 3
 
 
 def _invalid_json(case: AuditCase, decoded: Sequence[DecodedExchange]) -> Iterator[CaseDamage]:
-    """Bodies that strict readers refuse, and that were legal before: many JSON libraries write what none may read."""
+    """Bodies that strict readers refuse and that were valid before: many JSON libraries write what none may read."""
     before, after = decoded[0], decoded[-1]
     for side, was, now in (
         (REQUEST, before.request_text, after.request_text),
@@ -314,7 +314,7 @@ _NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
 def _other_bytes(
     case: AuditCase, seen: CaseSightings, decoded: Sequence[DecodedExchange], damages: Sequence[Damage]
 ) -> Iterator[CaseDamage]:
-    """Bodies that differ although nothing was named: nothing goes unsaid."""
+    """Bodies that differ although no damage was found in them."""
     sides = {damage.side for damage in damages}
     there = seen.upstream[-1]
     if REQUEST not in sides and decoded[0].request_text != decoded[-1].request_text:

@@ -1,4 +1,7 @@
-"""A schema of the answer for an upstream that knows JSON, and no schema of it: JSON is asked for, the schema in words.
+"""Replaces a response schema by words, for an upstream that supports JSON but no schema.
+
+DeepSeek refuses ``response_format`` of type ``json_schema``, accepts ``json_object``, and wants the word "json" in the
+prompt (llmexe 662).
 
 DeepSeek refuses ``response_format`` of type ``json_schema``, takes ``json_object``, and wants the word "json" in the
 prompt (llmexe 662).
@@ -22,7 +25,7 @@ WORDS = "Answer with a JSON object, and nothing else. It has to fit this JSON sc
 
 
 def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:
-    """The changes of a request of Chat Completions; [] where it asks for no schema, or the contract refuses these."""
+    """Edits of a Chat Completions request; empty if it asks for no schema, or the contract refuses the edits too."""
     body = loads(sent.request.body.raw)
     schema = _schema(body)
     if schema is None:

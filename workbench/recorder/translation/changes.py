@@ -1,4 +1,4 @@
-"""What a bridge changed, in lines for people, counted by kind."""
+"""Changes made by a translation, as lines for people, counted by kind."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _MOST_LINES = 60
 
 
 class TranslationChange(NamedTuple):
-    """One thing that a bridge did. ``kind`` is one of the words above, ``text`` says it without the kind."""
+    """One change. ``kind`` is one of the constants above, ``text`` describes it without the kind."""
 
     kind: str
     text: str
 
     @property
     def line(self) -> str:
-        """For people."""
+        """The change as a line for people."""
         return f"{self.kind}: {self.text}"
 
 
 def changes_note(changes: Iterable[TranslationChange]) -> str:
-    """The changes of one exchange as the note of it; what was done most often last, and cut."""
+    """Note of an exchange with its changes, without repetitions; losses last, and cut."""
     distinct = sorted(dict.fromkeys(changes), key=lambda change: change.kind == LOSS)
     lines = [change.line for change in distinct[:_MOST_LINES]]
     left = len(distinct) - len(lines)

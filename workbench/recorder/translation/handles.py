@@ -1,4 +1,7 @@
-"""Handles: what a client gets in the place of a signature that there is none of.
+"""Handles: proofs that a client receives in place of a signature that does not exist.
+
+Some clients send reasoning back only with the proof that came with it. If the upstream made none, the proof is a handle
+that this program recognises. It is marked, so that it is not mistaken for a signature, and is sent to no upstream.
 
 Some clients send reasoning back only with the proof that came with it. Where the upstream made none the proof is a
 handle that this program knows again. It is marked, so that nobody takes it for a signature, and goes to no upstream.
@@ -18,13 +21,13 @@ _PACKED = b64encode(MARK.encode()[:9]).decode()  # nine bytes are twelve letters
 
 
 def handle(name: str, carrier: Carrier) -> str:
-    """The handle of an answer, for one of a client's carriers: Gemini's signatures are bytes."""
+    """The handle of a response, for one of a client's carriers: Gemini's signatures are bytes."""
     text = MARK + name
     return b64encode(text.encode()).decode() if carrier is Carrier.THOUGHT_SIGNATURE else text
 
 
 def name_in(proof: object) -> str | None:
-    """Name of the answer in a handle; "" where it is marked as one and cannot be read, None where it is no handle."""
+    """Name of the response in a handle; empty if it is marked as one and unreadable, None if it is no handle."""
     if not isinstance(proof, str):
         return None
     if proof.startswith(_PACKED):
@@ -39,6 +42,6 @@ def name_in(proof: object) -> str | None:
 
 
 def name_of(part: Reasoning) -> str | None:
-    """The same for a piece of reasoning, whichever of its fields holds the handle."""
+    """The same for a piece of reasoning, in whichever field it has the handle."""
     found = (name_in(part.signature), name_in(part.data))
     return next((name for name in found if name is not None), None)

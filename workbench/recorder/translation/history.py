@@ -1,4 +1,4 @@
-"""A client's history as the upstream said it: its reasoning, its ids, and nothing of ours."""
+"""Restores a client's history to what the upstream returned: its reasoning, its ids, and nothing of ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Wanted = Callable[[Reasoning], bool]
 
 @dataclass(slots=True)
 class RestoredHistory:
-    """A request as the upstream would have got it from a client of its own protocol.
+    """A request as a client of the upstream's own protocol would have sent it.
 
     Attributes:
         changes: what was put back, taken out and renamed.
@@ -33,7 +33,7 @@ class RestoredHistory:
 
 @dataclass(frozen=True, slots=True)
 class _HistoryTurn:
-    """Neighbouring messages of the answering role, and what is known of them; or messages of others."""
+    """Neighbouring messages of the model, with the remembered response; or messages of others."""
 
     messages: tuple[Message, ...]
     is_answer: bool
@@ -41,7 +41,7 @@ class _HistoryTurn:
 
 
 def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wanted) -> RestoredHistory:
-    """The request with what clients do not carry, as far as ``memory`` knows its answers."""
+    """The request with everything that clients do not send back, as far as ``memory`` has its responses."""
     turns = list(_turns(request.messages, memory))
     made, ids = RestoredHistory(request), dict[str, str | None]()
     for turn in turns:
@@ -67,7 +67,7 @@ def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wante
 
 @dataclass(frozen=True, slots=True)
 class HistoryResponse:
-    """An answer in a client's history.
+    """A response in a client's history.
 
     Attributes:
         at: number of its first message.
@@ -81,7 +81,7 @@ class HistoryResponse:
 
 
 def responses_in(messages: Sequence[Message], memory: ResponseMemory) -> tuple[list[HistoryResponse], str]:
-    """The answers of a history, and the fingerprint of what the next one follows."""
+    """Responses in a history, and the fingerprint of what the next one follows."""
     found, at = list[HistoryResponse](), 0
     turns = list(_turns(messages, memory))
     for turn in turns:
@@ -113,7 +113,7 @@ def _turns(messages: Sequence[Message], memory: ResponseMemory) -> Iterator[_His
 def _answer(
     turn: _HistoryTurn, messages: Sequence[Message], wanted: Wanted, changes: list[TranslationChange]
 ) -> list[Message]:
-    """The messages of an answer: untouched where nothing is to be changed."""
+    """Messages of one response; unchanged if nothing has to be restored."""
     kept = turn.kept
     sent = [part for message in messages for _, part in message.reasoning()]
     if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
@@ -134,7 +134,7 @@ def _answer(
 
 
 def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> list[Message]:
-    """Results without ids with those of the calls they follow: the first call of the name that none answers yet.
+    """Give tool results without an id that of the call they follow: the first unanswered call of that name.
 
     Clients of Gemini may leave ids out, and the calls go back with the ids that the upstream gave them.
     """
@@ -157,7 +157,7 @@ def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -
 
 
 def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationChange]) -> Iterator[Part]:
-    """The parts without handles that nobody knows: the words of such reasoning stay."""
+    """Parts without handles that are not ours any more; the text of such reasoning stays."""
     for part in parts:
         if not isinstance(part, Reasoning) or name_of(part) is None:
             yield part
@@ -183,7 +183,7 @@ def _reasoning_changes(
 
 
 def replayed_words(kept: RememberedResponse, back: Sequence[Reasoning]) -> str:
-    """What was put back in an answer, for people."""
+    """The change line for reasoning that was restored."""
     size = sum(len(part.text or "") for part in back)
     carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
     return f"put back in the answer {_response_words(kept)}: {carriers}, {size:,} characters, verbatim"
@@ -195,7 +195,7 @@ def _response_words(kept: RememberedResponse) -> str:
 
 
 def _with_reasoning_in_place(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
-    """What a client changed of an answer, with its reasoning before the parts that it stood before."""
+    """A response that the client edited, with the reasoning before the parts that it preceded."""
     held, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
     for part in own:
         if isinstance(part, Reasoning):
@@ -217,7 +217,7 @@ def _with_reasoning_in_place(said: Sequence[Part], own: Sequence[Part], wanted: 
 
 
 def _is_same(anchor: Part, part: Part, texts: int, own: Sequence[Part]) -> bool:
-    """Whether a part of the client's stands for one of the upstream's: a call by its id, a text by its number."""
+    """A part of the client corresponds to one of the upstream: a call by its id, a text by its number."""
     if isinstance(anchor, ToolCallIR) and isinstance(part, ToolCallIR):
         return anchor.id == part.id if anchor.id else anchor.name == part.name
     if isinstance(anchor, Text) and isinstance(part, Text):

@@ -1,4 +1,7 @@
-"""Keys on their way through a bridge: the client's own, in the header that the upstream's protocol has it in.
+"""API keys in a translation: the client's own, in the header that the upstream's protocol uses.
+
+If the upstream is a target with a key variable that is set, its key replaces the client's: clients often refuse to
+start without some key. A key that shows its provider is sent to no other.
 
 Where the upstream is a target with a key variable that is set, its key is used in the client's place: clients often
 refuse to start without some key. A key that shows whose it is goes to nobody else.
@@ -25,14 +28,14 @@ _OWNERS: Mapping[str, str] = {"sk-ant-": "anthropic"}
 
 
 class KeyedHeaders(NamedTuple):
-    """Headers with a key, and what to tell about it ("" for nothing)."""
+    """Headers with a key, and a note about it; empty if there is nothing to note."""
 
     headers: Headers
     note: str = ""
 
 
 def client_key(headers: Headers, url: str) -> str:
-    """The key that a client sent, "" for none."""
+    """The key that a client sent; empty if none."""
     for name in KEY_HEADERS:
         value = headers.get(name)
         if value:
@@ -42,7 +45,7 @@ def client_key(headers: Headers, url: str) -> str:
 
 
 def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str]) -> KeyedHeaders:
-    """The headers of a request with the upstream's own key, else the client's.
+    """Headers of a request with the upstream's own key, else the client's.
 
     Args:
         sent, url: headers and URL of the client's request.
@@ -65,7 +68,7 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
 
 
 def _foreign_owner(key: str, url: str) -> str:
-    """Whose key this is, where the request goes to another provider; "" where that is not known."""
+    """Provider of a key that would go to another provider; empty if unknown, or the same."""
     known = contracts.endpoint(url)
     owner = next((name for start, name in _OWNERS.items() if key.startswith(start)), "")
     return owner if known and owner and known[0] != owner else ""

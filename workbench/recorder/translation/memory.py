@@ -1,4 +1,4 @@
-"""What upstreams answered, kept for the requests that have to bring it back."""
+"""Remembers responses of upstreams for the later requests that have to send them back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENTRY = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RememberedResponse:
-    """One answer.
+    """One response.
 
     Attributes:
         name: in handles.
@@ -35,12 +35,12 @@ class RememberedResponse:
 
     @property
     def reasoning(self) -> tuple[Reasoning, ...]:
-        """What a client may not bring back."""
+        """Its reasoning, which a client may not send back."""
         return tuple(part for part in self.parts if isinstance(part, Reasoning))
 
 
 class ResponseMemory:
-    """The answers that were kept last. ``most``: bytes of them."""
+    """The responses that were used last. ``most``: bytes of them."""
 
     def __init__(self, most: int = MAX_REASONING_KEPT) -> None:
         self._most, self._held = most, 0
@@ -51,7 +51,7 @@ class ResponseMemory:
         return len(self._kept)
 
     def keep(self, kept: RememberedResponse) -> None:
-        """Remember an answer; those not asked for longest are forgotten."""
+        """Remember a response; those not used for longest are forgotten."""
         self._kept[kept.name] = kept
         self._held += _size(kept)
         for clue in _clues(kept):
@@ -62,7 +62,7 @@ class ResponseMemory:
     def find(
         self, handles: Iterable[str], ids: Collection[str], content: str, context: str
     ) -> RememberedResponse | None:
-        """The answer that a client repeats: by a handle, by the ids of its calls, else by what it says.
+        """The response that a client repeats: by a handle, by the ids of its tool calls, else by its content.
 
         Ids that an upstream gives twice, and answers that say the same ("Done."), are told apart by their content and
         by what they answered.
@@ -116,7 +116,7 @@ def _weight(part: Part) -> int:
 
 
 def content_of(parts: Iterable[Part]) -> str:
-    """Fingerprint of an answer without its reasoning, ids and white space: clients cut and join texts."""
+    """Fingerprint of a response without reasoning, ids and white space: clients cut and join texts."""
     words, calls = list[str](), list[str]()
     for part in parts:
         if isinstance(part, Text):
@@ -127,7 +127,7 @@ def content_of(parts: Iterable[Part]) -> str:
 
 
 def context_of(messages: Iterable[Message]) -> str:
-    """Fingerprint of the messages that an answer follows: what the user said and tools returned."""
+    """Fingerprint of the messages before a response: what the user said and tools returned."""
     return _digest(["".join(words.split()) for m in messages if m.role not in _UNHEARD for words in _words(m.parts)])
 
 

@@ -1,4 +1,4 @@
-"""What clients ask beside answers of a model: refused here in their words, where the upstream has no such thing."""
+"""Requests that ask no model: refused in the client's protocol if the upstream has no such endpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error"
 
 
 def family(path: str, headers: Headers) -> str:
-    """The protocol whose client asks for a path that is no question to a model."""
+    """Protocol of the client that requests a path which asks no model."""
     bare = path.partition("?")[0]
     if headers.get("anthropic-version") or bare.endswith("/count_tokens"):
         return "anthropic-messages"
@@ -28,12 +28,12 @@ def family(path: str, headers: Headers) -> str:
 
 
 def is_health_check(method: str, path: str) -> bool:
-    """Somebody looks whether anybody is there."""
+    """A request that only checks whether a server runs."""
     return method in ("GET", "HEAD") and path.partition("?")[0] in ("", "/", "/health", "/healthz", "/ping")
 
 
 def refusal(path: str, client: str, spoken: str) -> tuple[int, bytes]:
-    """(status, body) for what an upstream of another protocol cannot be asked."""
+    """(status, body) of the response to a request that an upstream of another protocol cannot serve."""
     bare = path.partition("?")[0][:200]
     what = "does not count tokens" if _COUNTS.search(bare) else f"has nothing at {bare}"
     status = HTTPStatus.NOT_IMPLEMENTED if _COUNTS.search(bare) else HTTPStatus.NOT_FOUND
@@ -41,7 +41,7 @@ def refusal(path: str, client: str, spoken: str) -> tuple[int, bytes]:
 
 
 def error_body(client: str, status: int, message: str, details: ApiError | None = None) -> bytes:
-    """An error in the words of a client's protocol."""
+    """An error body of a client's protocol."""
     error = details or ApiError(message, type=_TYPES.get(status, "api_error" if status >= 500 else _TYPES[400]))
     made = ModelResponse("openai-chat" if client != "openai-chat" else "anthropic-messages", error=error)
     adapter = protocols.get(client)
@@ -50,7 +50,7 @@ def error_body(client: str, status: int, message: str, details: ApiError | None 
 
 
 def _with_code(body: bytes, client: str, status: int) -> bytes:
-    """Gemini's clients read the status out of the body."""
+    """Add the status to the body for Gemini's clients, which read it there."""
     if client != "gemini":
         return body
     value: JsonValue = loads(body)

@@ -1,4 +1,4 @@
-"""The whole path of one recording: the client's relay, the bridge, the upstream's relay."""
+"""The whole path of a translated recording: the client's relay, the translation server, the upstream's relay."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def hop_names(hop: str) -> tuple[str, str]:
-    """Names of the two places, behind the one that people gave."""
+    """Names of the two hops, after the name that was given."""
     return (f"{hop}:client", f"{hop}:upstream") if hop else ("client", "upstream")
 
 
 def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[str, TranslationUpstream]:
-    """The upstreams that people named; simulators are served until ``stack`` is closed.
+    """Upstreams for the targets that were named; simulators are served until ``stack`` is closed.
 
     Raises:
         UsageError: there is no such target, or it does not speak the protocol.
@@ -51,12 +51,12 @@ def serve_simulators(targets: Mapping[str, str], stack: ExitStack) -> dict[str, 
 
 
 def _simulator_url(target: Target, stack: ExitStack) -> str:
-    """Where a simulator listens."""
+    """Serve a simulator; its URL."""
     return stack.enter_context(serve(Simulator(target.contract))).url
 
 
 class TranslationPath:
-    """Relay, bridge and relay, listening in one loop. An async context manager, too.
+    """Relay, translation server and relay, listening in one loop. An async context manager, too.
 
     Args:
         upstreams: by name.
@@ -90,7 +90,7 @@ class TranslationPath:
         self._down: Relay | None = None
 
     async def start(self) -> None:
-        """Listen. Raises UsageError if the port is taken."""
+        """Listen. Raises UsageError if the port is in use."""
         await self._up.start()
         await self._bridge.start()
         bridged = {name: self._bridge.url(name) for name in self._names}
@@ -102,7 +102,7 @@ class TranslationPath:
             raise
 
     async def close(self) -> None:
-        """Stop listening and end what goes on, from the client's side on."""
+        """Stop listening and end what is in progress, beginning at the client's side."""
         if self._down:
             await self._down.close()
         await self._bridge.close()
@@ -117,12 +117,12 @@ class TranslationPath:
 
     @property
     def port(self) -> int:
-        """Where clients find it, once started."""
+        """Port for clients, after ``start``."""
         assert self._down
         return self._down.port
 
     def url(self, name: str) -> str:
-        """The base URL a client uses for that upstream, once started. Raises KeyError."""
+        """Base URL that a client uses for that upstream, after ``start``. Raises KeyError."""
         assert self._down
         return self._down.url(name)
 

@@ -1,4 +1,4 @@
-"""Starting a recording with a bridge in it, a process of its own."""
+"""Starts a recording with a translation, in a process of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def start(
     on_trouble: Callable[[str], None] = lambda line: None,
     on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> RecorderProcess:
-    """Start it and wait until it listens, as ``workbench.recorder.process.start`` does.
+    """Start the process and wait until it listens, as ``workbench.recorder.process.start`` does.
 
     Its summary says under ``changes`` how many changes of which kind were made.
 

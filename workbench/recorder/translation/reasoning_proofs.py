@@ -1,4 +1,4 @@
-"""An answer for a client: ids it can tell apart, calls that stood in text, and handles where it wants signatures."""
+"""Completes a response for a client: ids for tool calls, calls found in text, and handles in place of signatures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CALL, _DATA = b'"functionCall":', b"data: "
 
 
 class Signer:
-    """Gives the reasoning of one answer proofs, so that a client brings it back.
+    """Adds proofs to the reasoning of one response, so that the client sends it back.
 
     Args:
         name: of the answer, for its handles.
@@ -41,7 +41,7 @@ class Signer:
         self._has_marked = Carrier.THOUGHT_SIGNATURE.value not in capabilities.reasoning
 
     def prove(self, part: Reasoning) -> str | None:
-        """The proof of a piece of reasoning that has none of its own; None where it is said elsewhere, too."""
+        """A proof for reasoning that has none; None if the same reasoning is already proved in another carrier."""
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
@@ -51,7 +51,7 @@ class Signer:
         return handle(self._name, self._carrier)
 
     def parts(self, parts: Sequence[Part]) -> Iterator[Part]:
-        """The parts of a whole answer, proved."""
+        """Parts of a complete response, with proofs."""
         marked = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._needs_mark(parts) else None
         for part in parts:
             if isinstance(part, Reasoning):
@@ -63,12 +63,12 @@ class Signer:
             yield part
 
     def mark(self) -> str:
-        """The proof that a call stands with, where calls carry those of the reasoning before them."""
+        """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
         self._record("on the first call, in the place of a signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
-        """Events of the client's stream, with the same proof on the first call.
+        """Events of the client's stream, with that proof on the first tool call.
 
         Args:
             parts: gives those of the upstream that have come.
@@ -79,7 +79,7 @@ class Signer:
         return _with_mark(data, self.mark()) if self._needs_mark(parts()) else data
 
     def _needs_mark(self, parts: Sequence[Part]) -> bool:
-        """The client's protocol has signatures on calls, and this answer has none for it to hold."""
+        """The client's protocol has signatures on calls, and this response has reasoning without one."""
         thoughts = [part for part in parts if isinstance(part, Reasoning)]
         is_signed = any(p.carrier is Carrier.THOUGHT_SIGNATURE and p.signature for p in thoughts)
         has_place = Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning
@@ -99,7 +99,7 @@ class Signer:
 
 
 def _with_mark(data: bytes, mark: str) -> bytes:
-    """The first part with a call in some whole events gets a signature."""
+    """Complete events with a signature on the first part that has a call."""
     lines = data.split(b"\n")
     at = next(n for n, line in enumerate(lines) if _CALL in line)
     bare = lines[at].rstrip(b"\r")
@@ -111,7 +111,7 @@ def _with_mark(data: bytes, mark: str) -> bytes:
 
 
 def with_proofs(response: ModelResponse, signer: Signer) -> ModelResponse:
-    """A whole answer, signed."""
+    """A complete response with proofs."""
     messages = tuple(replace(message, parts=tuple(signer.parts(message.parts))) for message in response.messages)
     return replace(response, messages=messages)
 
@@ -121,25 +121,25 @@ _ANSWERS = {"openai-responses": "resp_", "openai-chat": "chatcmpl-", "anthropic-
 
 
 class ResponseNamer:
-    """An id for one answer, and for its calls that came without: clients answer calls by their ids."""
+    """Chooses ids for one response and for its calls without ids: clients answer calls by their ids."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._count = 0
 
     def response_id(self, client: str) -> str:
-        """The id of the answer for a client of that protocol; "" where any will do."""
+        """Id of the response for a client of that protocol; empty if any will do."""
         return f"{_ANSWERS[client]}{self._name}" if client in _ANSWERS else ""
 
     def choose(self, old: str | None) -> str | None:
-        """An id where there is none; None for one that can stay."""
+        """An id for a call without one; None for a call that has one."""
         if old:
             return None
         self._count += 1
         return f"call_{self._name}_{self._count}"
 
     def with_call_ids(self, response: ModelResponse) -> ModelResponse:
-        """A whole answer, every call with an id."""
+        """A complete response in which every call has an id."""
         messages = tuple(replace(m, parts=tuple(map(self._with_id, m.parts))) for m in response.messages)
         return replace(response, messages=messages)
 
@@ -150,7 +150,7 @@ class ResponseNamer:
 def read_text_calls(
     response: ModelResponse, parser: str, tools: Sequence[ToolDef]
 ) -> tuple[ModelResponse, list[TranslationChange]]:
-    """An answer with the calls of its text as calls; what cannot be read stays text."""
+    """A response with the calls in its text as tool calls; what cannot be read stays text."""
     changes = list[TranslationChange]()
     messages = tuple(_read_message(message, parser, tools, changes) for message in response.messages)
     if not any(change.text.startswith("read") for change in changes):

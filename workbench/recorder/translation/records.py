@@ -1,4 +1,8 @@
-"""The tap of a recording with a bridge in it: what was done stands with the exchange that it was done to.
+"""The listener of a recording with a translation: it notes each change in the exchange that it was made to.
+
+The translation server marks what it sends upstream with a header for that hop alone (``Connection`` names it, so that
+it ends at the relay); by it the exchange is known here, and gets its parent, the client's exchange. An exchange with
+the upstream ends for the recording once its response is translated, too.
 
 The bridge marks what it sends upstream with a header for that hop alone (``Connection`` names it, so that it ends at
 the relay); by it the exchange is known here, and gets its parent, the client's exchange. An exchange with the upstream
@@ -40,7 +44,7 @@ class _RecordedTurn:
 
 
 class TurnRecords:
-    """Hears both relays of a recording, and hands on what they say with what the bridge did.
+    """Receives the events of both relays, and passes them on with the changes of the translation.
 
     Args:
         listener: records.
@@ -64,11 +68,11 @@ class TurnRecords:
     # What the bridge says
 
     def start_turn(self, number: str, target: str, body: bytes, branch: str) -> None:
-        """A turn goes upstream next; ``target`` and ``body`` are those of the client's request."""
+        """Announce a request to the upstream; ``target`` and ``body`` are those of the client's request."""
         self._turns[number] = _RecordedTurn(branch, self._parent(target, body))
 
     def end_turn(self, number: str, changes: Sequence[TranslationChange]) -> None:
-        """The turn is over, and this was done."""
+        """End a turn with its changes."""
         turned = self._turns[number]
         turned.changes, turned.is_over = list(changes), True
         self.counts.update(change.kind for change in changes)
@@ -76,7 +80,7 @@ class TurnRecords:
             self._close(number)
 
     def record_own_reply(self, target: str, body: bytes, changes: Sequence[TranslationChange]) -> None:
-        """A client's request that went nowhere."""
+        """Note the changes of a client's request that was sent nowhere."""
         self.counts.update(change.kind for change in changes)
         if key := self._parent(target, body):
             self._notes[key] = changes
@@ -94,7 +98,7 @@ class TurnRecords:
     # Events of the relays
 
     def on_event(self, event: Event) -> None:
-        """Pass an event on, with what the bridge did; the end of a turn waits until the bridge is done with it."""
+        """Pass an event on; the end of an exchange with the upstream waits until its turn has ended."""
         match event:
             case RequestStarted():
                 event = self._link(event)
@@ -111,7 +115,7 @@ class TurnRecords:
         self._listener.on_event(event)
 
     def _link(self, event: RequestStarted) -> RequestStarted:
-        """The start of a turn, with its parent and without the mark of the bridge."""
+        """The start of an exchange with the upstream, with its parent and without the mark."""
         key, request = event.key, event.head
         number = request.headers.get(MARK) or ""
         if request.hop in self._client:
@@ -148,7 +152,7 @@ class TurnRecords:
 
 
 def _target(url: str) -> str:
-    """Path and query of an absolute URL, as they stand in it."""
+    """Path and query of an absolute URL, as they are in it."""
     return "/" + url.split("/", 3)[3]
 
 

@@ -1,4 +1,4 @@
-"""A client's request as the upstream gets it: restored, converted, corrected, with the key where it belongs."""
+"""Translates a client's request for the upstream: history restored, body converted and corrected, key moved."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 @dataclass(frozen=True, slots=True)
 class TranslationUpstream:
-    """Where requests go.
+    """An upstream of a translation: a target and its URL.
 
     Attributes:
         target: as people named it, which is what profiles are kept under.
@@ -65,13 +65,13 @@ class TranslationUpstream:
     url: str
 
     def sent_to(self, spoken: str) -> Target:
-        """The target as it is reached: a simulator has no URL of its own."""
+        """The target with the URL at which it is reached: a simulator has none of its own."""
         return replace(self.target, url=self.url, protocol=spoken, others=())
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationRules:
-    """How requests are changed.
+    """Settings of a translation.
 
     Attributes:
         spoken: the protocol that the upstreams speak.
@@ -94,7 +94,7 @@ class TranslationRules:
 
 
 class OwnReply(NamedTuple):
-    """An answer of our own: nothing went upstream."""
+    """A response of our own: nothing was sent upstream."""
 
     status: int
     body: bytes
@@ -103,7 +103,7 @@ class OwnReply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TranslatedRequest:
-    """A request on its way.
+    """A request for the upstream, with what is needed to translate its response.
 
     Attributes:
         client: protocol of the client.
@@ -141,7 +141,7 @@ class TranslatedRequest:
 def translate_request(
     http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules, memory: ResponseMemory
 ) -> TranslatedRequest | OwnReply:
-    """What goes upstream for a client's request, or what it is answered at once.
+    """The request for the upstream, or a response of our own.
 
     Args:
         http: ``url`` is path and query as the client sent them.
@@ -166,7 +166,7 @@ def translate_request(
 def _other_request(
     http: HttpRequest, upstream: TranslationUpstream, rules: TranslationRules
 ) -> TranslatedRequest | OwnReply:
-    """A path that asks no model: passed where the client speaks as the upstream does."""
+    """A request that asks no model: passed on if client and upstream use the same protocol."""
     client = other_endpoints.family(http.url, http.headers)
     chat = {"openai-chat", "openai-responses"}
     if client != rules.spoken and not {client, rules.spoken} <= chat:
@@ -178,7 +178,7 @@ def _other_request(
 def _pass_unchanged(
     http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, why: str
 ) -> TranslatedRequest:
-    """A request that goes as it came, but for its key where the upstream has one of its own."""
+    """A request that is passed on unchanged, except for its key if the upstream has its own."""
     request = replace(http, url=urls.joined(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
     own = with_key(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
@@ -255,7 +255,7 @@ def _translate(
 
 
 def _is_reported_elsewhere(note: str) -> bool:
-    """A note that is told elsewhere, or of a key on its way."""
+    """A note that is reported in another form, or about a key."""
     what, _, names = note.partition(": ")
     is_key = what.startswith("left out, since") and set(names.split(", ")) <= set(KEY_HEADERS)
     return is_key or note.startswith(("converted from", "model "))
@@ -274,7 +274,7 @@ def _contract(upstream: TranslationUpstream, spoken: str, model: str) -> Contrac
 
 
 def _label(upstream: TranslationUpstream, rules: TranslationRules) -> str:
-    """A client names the model of its own provider: of an upstream that nobody knows that says nothing."""
+    """Label of the contract; generic if only the client's model name could choose it: that is of its own provider."""
     target = upstream.target
     if target.contract or rules.model or target.model or is_known(target, upstream.url):
         return target.contract
@@ -282,7 +282,7 @@ def _label(upstream: TranslationUpstream, rules: TranslationRules) -> str:
 
 
 def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
-    """Whether reasoning of an earlier answer goes back: as measured, else as the contract has it, else it does."""
+    """Reasoning of an earlier response is sent back: as measured, else as the contract says, else always."""
     if part.carrier is Carrier.ENCRYPTED_ITEM and not part.text and part.data is None:
         return False  # nothing but an id that the upstream may have forgotten
     if replay := value_of(decided, REASONING):
@@ -292,7 +292,7 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
 
 
 def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[TranslationChange]) -> Outgoing:
-    """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
+    """Remove or replace parameters that the upstream is known to refuse: they come from another protocol."""
     made, more = dict[str, patch.Change](), list[patch.Change]()
     for finding in refusals(DecodedExchange(0, Exchange("sent", sent.request), sent.protocol), contract):
         at = "/" + finding.pointer.split("/", 2)[1]
@@ -317,7 +317,7 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
 
 
 def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
-    """The value that is taken where others are refused; None where none is."""
+    """An accepted value of a parameter with refused values; None if there is none."""
     known = contract.term("params.refused")
     entries = known if isinstance(known, list) else ()
     values = (e["not-in"] for e in entries if isinstance(e, Mapping) and e.get("at") == pointer and e.get("not-in"))
@@ -325,13 +325,13 @@ def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
 
 
 def _is_replay_required(contract: Contract, decided: Sequence[Correction]) -> bool:
-    """A client of the upstream's own protocol has to bring reasoning back: as measured, or as the contract has it."""
+    """A client of the upstream's own protocol has to send reasoning back: as measured, or as the contract says."""
     is_bound = contract.reasoning.scope is not Scope.NEVER or contract.enforced(_PAIRED) is not None
     return is_bound or value_of(decided, REASONING) is not None
 
 
 def _with_needed_params(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
-    """The request, asking for what other protocols give unasked.
+    """Ask for what other protocols return without being asked.
 
     Chat Completions count a stream's tokens where they are asked to, and the Responses API gives reasoning that can be
     sent back, which is all that is left of it where nothing is stored.
@@ -352,12 +352,12 @@ def _with_needed_params(sent: Outgoing, request: ModelRequest, contract: Contrac
 
 
 def _thinks(request: ModelRequest, contract: Contract) -> bool:
-    """Reasoning is asked for, or comes unasked."""
+    """Reasoning is requested, or returned by default."""
     return request.thinking != "off" and (request.thinking is not None or contract.reasoning.thinking_default)
 
 
 def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[TranslationChange]:
-    """Tools with free text that the upstream knows only as functions."""
+    """A change for tools with free text that become functions."""
     free = read_declared_tools(request.tools).free_text
     if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
         names = ", ".join(map(repr, sorted(free)))
@@ -372,7 +372,7 @@ def _asks_for_usage(request: ModelRequest) -> bool:
 
 
 def _with_text_calls(request: ModelRequest, parser: str, changes: list[TranslationChange]) -> ModelRequest:
-    """The request for a model that reads and writes calls as text: so are those of its history."""
+    """The request for a model that reads and writes tool calls as text, with its history in that form."""
     form = formats.get(parser)
 
     def said(message: Message) -> Message:

@@ -1,4 +1,4 @@
-"""An upstream's answer as the client gets it, piece by piece, and what of it is kept."""
+"""Translates an upstream's response for the client, and remembers what the client will not send back."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _STREAMS = (_STREAM, "application/x-ndjson", "application/vnd.amazon.eventstream
 
 
 class TranslatedHead(NamedTuple):
-    """Status and headers of an answer; without the length of its body."""
+    """Status and headers of a response, without the length of its body."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
 
 
 class TranslatedResponse:
-    """One answer on its way back.
+    """Translates one response.
 
     Args:
         turn: what it answers.
@@ -79,7 +79,7 @@ class TranslatedResponse:
 
     @property
     def _streams(self) -> bool:
-        """The answer is a stream, and can be read as it comes."""
+        """The response is a stream that can be read while it arrives."""
         kind = (self._headers.get("content-type") or "").partition(";")[0].strip().lower()
         is_coded = (self._headers.get("content-encoding") or "identity").lower() != "identity"
         is_whole = bool(self._turn.parser) or self._turn.is_array
@@ -87,12 +87,12 @@ class TranslatedResponse:
 
     @property
     def response(self) -> ModelResponse:
-        """What has come of a stream."""
+        """The response so far, of a stream."""
         assert self._stream
         return self._stream.response
 
     def feed(self, data: bytes) -> bytes:
-        """A piece of the upstream's body came; what the client gets now."""
+        """Add a piece of the upstream's body; returns the bytes for the client."""
         if self._turn.is_plain:
             if self._turn.is_kept and len(self._received) <= MAX_BRIDGED_BODY:
                 self._received += data
@@ -103,7 +103,7 @@ class TranslatedResponse:
         return b""
 
     def end(self, is_whole: bool = True) -> bytes:
-        """The upstream's answer is over; the rest of the client's. ``is_whole``: it was not broken off."""
+        """End the upstream's response; returns the rest for the client. ``is_whole``: it was not broken off."""
         turn = self._turn
         if turn.is_plain:
             if turn.is_kept and self._status < 300 and len(self._received) <= MAX_BRIDGED_BODY:
@@ -128,7 +128,7 @@ class TranslatedResponse:
         return DecodedExchange(0, Exchange("upstream", None, http, state), self._turn.spoken)
 
     def _remember_unchanged(self, is_whole: bool) -> None:
-        """Remember what passed as it came."""
+        """Remember a response that passed unchanged."""
         response = self._decode(is_whole).response
         if response is not None and response.messages and not response.error:
             self._keep(response, response, {})
@@ -165,7 +165,7 @@ class TranslatedResponse:
         )
 
     def _keep(self, said: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:
-        """Remember an answer.
+        """Remember a response.
 
         Args:
             said: by the upstream.
@@ -179,11 +179,11 @@ class TranslatedResponse:
             self._memory.keep(RememberedResponse(self._name, own, {**known, **ids}, seen, self._turn.context))
 
     def _as_client_sees(self, part: Part) -> Part:
-        """A part as the client has it."""
+        """A part in the form that the client has."""
         return self._declared.restore_free_text(part) if isinstance(part, ToolCallIR) else part
 
     def _translate_error(self, decoded: DecodedExchange, response: ModelResponse | None) -> bytes:
-        """An error, or what nobody can read, in the client's words and with the upstream's status."""
+        """An error, or an unreadable body, as an error of the client's protocol with the upstream's status."""
         turn = self._turn
         status = self._status if self._status >= 400 else 502
         self.head = self._head(_JSON, status)
@@ -201,12 +201,12 @@ class TranslatedResponse:
 
 
 def _without_usage(body: bytes) -> bytes:
-    """Whole events of Chat Completions without the one that has no choices."""
+    """Complete events of Chat Completions without the usage chunk, which has no choices."""
     return b"\n\n".join(event for event in body.split(b"\n\n") if b'"choices":[]' not in event)
 
 
 def _array(body: bytes) -> bytes:
-    """The data of events as one JSON array."""
+    """Data of events as one JSON array."""
     data = (event.data for event in read_stream(body).events)
     return b"[%s]" % b",\r\n".join(each for each in data if each)
 
@@ -216,6 +216,6 @@ def _calls(response: ModelResponse) -> list[ToolCallIR]:
 
 
 def _parts(response: ModelResponse) -> tuple[Part, ...]:
-    """Of the first choice, in normal form."""
+    """Parts of the first choice, in normal form."""
     messages = normal_response(response).response.messages
     return rebase_parts(messages[0]) if messages else ()

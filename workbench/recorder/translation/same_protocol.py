@@ -1,4 +1,4 @@
-"""A request that stays in its own protocol, with the reasoning that its client left out: every other byte stays."""
+"""Restores reasoning in a request that stays in its own protocol: every other byte stays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.wire import patch
 
 @dataclass(slots=True)
 class SplicedBody:
-    """A body, and what was done to it.
+    """A request body with its changes.
 
     Attributes:
         text: content-decoded; the client's own where nothing was to be done.
@@ -32,7 +32,7 @@ class SplicedBody:
 def put_reasoning_back(
     decoded: DecodedExchange, memory: ResponseMemory, contract: Contract, wanted: Wanted
 ) -> SplicedBody:
-    """The body with the reasoning that ``memory`` has of its answers, as it came.
+    """The body with the remembered reasoning of its responses.
 
     Args:
         wanted: whether a piece of it goes back.
@@ -57,7 +57,7 @@ def put_reasoning_back(
 
 
 def _lacks(turn: HistoryResponse, kept: RememberedResponse, wanted: Wanted) -> bool:
-    """The client sends other reasoning of an answer than it got, or none."""
+    """The client sends a response back without its reasoning, or with other reasoning."""
     own = [part for part in kept.reasoning if wanted(part)]
     return bool(own) and [_fingerprint(part) for part in turn.reasoning] != [_fingerprint(part) for part in own]
 

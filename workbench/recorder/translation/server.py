@@ -1,4 +1,7 @@
-"""The listener of a bridge: HTTP/1.1 between two relays of this process, one connection upstream for each request.
+"""The translation server: HTTP/1.1 between two relays of this process, one connection upstream for each request.
+
+The relays handle everything that comes from outside; this server receives only what they have read. A client that
+disconnects ends the request upstream at once, and an upstream that breaks off ends the client's response.
 
 The relays deal with everything that comes from outside; what reaches this listener they have read before. A client that
 hangs up ends the request upstream at once, and an upstream that breaks off ends the client's answer.
@@ -52,11 +55,11 @@ _OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect
 
 
 class ConnectionBroken(Exception):
-    """The other side ended before its message was whole."""
+    """The other side ended before its message was complete."""
 
 
 class TranslationServer:
-    """Takes requests of clients for its upstreams: of several ``/NAME/x`` is ``/x`` of a client of NAME.
+    """Serves requests of clients for its upstreams: of several, ``/NAME/x`` is ``/x`` of a client of NAME.
 
     Bodies are converted in a thread of their own, one after the other: what streams meanwhile goes on.
 
@@ -96,7 +99,7 @@ class TranslationServer:
         self._admission = Admission(self.port)
 
     async def close(self) -> None:
-        """Stop listening, and end what goes on."""
+        """Stop listening, and end what is in progress."""
         if self._server:
             self._server.close()
         for task in list(self._tasks):
@@ -117,7 +120,7 @@ class TranslationServer:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the request of a connection, and stop when the client's relay hangs up."""
+        """Serve the one request of a connection, and stop when the client's relay disconnects."""
         heads = HeadBuffer()
         try:
             block = await _head(reader, heads)
@@ -223,14 +226,14 @@ class TranslationServer:
 
 
 class _ResponseWriter:
-    """Sends one answer: in chunks as it comes, or with its length where all of it is there at once."""
+    """Writes one response: in chunks as it arrives, or with its length if all of it is there at once."""
 
     def __init__(self, writer: asyncio.StreamWriter, method: bytes) -> None:
         self._writer, self._method = writer, method
         self._has_begun = False
 
     async def more(self, head: TranslatedHead | None, data: bytes) -> None:
-        """The next piece, once there is a head."""
+        """Write the next piece, once there is a head."""
         if head is None:
             return
         if not self._has_begun:
@@ -241,7 +244,7 @@ class _ResponseWriter:
         await self._writer.drain()
 
     async def end(self, head: TranslatedHead | None, data: bytes, *, is_whole: bool) -> None:
-        """The rest. An answer that is not whole ends with the connection. Raises BrokenOff."""
+        """Write the rest. An incomplete response ends with the connection. Raises ConnectionBroken."""
         assert head
         if not self._has_begun and is_whole:
             await _send_whole(self._writer, head, data, self._method)
@@ -255,7 +258,7 @@ class _ResponseWriter:
 
 
 def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
-    """Name of the upstream, and the client's path."""
+    """Name of the upstream, and the path as the client sent it."""
     if len(known) == 1:
         return next(iter(known)), target
     front, mark, query = target[1:].partition("?")
@@ -273,7 +276,7 @@ def _http(head: Request, path: str, body: bytes) -> HttpRequest:
 
 
 def _request(request: HttpRequest, base: str, authority: str, number: str) -> bytes:
-    """A request to the upstream's relay, marked for its tap; its URL's host is the relay's business."""
+    """A request to the upstream's relay, with the mark for the recording."""
     parts = urlsplit(request.url)
     target = base + parts.path + (f"?{parts.query}" if parts.query else "")
     items = [
@@ -304,7 +307,7 @@ async def _send_whole(writer: asyncio.StreamWriter, head: TranslatedHead, body: 
 
 
 async def _head(reader: asyncio.StreamReader, heads: HeadBuffer) -> bytes | None:
-    """The next head, None where the connection ends before one."""
+    """The next head; None if the connection ends before one."""
     while (block := heads.take()) is None:
         data = await reader.read(_READ)
         if not data:
@@ -314,7 +317,7 @@ async def _head(reader: asyncio.StreamReader, heads: HeadBuffer) -> bytes | None
 
 
 async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response:
-    """The head of the final answer. Raises BrokenOff."""
+    """Head of the final response. Raises ConnectionBroken."""
     while True:
         block = await _head(reader, heads)
         if block is None:
@@ -325,7 +328,7 @@ async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response
 
 
 async def _body(reader: asyncio.StreamReader, framing: Framing, heads: HeadBuffer, most: int) -> AsyncIterator[bytes]:
-    """The pieces of a body without their framing. ``most``: bytes of it, 0 for any. Raises BrokenOff, BadMessage."""
+    """Pieces of a body without their framing. ``most``: bytes of it; 0 for any. Raises ConnectionBroken, BadMessage."""
     data, size = heads.take_rest(), 0
     while True:
         fed = framing.feed(data)
