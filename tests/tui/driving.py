@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.pane import Pane
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
 PATIENCE = 3000

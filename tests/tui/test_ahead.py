@@ -14,7 +14,7 @@ from workbench.tui import ahead
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.matrix import MatrixScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
 

@@ -38,7 +38,7 @@ async def test_a_request_is_laid_beside_the_one_before_it_and_enter_goes_to_its_
         assert "history kept; 2 messages added at the end" in driver.text
         await driver.press("j", "enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.pointer == "/messages/2"
         assert driver.focused == "wire"
 
@@ -49,7 +49,7 @@ async def test_a_conversation_that_begins_is_laid_beside_the_last_of_its_model()
         assert "a conversation begins here" in driver.text
         assert "- removed" in driver.text
         await driver.press("tab", "enter")
-        assert driver.screen.selection and driver.screen.selection.pointer == "/max_tokens"
+        assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == "/max_tokens"
 
 
 async def test_the_first_request_says_that_there_is_nothing_before_it() -> None:

@@ -76,11 +76,11 @@ def assert_clean(driver: Driver) -> None:
 async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
         for exchange in range(3):
-            driver.screen.open_exchange(exchange)
+            driver.screen.navigation.open(exchange)
             await driver.shows(exchange)
             for name, _ in PANES:
                 pane = driver.pane(name)
-                driver.screen.focus_pane(name)
+                driver.screen.panes.focus(name)
                 for step in (-1, 1):
                     pane.action_end(step)
                     await driver.pilot.pause()

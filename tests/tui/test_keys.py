@@ -29,7 +29,7 @@ from workbench.tui.screens.minimizing import MinimizingScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer import AnswerScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
 from workbench.tui.screens.whatif import WhatIfScreen

@@ -13,7 +13,7 @@ from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bars import KeyBar
 from workbench.tui.screens.home import HomeScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 
 SCREENS = "dxBm"
 """Keys of the session that open a screen at once."""

@@ -64,12 +64,12 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
         await driver.press("apostrophe")
         assert "nothing is marked" in driver.text
         await driver.press("3", "space")
-        place = driver.screen.selection and driver.screen.selection.pointer
+        place = driver.screen.pointer.selection and driver.screen.pointer.selection.pointer
         await driver.press("1", "g")
         await driver.shows(0)
         await driver.press("space", "apostrophe")
         await driver.shows(2)
-        assert driver.screen.selection and driver.screen.selection.pointer == place
+        assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == place
         await driver.press("apostrophe")
         await driver.shows(0)
         assert "from the first mark again" in driver.text

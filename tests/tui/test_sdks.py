@@ -5,15 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
-
 from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui import samples
 from workbench.protocols.clients import differences
 from workbench.rules.inspection import Inspector
 from workbench.tui import sdks
 from workbench.tui.opened import ExchangeView
-from workbench.tui.screens.follow import Follower
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.service import Answer, Job
 
 Desk = SimpleNamespace
@@ -25,7 +23,7 @@ def desk(answer: bytes) -> Any:
         Inspector(samples.session(samples.exchange({"model": "m", "messages": []}, answer))).detail(0)
     )
     asked: list[Job] = []
-    return Desk(opened=opened, wanted=0, asked=asked, inspecting=Desk(do=asked.append))
+    return Desk(opened=opened, navigation=Desk(here=opened), asked=asked, inspecting=Desk(do=asked.append))
 
 
 def ask(of: Any, job: Job) -> None:
@@ -37,7 +35,7 @@ ALIKE = chat_stream([{"role": "assistant"}, {"content": "hi"}])
 
 def test_each_client_is_a_question_of_its_own() -> None:
     made = desk(ALIKE)
-    job = sdks.comparing(cast("Follower", made), made.opened)
+    job = sdks.comparing(cast("SessionScreen", made), made.opened)
     for number in range(len(differences.policies("openai-chat"))):
         ask(made, job)
         assert len(made.asked) == number + 1
@@ -45,11 +43,10 @@ def test_each_client_is_a_question_of_its_own() -> None:
     assert len(made.asked) == 9
 
 
-@pytest.mark.parametrize("change", [{"wanted": 1}, {"opened": None}])
-def test_nobody_is_asked_once_another_exchange_is_wanted(change: dict[str, object]) -> None:
+def test_nobody_is_asked_once_another_exchange_is_wanted() -> None:
     made = desk(ALIKE)
-    job = sdks.comparing(cast("Follower", made), made.opened)
+    job = sdks.comparing(cast("SessionScreen", made), made.opened)
     ask(made, job)
-    vars(made).update(change)
+    made.navigation.here = None
     ask(made, job)
     assert len(made.asked) == 1

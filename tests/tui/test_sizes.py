@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 
 SIZES = [
     (1, 1),

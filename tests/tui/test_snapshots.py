@@ -11,7 +11,7 @@ from tests.tui import samples
 from tests.tui.driving import until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 
 
 async def settled(pilot: Pilot[None]) -> None:

@@ -9,7 +9,7 @@ from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 

@@ -8,7 +8,7 @@ from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.edits import with_body
 from workbench.edits.branches import Node
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
 

@@ -14,7 +14,7 @@ from workbench.tui import keys
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 AT_ONCE = frozenset({"session.back", "session.leave", "session.inspect", "session.follow"})
 """Keys that act however little is there."""
@@ -129,13 +129,15 @@ class TypedAhead:
         """An exchange is open, or was; or none ever will be."""
         state = self.screen.state
         is_empty = state.is_listed and not state.summaries
-        self._was_ready |= self.screen.opened is not None or self.screen.is_hopeless or bool(state.trouble) or is_empty
+        self._was_ready |= (
+            self.screen.opened is not None or self.screen.navigation.goal.is_failed or bool(state.trouble) or is_empty
+        )
         return self._was_ready
 
     def _is_early(self, key: str) -> bool:
         if self._is_ready or isinstance(self.screen.focused, Input):
             return False
-        return not self.screen.is_furnished or self._is_of(ON_AN_EXCHANGE, key)
+        return not self.screen.panes.is_furnished or self._is_of(ON_AN_EXCHANGE, key)
 
     @property
     def _is_text(self) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from workbench.tui.ahead import TypedAhead
     from workbench.tui.screens.home import HomeScreen
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Opener
     from workbench.wire.session import Session
 
@@ -75,8 +75,8 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         theme: str = "",
         is_ascii: bool = False,
     ) -> None:
-        start = "home" if source is None else "session"
-        super().__init__(css_path=["app.tcss", f"screens/{start}.tcss"])  # the first screen's own is not read otherwise
+        start = "screens/home.tcss" if source is None else "screens/session/session.tcss"
+        super().__init__(css_path=["app.tcss", start])  # the first screen's own is not read otherwise
         self._dress(theme or themes.DEFAULT, is_ascii)
         self.keymap = keymap.load(keymap.path())
         self.set_keymap(self.keymap.overrides())
@@ -142,7 +142,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     def session_screen(self, source: Session | Opener, exchange: int | None = None) -> SessionScreen:
         """A screen for a session, under the contract and protocol asked for."""
-        from workbench.tui.screens.session import SessionScreen
+        from workbench.tui.screens.session.screen import SessionScreen
 
         return SessionScreen(source, self.provider, self.protocol, exchange)
 

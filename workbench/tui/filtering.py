@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
     from workbench.rules.inspection import Inspected, Inspector
     from workbench.tui.panes.filterbar import FilterBar
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange
 
 Told = Mapping[int, tuple["Inspected", bool]]

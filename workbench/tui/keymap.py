@@ -60,6 +60,12 @@ class Keymap(NamedTuple):
         return {id: ",".join(names) or f"none-{id}" for id, names in self.changed.items()}
 
 
+def keymap_of(app: object) -> Keymap:
+    """The keys of the user of an app; those of the table in an app of a test, which has no others."""
+    found: Keymap = getattr(app, "keymap", Keymap())
+    return found
+
+
 def path() -> Path:
     """Where the file is; it need not exist."""
     return resources.own_folder("keys.yaml")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.tui import session_panes
 from workbench.tui.key import Key, readable
 from workbench.tui.livekeys import BREAKS, BREAKS_HELD
 from workbench.tui.workkeys import (  # fmt: skip
@@ -84,13 +85,7 @@ SESSION = (
     Key("session.previous-warning", "W", "warning(-1)", "previous warning", "previous warning"),
     Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 5),
     Key("session.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("session.exchanges", "1", "show('exchanges')", "exchanges", "the exchanges of the session"),
-    Key("session.wire", "2", "show('wire')", "wire", "the bytes"),
-    Key("session.ir", "3", "show('ir')", "IR", "what the bytes say"),
-    Key("session.reasoning", "4", "show('reasoning')", "reasoning", "the reasoning ledger"),
-    Key("session.closure", "5", "show('closure')", "closure", "calls and their results"),
-    Key("session.findings", "6", "show('findings')", "findings", "what is wrong"),
-    Key("session.http", "7", "show('http')", "HTTP", "headers, ids, betas, rate limits, times"),
+    *session_panes.keys(),
     Key("session.side", "r", "side", "other side", "the other side on the wire: request or response", 7),
     Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
     Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),

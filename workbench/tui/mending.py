@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
     from workbench.edits.repairs import Tried
     from workbench.rules.inspection import Inspector
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
     from workbench.wire.exchange import HttpRequest
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip_start, visible
+from workbench.tui.screens.session.goal import Goal
 from workbench.tui.service import Answer
 from workbench.views.lines import Line, Span, line
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.edits.notes import Note, Notebook, Place
     from workbench.rules.inspection import Inspector
     from workbench.tui.panes.prompt import Prompt
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 MARK, NOTE = "⚑", "✎"
 """Signs of a mark and of a note."""
@@ -30,7 +31,6 @@ class Noting:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self.book: Notebook | None = None
-        self.wanted: Place | None = None
         self._last: tuple[int, Place] | None = None
         self._prompt: Prompt | None = None
 
@@ -67,13 +67,23 @@ class Noting:
                 found.setdefault(number, []).append(note)
         return {number: signs(notes) for number, notes in found.items()}
 
+    def show(self) -> None:
+        """Show marks and notes where they are."""
+        from workbench.tui.panes.exchange import ExchangePane
+
+        self.screen.exchanges.refresh()
+        ir = self.screen.query_one("#ir", ExchangePane)
+        opened = self.screen.opened
+        ir.noted = self.items_of(opened.outline.by_pointer) if opened else {}
+        ir.refresh()
+
     # Keys.
 
     def place(self) -> Place | None:
         """What a mark would be put on: the exchange in the timeline, else what is selected."""
         from workbench.edits.notes import Place
 
-        opened, selection = self.screen.opened, self.screen.selection
+        opened, selection = self.screen.opened, self.screen.pointer.selection
         if opened is None:
             return None
         if self.screen.focused is self.screen.exchanges or selection is None or not selection.pointer:
@@ -124,7 +134,7 @@ class Noting:
         for summary in screen.state.summaries:
             if exchange in (None, summary.id):
                 screen.filtering.noted(summary.index)
-        screen.show_notes()
+        self.show()
 
     def next(self) -> None:
         """To the next mark or note, in order of the session; after the last one comes the first."""
@@ -139,15 +149,15 @@ class Noting:
             where = " in what passes the filter" if self.screen.state.is_filtered else ""
             self.screen.notify(f"nothing is marked{where}: space marks, a writes a note", markup=False)
             return
-        at = self.screen.wanted or 0
+        at = self.screen.navigation.goal.exchange or 0
         here = self._last if self._last and self._last[0] == at else (at, self.place() or Place(""))
         index, place = next((p for p in places if p > here), places[0])
         if (index, place) <= here:
             self.screen.notify("from the first mark again", markup=False)
-        self.screen.open_exchange(index)
-        self.wanted, self._last = place, (index, place)
+        self.screen.navigation.go(Goal(index, note=(place.side, place.pointer)))
+        self._last = (index, place)
         if place.side:
-            self.screen.focus_pane("ir")
+            self.screen.panes.focus("ir")
 
 
 def not_kept(path: Path, error: OSError) -> str:

@@ -15,11 +15,8 @@ from workbench.contracts import Finding
 from workbench.ir import Message, Part
 from workbench.protocols.decode import Place
 from workbench.rules.inspection import Detail
-from workbench.tui.models.closure import ClosureView
-from workbench.tui.models.http import HttpView
-from workbench.tui.models.ir import IrView
+from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Node, Outline
-from workbench.tui.models.reasoning import ReasoningView
 from workbench.tui.models.view import View
 from workbench.tui.selection import Lights, Selection, Spans
 from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
@@ -39,12 +36,7 @@ class ExchangeView:
             if node.side == RESPONSE and node.part:
                 self._streamed[number] = self._find(node)
         self.found = {side: self._found(side) for side in (REQUEST, RESPONSE)}
-        self.views: Mapping[str, View] = {
-            "ir": IrView(self),
-            "reasoning": ReasoningView(self),
-            "closure": ClosureView(self),
-            "http": HttpView(self),
-        }
+        self.views: Mapping[str, View] = session_panes.views(self)
 
     def _found(self, side: str) -> Mapping[str, Spans]:
         """Where the findings of a side are, by severity, the worst first."""

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from workbench.protocols.clients.differences import Group
     from workbench.rules.inspection import Inspector
     from workbench.tui.opened import ExchangeView
-    from workbench.tui.screens.follow import Follower
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
 
 DIFFER = "SDKs differ: t"
 
 
-def comparing(desk: Follower, opened: ExchangeView) -> Job:
+def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
     """The question whether clients agree on the open exchange.
 
     One client at a time is asked about, until one does not agree or another exchange is wanted: of a long stream all of
@@ -30,11 +30,11 @@ def comparing(desk: Follower, opened: ExchangeView) -> Job:
     clients = _clients(opened)
 
     def job(inspector: Inspector) -> Answer:
-        is_open = desk.opened is opened and desk.wanted == opened.index
+        is_open = screen.navigation.here is opened
         group = next(clients, None) if is_open else None
         if group is None:
             return Answer(lambda: None)
-        return Answer(lambda: say(desk, opened) if group.is_seen else desk.inspecting.do(job))
+        return Answer(lambda: say(screen, opened) if group.is_seen else screen.inspecting.do(job))
 
     return job
 
@@ -45,10 +45,10 @@ def _clients(opened: ExchangeView) -> Iterator[Group]:
     yield from one_by_one(opened.decoded)
 
 
-def say(desk: Follower, opened: ExchangeView) -> None:
+def say(screen: SessionScreen, opened: ExchangeView) -> None:
     """Put it on the border of the IR pane, unless another exchange is open by now."""
     view = opened.views["ir"]
     if DIFFER not in view.facts:
         view.facts = (*view.facts, DIFFER)
-    if desk.opened is opened:
-        desk.query_one("#ir", ExchangePane).entitle(*view.facts)
+    if screen.opened is opened:
+        screen.query_one("#ir", ExchangePane).entitle(*view.facts)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.tui.panes.prompt import Prompt
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 SLICE_SECONDS = 0.03
 """The screen waits no longer for a search than a key may take."""
@@ -79,7 +79,7 @@ class Searching:
         elif view:
             view.post_message(LineView.Moved(view))
             self.screen.call_after_refresh(view.go_to, view.position)  # the pane is larger without the prompt
-        self.screen.show_keys()
+        self.screen.header.show_keys()
 
     def begin(self, view: LineView, wanted: str, *, move_from: int | None) -> None:
         """Search a pane; go to the first match from a place on, or nowhere with None."""
@@ -145,7 +145,7 @@ class Searching:
         if self.found or not self._elsewhere:
             return False
         name, wanted = self._elsewhere[0][0], self.wanted
-        self.screen.focus_pane(name)
+        self.screen.panes.focus(name)
         for pane in self.screen.query(f"#{name}").results(LineView):
             self.begin(pane, wanted, move_from=0)
             pane.post_message(LineView.Moved(pane))
@@ -159,7 +159,12 @@ class Searching:
             self._is_moving = False
             self.view.go_to(self.found[beyond % len(self.found)] if self.found else self._origin)
         self._say()
-        self.screen.show_keys()
+        self.screen.header.show_keys()
+
+    def match(self, step: int) -> None:
+        """Go to the next or the previous match, if anything is searched."""
+        if self.wanted:
+            self.step(step)
 
     def step(self, step: int) -> None:
         """To the next or the previous match, round the end; in another pane the search begins there."""
@@ -178,7 +183,7 @@ class Searching:
             self.screen.notify("from the top again" if step > 0 else "from the end again", markup=False)
         view.go_to(self.found[at % len(self.found)])
         view.post_message(LineView.Moved(view))
-        self.screen.show_keys()
+        self.screen.header.show_keys()
 
     def words(self) -> str:
         """What was found, in words."""

@@ -14,7 +14,7 @@ from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 
 ROOM = 50
@@ -45,6 +45,16 @@ class Standing:
     def look(self, index: int) -> None:
         """Ask where the person stands, and show that."""
         self.screen.working.ask(lambda workspace: stand(workspace, index), self._came)
+
+    def _reopen(self, index: int) -> None:
+        """Show another request in the place of an exchange, if it is the one that is wanted."""
+        if self.screen.navigation.goal.exchange == index:
+            self.screen.navigation.open(index)
+
+    def switch_shown(self) -> None:
+        """The same for the open exchange."""
+        if self.screen.opened:
+            self.switch(self.screen.opened.index)
 
     def switch(self, index: int) -> None:
         """From the recorded request to its branch, and back."""
@@ -106,9 +116,9 @@ class Standing:
         if was != now.here.id:
             held = now.here.held
             self.screen.inspecting.branch(index, (lambda: held.exchange) if now.is_branch else None)
-            self.screen.reopen(index)
-        else:
-            self.screen.restate()
+            self._reopen(index)
+        elif self.screen.panes.is_furnished:
+            self.screen.header.show()
 
 
 def stand(workspace: Workspace, index: int) -> Stand:

@@ -201,6 +201,15 @@ class SessionState:
         row = self.row(index)
         return row.summary if row else self.summaries[index]
 
+    def index_of(self, exchange: str) -> int | None:
+        """The index of an exchange, by its id; None if the list does not have it yet."""
+        return next((summary.index for summary in reversed(self.summaries) if summary.id == exchange), None)
+
+    def number_of(self, exchange: str) -> int | None:
+        """The same counted from one, as people do."""
+        index = self.index_of(exchange)
+        return None if index is None else index + 1
+
     def lane(self, index: int) -> str:
         """The lane column of an exchange."""
         return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")

@@ -28,7 +28,7 @@ from workbench.views.lines import Line, Span
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange, HttpRequest
 
 Told = TypeVar("Told")

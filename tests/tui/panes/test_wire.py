@@ -104,7 +104,7 @@ async def test_what_was_received_can_be_looked_at() -> None:
 async def test_hostile_bytes_are_clean_in_every_way(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
         for exchange in range(3):
-            driver.screen.open_exchange(exchange)
+            driver.screen.navigation.open(exchange)
             await driver.shows(exchange)
             for _ in range(4):
                 await driver.press("2", "v")

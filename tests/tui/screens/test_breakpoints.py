@@ -107,7 +107,9 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         await said(driver, "▸‖ request 1")
         holder.close()
         await driver.press("q", "P")
-        await until(driver.pilot, lambda: driver.screen.pausing and not driver.screen.pausing.recorders)
+        await until(
+            driver.pilot, lambda: driver.screen.breakpoints.pausing and not driver.screen.breakpoints.pausing.recorders
+        )
 
 
 async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoints(

@@ -10,7 +10,7 @@ from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.comparing_other import OtherScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session, store
 

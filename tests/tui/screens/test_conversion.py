@@ -61,7 +61,7 @@ async def test_enter_on_a_loss_goes_to_its_bytes() -> None:
         number = [loss.pointer for loss in shown.converted.losses].index("/messages/1/content/0/signature")
         await driver.press(*"j" * number, "enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.pointer.startswith("/messages/1/content/0")
         assert driver.focused == "wire"
 

@@ -113,7 +113,7 @@ async def test_what_cannot_be_a_command_is_said() -> None:
 async def test_hostile_text_is_clean_in_the_menu(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
         for exchange in range(3):
-            driver.screen.open_exchange(exchange)
+            driver.screen.navigation.open(exchange)
             await driver.shows(exchange)
             for pane in ("2", "3", "7"):
                 await driver.press(pane, "j", "j", "y")

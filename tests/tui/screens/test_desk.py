@@ -6,7 +6,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, until
 from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 
 TYPED = [
     key for row in (*keys.SESSION, *keys.PANE) if row.action not in ("back", "leave") for key in row.keys.split(",")

@@ -13,7 +13,7 @@ from workbench.formats.importers import open_input
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.exporting import ExportScreen, WhereScreen
 from workbench.tui.screens.repairs import RepairsScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 
 BROKEN = "deepseek-reasoning-lost"
 

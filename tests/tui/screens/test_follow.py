@@ -75,14 +75,14 @@ async def test_the_opened_exchange_grows_in_place(recorder: Recorder) -> None:
         screen.wire.show_side("response")
         wire.move_to(100)
         await driver.press("j")
-        here = (wire.cursor, wire.byte, wire.scroll_offset, screen.selection)
+        here = (wire.cursor, wire.byte, wire.scroll_offset, screen.pointer.selection)
         assert wire.scroll_offset.y > 0
         assert screen.opened
         before = len(screen.opened.decoded.events)
         recorder.streams(seq, *(delta(f"more {n} ") for n in range(90)))
         await until(driver.pilot, lambda: screen.opened and len(screen.opened.decoded.events) == before + 90)
         assert (wire.cursor, wire.byte, wire.scroll_offset) == here[:3]
-        assert screen.selection and here[3] and screen.selection.pointer == here[3].pointer
+        assert screen.pointer.selection and here[3] and screen.pointer.selection.pointer == here[3].pointer
         await driver.press("G")
         assert wire.cursor == wire.count() - 1
         recorder.streams(seq, delta("at the end"), stop())
@@ -136,8 +136,8 @@ async def test_the_stream_screen_goes_along_while_events_arrive(recorder: Record
         assert screen.events.cursor == 154
         await driver.press("enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
-        assert driver.screen.selection and 154 in driver.screen.selection.events
-        assert driver.screen.stepping is None
+        assert driver.screen.pointer.selection and 154 in driver.screen.pointer.selection.events
+        assert driver.screen.follower.stream is None
 
 
 async def test_what_still_grows_is_looked_at_where_it_ends(recorder: Recorder) -> None:
@@ -145,7 +145,7 @@ async def test_what_still_grows_is_looked_at_where_it_ends(recorder: Recorder) -
     recorder.streams(seq, start(), *(delta(f"number {n} ") for n in range(30)))
     async with following(recorder.writer.path) as driver:
         await driver.shows(0)
-        assert driver.screen.selection and driver.screen.selection.events[0] == 1
+        assert driver.screen.pointer.selection and driver.screen.pointer.selection.events[0] == 1
         screen = await stepping(driver, 32)
         assert screen.events.cursor == 31
 
@@ -189,7 +189,7 @@ async def test_another_exchange_is_not_opened_below_the_stream_screen(recorder: 
         await has_events(driver, screen, 3)
         await driver.press("q")
         await rows(driver, 2)
-        assert driver.screen.wanted == 0
+        assert driver.screen.navigation.goal.exchange == 0
 
 
 async def test_rows_are_added_while_the_selection_stays(recorder: Recorder) -> None:

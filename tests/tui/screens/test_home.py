@@ -19,7 +19,7 @@ from workbench.library import memory, shelf, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.home import HomeScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session.writer import SessionWriter
 
 

@@ -18,7 +18,7 @@ from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.lab import LabScreen
 from workbench.tui.screens.lab_step import StepScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 
 SIMULATED = "simulated · no key · tools are never executed"

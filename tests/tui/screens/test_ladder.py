@@ -73,7 +73,7 @@ async def test_a_call_in_text_is_shown_as_the_call_it_would_be() -> None:
         assert '"lines": 3' in driver.text  # typed by the schema
         await driver.press("enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.side == "response"
         assert "content" in selection.pointer
 
@@ -91,7 +91,7 @@ async def test_the_selected_call_is_shown_first_and_so_is_that_of_a_result() -> 
         opened = driver.screen.opened
         assert opened
         for pointer in ("/messages/3/tool_calls/0", "/messages/4"):
-            driver.screen.select(opened.at_node(opened.outline.by_pointer("request", pointer) or 0))
+            driver.screen.pointer.select(opened.at_node(opened.outline.by_pointer("request", pointer) or 0))
             screen = await ladder_of(driver)
             assert screen.chosen() == 1, pointer
             await driver.press("q")
@@ -102,7 +102,7 @@ async def test_enter_goes_to_the_call() -> None:
         screen = await ladder_of(driver)
         await driver.press("g", "tab", "j", "enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.pointer.startswith("/messages/1/tool_calls/0")
 
 

@@ -94,7 +94,7 @@ async def test_enter_goes_to_the_fault_in_the_session() -> None:
         await matrix_of(driver)
         await driver.press("enter")
         await until(driver.pilot, lambda: driver.focused == "wire")
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.pointer.startswith("/messages/1/content/2")
 
 

@@ -13,7 +13,7 @@ from workbench.config import resources
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.metrics import FolderScreen, MetricsScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import MemorySession
 
 LONG = "anthropic-long-session"

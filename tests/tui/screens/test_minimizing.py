@@ -13,7 +13,7 @@ from workbench.tui.models import minimizing
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.minimizing import MinimizingScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 

@@ -12,7 +12,7 @@ from workbench.errors import UsageError
 from workbench.recorder import process
 from workbench.tui.screens.record import RecordScreen
 from workbench.tui.screens.recording import RecordingScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session.writer import SessionWriter
 
 __all__ = ["recorders"]

@@ -18,7 +18,7 @@ from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send_answer import AnswerScreen
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.views.lines import plain
 from workbench.wire.exchange import State
 

@@ -15,7 +15,7 @@ from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.help import HelpPane
-from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.service import RowsCame
 from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange
@@ -102,8 +102,8 @@ async def test_moving_on_the_wire_drives_the_other_panes() -> None:
         await driver.press("l", "l", "l")
         assert "result" in lit(driver, "ir")
         assert "read_file" in lit(driver, "closure")
-        assert driver.screen.selection is not None
-        assert driver.screen.selection.pointer.startswith("/messages/2/content/0")
+        assert driver.screen.pointer.selection is not None
+        assert driver.screen.pointer.selection.pointer.startswith("/messages/2/content/0")
 
 
 async def test_moving_in_the_closure_drives_the_other_panes() -> None:
@@ -139,7 +139,7 @@ async def test_a_streamed_call_lights_its_events() -> None:
         assert driver.screen.wire.side == "response"
         assert b'"read_file"' in lit_bytes(driver)
         (blocks,) = (mark.spans for mark in driver.screen.wire._marks if mark.style == "block")
-        assert len(blocks) == len(driver.screen.selection.events)  # type: ignore[union-attr]
+        assert len(blocks) == len(driver.screen.pointer.selection.events)  # type: ignore[union-attr]
         assert "events" in str(driver.screen.wire.border_title)
         await driver.press("2", "j", "j")
         assert "read_file" in lit(driver, "ir")  # still an event of the call
@@ -152,7 +152,7 @@ async def test_breaks_are_walked_across_exchanges() -> None:
         for key in ("n", "n", "n", "p"):
             places.append((driver.screen.opened.index, driver.pane("findings").cursor))  # type: ignore[union-attr]
             await driver.press(key)
-            wanted = driver.screen.wanted
+            wanted = driver.screen.navigation.goal.exchange
             await driver.shows(wanted or 0)
         assert places == [(0, 0), (1, 2), (2, 4), (2, 4)]  # each with what its contract got wrong behind it
         assert driver.screen.opened.index == 1  # type: ignore[union-attr]
@@ -179,7 +179,7 @@ async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
         await driver.press("]")
         await driver.shows(1)
         assert "↑ carried" in driver.text
-        assert driver.screen.selection and driver.screen.selection.pointer == "/messages/1/tool_calls/0"
+        assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == "/messages/1/tool_calls/0"
         await driver.press("o")
         await driver.shows(0)
         await driver.press("o")
@@ -266,11 +266,11 @@ async def test_both_sides_of_the_wire_are_shown() -> None:
 async def test_the_selection_survives_every_size() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.shows(2)
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         for size in ((160, 50), (50, 10), (120, 40), (80, 24)):
             await driver.pilot.resize_terminal(*size)
             await driver.pilot.pause()
-            assert driver.screen.selection == selection
+            assert driver.screen.pointer.selection == selection
             text = driver.text
             assert ("60 columns" in text) == (size == (50, 10))
             assert ('"toolu_01Tests"' in text) == (size != (50, 10))
@@ -341,7 +341,7 @@ async def test_an_exchange_that_cannot_be_shown_says_why(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Inspector, "detail", detail)
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
-        driver.screen.open_exchange(1)
+        driver.screen.navigation.open(1)
         await until(driver.pilot, lambda: "exchange 2 cannot be shown: torn" in driver.text)
         assert driver.screen.opened is None
         await driver.press("2", "j", "3", "enter", "r", "p", "n")
@@ -355,8 +355,8 @@ async def test_a_click_selects_what_is_under_it() -> None:
         row = next(y for y in range(wire.size.height) if '"toolu_01Tests"' in wire.render_line(y).text)
         column = wire.render_line(row).text.index("01Tests")
         await driver.pilot.click(WirePane, offset=(column + 1, row + 1))
-        assert driver.screen.selection is not None
-        assert driver.screen.selection.pointer == "/messages/1/content/2/id"
+        assert driver.screen.pointer.selection is not None
+        assert driver.screen.pointer.selection.pointer == "/messages/1/content/2/id"
 
 
 async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> None:
@@ -414,7 +414,7 @@ async def test_warnings_have_their_own_key() -> None:
     async with showing(refused_and_lost()) as driver:
         await driver.shows(1)  # the error, not the warning before it
         await driver.press("w")
-        assert driver.screen.wanted == 1 or "no further warning" in driver.text
+        assert driver.screen.navigation.goal.exchange == 1 or "no further warning" in driver.text
         await driver.press("W")
         await driver.shows(0)
         assert "! warning" in lit(driver, "findings")
@@ -455,7 +455,7 @@ async def test_who_asks_for_what_is_not_inspected_yet_is_told(monkeypatch: pytes
     app = WorkbenchApp(samples.example(samples.LOST_RESULT))
     async with app.run_test(size=(120, 40)) as pilot:
         driver = Driver(pilot)
-        await until(pilot, lambda: driver.screen.wanted == 0)
+        await until(pilot, lambda: driver.screen.navigation.goal.exchange == 0)
         gates[0].set()
         await driver.shows(0)  # before any break is known
         await until(pilot, lambda: "inspected 2 of 3" in driver.text)
@@ -561,8 +561,8 @@ async def test_an_inspection_that_fails_says_so_in_every_pane(
     app = WorkbenchApp(samples.example(samples.LOST_RESULT), exchange=exchange)
     async with app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: screen_text(app).count("torn") > 2)
-        await until(pilot, lambda: app.screen.is_furnished)  # type: ignore[attr-defined]
-        app.screen._say_what_is_awaited()  # type: ignore[attr-defined]
+        await until(pilot, lambda: app.screen.panes.is_furnished)  # type: ignore[attr-defined]
+        app.screen.navigation.announce()  # type: ignore[attr-defined]
         await pilot.pause()
         assert "opening …" not in screen_text(app)
         assert "decoding" not in screen_text(app)

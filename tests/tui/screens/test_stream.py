@@ -93,13 +93,13 @@ async def test_enter_goes_to_the_bytes_of_the_event() -> None:
         assert driver.focused == "wire"
         assert wire.side == "response"
         assert wire.selection() is not None
-        assert driver.screen.selection is not None
-        assert 1 in driver.screen.selection.events
+        assert driver.screen.pointer.selection is not None
+        assert 1 in driver.screen.pointer.selection.events
 
 
 async def test_it_begins_at_the_event_that_is_selected() -> None:
     async with showing(samples.example(REUSED), (120, 40)) as driver:
-        driver.screen.select(driver.screen.opened.at_event(3) if driver.screen.opened else None)  # type: ignore[arg-type]
+        driver.screen.pointer.select(driver.screen.opened.at_event(3) if driver.screen.opened else None)  # type: ignore[arg-type]
         screen = await stepping(driver)
         assert screen.events.cursor == 3
 

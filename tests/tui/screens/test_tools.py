@@ -71,7 +71,7 @@ async def test_enter_goes_to_the_bytes_of_the_keyword() -> None:
         await tools_of(driver)
         await driver.press("g", "j", "tab", "tab", "enter")
         await until(driver.pilot, lambda: driver.app.screen is not None and driver.focused == "wire")
-        selection = driver.screen.selection
+        selection = driver.screen.pointer.selection
         assert selection and selection.pointer.startswith("/tools/1/input_schema/oneOf")
 
 
@@ -79,7 +79,7 @@ async def test_the_tool_that_is_selected_is_shown_first() -> None:
     async with showing(asking(DECLARED)) as driver:
         opened = driver.screen.opened
         assert opened
-        driver.screen.select(opened.at_pointer("request", "/tools/1/name"))
+        driver.screen.pointer.select(opened.at_pointer("request", "/tools/1/name"))
         screen = await tools_of(driver)
         assert screen.chosen() == 1
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from workbench.tui.keys import Key
 from workbench.tui.models.filterguide import filter_lines
 from workbench.tui.models.signs import SIGNS
+from workbench.tui.session_panes import PANES
 from workbench.views.lines import BLANK, Line, Span, line, wrap
 
 Tables = Sequence[tuple[str, Sequence[Key]]]
@@ -34,62 +35,7 @@ _KEYS = 16
 _SELECTION = ("selected", "related", "cursor")
 
 GUIDES: Mapping[str, Guide] = {
-    "exchanges": Guide(
-        "Exchanges",
-        "Every request with its answer, in the order of the session: number, conversation, status, time, what was "
-        "found; with several places in one session the name of its place, o goes to the same turn at another. The "
-        "cursor opens an exchange in all the other panes. F follows the newest of a live session, P stops at meaning.",
-        (
-            "error",
-            "warning",
-            "lane",
-            "carried",
-            "arriving",
-            "held",
-            "made",
-            "passing",
-            "cut",
-            "unread",
-            "call",
-            "reasoning",
-            "mark",
-        ),
-    ),
-    "wire": Guide(
-        "Wire",
-        "The bytes of one side of the exchange. A byte belongs to the value it stands in; moving here selects that "
-        "value everywhere. Lines are laid out for reading, no byte added or left out: v shows them as they were sent.",
-        (*_SELECTION, "error", "warning", "form"),
-    ),
-    "ir": Guide(
-        "IR",
-        "What the bytes say, in words that are the same for every provider: messages, and in them texts, reasoning, "
-        "calls and results. Moving here lights up the bytes.",
-        (*_SELECTION, "error", "call", "reasoning", "media", "unread", "line-end"),
-    ),
-    "reasoning": Guide(
-        "Reasoning",
-        "The ledger of reasoning: for each turn whether the model thought, whether the provider wants it back, and "
-        "whether the client sent it.",
-        (*_SELECTION, "sent"),
-    ),
-    "closure": Guide(
-        "Closure",
-        "Every call with its result. A call is closed when its result stands where the provider expects it.",
-        (*_SELECTION, "closed", "error", "info"),
-    ),
-    "findings": Guide(
-        "Findings",
-        "What is wrong in the whole session, worst first to look at: rule, place, what was seen, what the provider "
-        "answered, and where the rule comes from. The cursor goes to the bytes.",
-        ("error", "warning", "info", "selected", "cursor"),
-    ),
-    "http": Guide(
-        "HTTP",
-        "Everything beside the bodies: headers, request ids, beta flags, rate limits, times, what was redacted, and "
-        "whether the bytes that left the recorder are those that came.",
-        ("cursor", "warning", "form"),
-    ),
+    **{row.id: Guide(row.title, row.about, row.signs) for row in PANES},
     "events": Guide(
         "Events",
         "The stream event by event. Moving steps through it; the message beside it is as it was after that event. "

@@ -64,6 +64,8 @@ class Row(NamedTuple):
 class HttpView(View):
     """Rows in groups."""
 
+    needs_selection = False
+
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         exchange = opened.decoded.exchange
@@ -80,6 +82,12 @@ class HttpView(View):
             return line(Span(row.value, "role"))
         name = Span(row.label, "key", _label(width))
         return line(Span(ARROW[row.side], "muted"), name, " ", Span(row.value, row.style))
+
+    def line(self, item: int, width: int) -> Line:
+        return self.head(item, width)
+
+    def row(self, item: int) -> Row | None:
+        return self.rows[item] if self.rows else None
 
     def body(self, item: int, width: int) -> list[Line]:
         row = self.rows[item]

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.safetext import cells
+from workbench.tui import session_panes
 from workbench.tui.keys import Key
 from workbench.views.lines import Line, Span
 
 Panes = tuple[tuple[str, str], ...]
 """Id and name of each pane of a screen, in the order of their digits."""
 
-PANES: Panes = (
-    ("exchanges", "Exchanges"),
-    ("wire", "Wire"),
-    ("ir", "IR"),
-    ("reasoning", "Reasoning"),
-    ("closure", "Closure"),
-    ("findings", "Findings"),
-    ("http", "HTTP"),
-)
+PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 """Those of the session screen."""
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.tui.selection import Lights, Selection
 from workbench.views.lines import Line
+
+if TYPE_CHECKING:
+    from workbench.tui.models.http import Row
 
 Items = frozenset[int]
 
@@ -13,10 +18,12 @@ class View:
 
     Attributes:
         facts: what stands beside the pane's name, in words.
+        needs_selection: an item that the cursor is on is selected in every pane first, by enter.
         open_at_first: items whose further lines are shown without being asked for.
     """
 
     facts: tuple[str, ...] = ()
+    needs_selection = True
     open_at_first: Items = frozenset()
 
     def count(self) -> int:
@@ -26,6 +33,14 @@ class View:
     def head(self, item: int) -> Line:
         """The line of an item."""
         raise NotImplementedError
+
+    def line(self, item: int, width: int) -> Line:
+        """The same for a width, if that matters."""
+        return self.head(item)
+
+    def row(self, item: int) -> Row | None:
+        """The header or fact of an item that is no part of a body; None for others."""
+        return None
 
     def body(self, item: int, width: int) -> list[Line]:
         """Its further lines."""

@@ -1,4 +1,4 @@
-"""The panes that show one view of the open exchange: IR, reasoning, closure."""
+"""The panes that show one view of the open exchange."""
 
 from __future__ import annotations
 
@@ -16,20 +16,11 @@ if TYPE_CHECKING:
 
 
 class ExchangePane(Pane):
-    """Shows the view of its name.
-
-    Args:
-        id: ``"ir"``, ``"reasoning"`` or ``"closure"``.
-        is_accordion: what the cursor stands on is open; else enter opens it.
-    """
+    """Shows the view of the exchange that its row of ``session_panes`` names."""
 
     view: View | None = None
     noted: Mapping[int, Line] = MappingProxyType({})
     """Marks and notes, by item."""
-
-    def __init__(self, *, id: str, is_accordion: bool) -> None:
-        super().__init__(id=id, classes="side")
-        self.is_accordion = is_accordion
 
     def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         self.view = opened.views[self.id or ""] if opened else None
@@ -50,7 +41,8 @@ class ExchangePane(Pane):
     def head(self, item: int, width: int) -> Line:
         assert self.view
         noted = self.noted.get(item)
-        return behind(self.view.head(item), noted, width) if noted else self.view.head(item)
+        line = self.view.line(item, width)
+        return behind(line, noted, width) if noted else line
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.view
@@ -60,7 +52,7 @@ class ExchangePane(Pane):
         return self.view.nothing(width) if self.view else wrap(self.why_not, width, "muted")
 
     def is_selected(self, item: int) -> bool:
-        return item in self.lit
+        return item in self.lit or bool(self.view and not self.view.needs_selection)
 
     def selection(self) -> Selection | None:
         return self.view.selection(self.cursor) if self.view and self.view.count() else None

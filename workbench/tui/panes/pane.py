@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.tabs import PANES
+from workbench.tui import session_panes
 from workbench.tui.panes.lineview import LineView
 from workbench.views.lines import Span
 
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 class Pane(LineView):
-    """A view of one exchange. Its id is a name of ``tabs.PANES``."""
+    """A view of one exchange. Its id is a name of ``session_panes.PANES``."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        slot = session_panes.row(id).slot
+        self.set_class(slot in session_panes.SIDE_SLOTS, "side")
+        self.set_class(slot not in session_panes.HALVES, "tall")
 
     opened: ExchangeView | None = None
     why_not = ""
@@ -48,8 +54,9 @@ class Pane(LineView):
 
     def say(self, *facts: str) -> None:
         """The pane's digit and name on its border, and words of the moment."""
-        digit, name = next((n, words) for n, (key, words) in enumerate(PANES, 1) if key == self.id)
-        self.title((Span(" · ".join((f"{digit} {name}", *(fact for fact in facts if fact)))),))
+        name = self.id or ""
+        heading = f"{session_panes.digit(name)} {session_panes.row(name).title}"
+        self.title((Span(" · ".join((heading, *(fact for fact in facts if fact)))),))
 
     def light_items(self, lit: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
         """Light items and put the cursor on the first lit one."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.diff import Difference
     from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 PANES = ("tree", "branch-meaning", "branch-bytes")
 

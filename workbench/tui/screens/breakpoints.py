@@ -35,7 +35,7 @@ from workbench.wire.jsontext import JsonIndex
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.remote import Remote
     from workbench.tui.pausing import Pausing
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 PANES = ("points", "why", "held")
 FILTERED = "filter:"
@@ -103,7 +103,7 @@ class BreakpointsScreen(Screen["int | None"]):
         """Something is held, or no longer; or other breakpoints are armed. The cursor goes to what is held first."""
         is_first = not any(row.held for row in self.points.rows)
         held, armed = self.pausing.held, self.pausing.armed
-        numbered = [(each, self.session.number_of(each.exchange)) for each in held]
+        numbered = [(each, self.session.state.number_of(each.exchange)) for each in held]
         kinds = [
             (n, KINDS[n].description if n in KINDS else "what passes this filter")
             for n in dict.fromkeys((*KINDS, *armed))
@@ -142,7 +142,7 @@ class BreakpointsScreen(Screen["int | None"]):
         here = self.points.here
         held = here.held if here else None
         if held:
-            number = self.session.number_of(held.exchange)
+            number = self.session.state.number_of(held.exchange)
             told = pauses.facts(held, number, pausing.now(), self.why.text_width)
             self.why.title(line(f" Why {pauses.named(held, number)} is held "))
         else:
@@ -268,7 +268,7 @@ class BreakpointsScreen(Screen["int | None"]):
         from workbench.tui.screens.confirm import ConfirmScreen
 
         if held := self._for("drop"):
-            name = pauses.named(held, self.session.number_of(held.exchange))
+            name = pauses.named(held, self.session.state.number_of(held.exchange))
             question = f"Drop {name}? The client's connection is broken off; it may ask again."
 
             def drop(is_sure: bool | None) -> None:
@@ -281,7 +281,7 @@ class BreakpointsScreen(Screen["int | None"]):
         from workbench.tui.screens.edit_forms import ContractScreen
 
         if held := self._for("answer"):
-            index = self.session.index_of(held.exchange)
+            index = self.session.state.index_of(held.exchange)
             row = None if index is None else self.session.state.row(index)
 
             def chosen(label: str | None) -> None:
@@ -309,7 +309,7 @@ class BreakpointsScreen(Screen["int | None"]):
     def _edit_request(self, held: Held, body: bytes) -> None:
         from workbench.tui.screens.edit_held import begin
 
-        index = self.session.index_of(held.exchange)
+        index = self.session.state.index_of(held.exchange)
         if index is None:
             self._refuse("the session does not have this request yet: E edits its bytes")
             return
@@ -380,7 +380,7 @@ class BreakpointsScreen(Screen["int | None"]):
 
     def action_show(self) -> None:
         here = self.points.here
-        index = self.session.index_of(here.held.exchange) if here and here.held else None
+        index = self.session.state.index_of(here.held.exchange) if here and here.held else None
         if index is None:
             self._refuse("the session does not have it yet" if here and here.held else "nothing is held there")
         else:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.tui.collating import Source
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
 
 SLICE = 0.1

@@ -33,7 +33,7 @@ from workbench.views.words import size
 if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 
 def begin(session: SessionScreen, node: Node) -> None:

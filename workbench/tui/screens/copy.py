@@ -14,13 +14,13 @@ from workbench.tui import clipboard, keys
 from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
 from workbench.tui.models.copying import Choice, choice_line, choices
-from workbench.tui.panes.http import HttpPane
+from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
 from workbench.views.lines import Line, line
 
 if TYPE_CHECKING:
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 
 class CopyPane(LineView):
@@ -86,10 +86,10 @@ def ask_what_to_copy(screen: SessionScreen) -> None:
     if opened is None:
         screen.notify("no exchange is open", markup=False)
         return
-    selection = (pane.selection() if isinstance(pane, Pane) else None) or screen.selection
+    selection = (pane.selection() if isinstance(pane, Pane) else None) or screen.pointer.selection
     found = screen.findings.cursor if screen.state.findings else None
     finding = screen.state.findings[found] if found is not None else None
-    row = pane.row() if isinstance(pane, HttpPane) else None
+    row = pane.view.row(pane.cursor) if isinstance(pane, ExchangePane) and pane.view else None
     side = (row.side if row else "") or (screen.wire.side if pane is screen.wire or not selection else selection.side)
 
     def copy(choice: Choice | None) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.tui.models.additions import Addition
     from workbench.tui.models.repairs import Offered
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 PAUSE = 0.2
 """Seconds without a key after which what is being written is judged."""

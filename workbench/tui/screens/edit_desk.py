@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.models.studied import Studied
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import HttpRequest
 
 

@@ -17,7 +17,7 @@ from workbench.tui.screens.edit import EditScreen
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
     from workbench.tui.models.studied import Studied
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 WAYS = "s passes on what is made of it · q leaves it held"
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.formats.exporters import Exported, Proof
     from workbench.formats.exporting import Asked
     from workbench.rules.inspection import Inspector
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
 REPAIR_FIRST = "a test keeps what is right: apply a repair (f) or edit the request (e), then export that"

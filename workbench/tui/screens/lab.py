@@ -339,7 +339,7 @@ class LabScreen(LabDesk):
             self.say("no exchange was kept that shows it")
 
     def _open_session(self, opener: Callable[[], Session], column: Column) -> None:
-        from workbench.tui.screens.session import SessionScreen
+        from workbench.tui.screens.session.screen import SessionScreen
 
         label, protocol = column.subject.contract.label, column.subject.protocol
         self.app.push_screen(SessionScreen(opener, label, protocol, 0), self._returned)

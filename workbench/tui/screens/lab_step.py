@@ -273,7 +273,7 @@ class StepScreen(StepDesk):
 
     def action_open(self) -> None:
         """What was sent so far, as a session."""
-        from workbench.tui.screens.session import SessionScreen
+        from workbench.tui.screens.session.screen import SessionScreen
 
         exchanges = self.sampling.exchanges if self.sampling else ()
         if not exchanges:

@@ -35,7 +35,7 @@ from workbench.views.lines import Line, line
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
 SLICE_SECONDS = 0.1
@@ -47,7 +47,7 @@ def of_session(session: SessionScreen) -> None:
 
     def chosen(index: int | None) -> None:
         if index is not None:
-            session.open_exchange(index)
+            session.navigation.open(index)
 
     session.app.push_screen(MetricsScreen(session=session), chosen)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.trials.minimize import Course, Mended
     from workbench.tui.dispatch import Dispatch
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.shrinking import Seen
     from workbench.wire.exchange import HttpRequest
     from workbench.wire.session import Session
@@ -51,7 +51,7 @@ def begin(session: SessionScreen, node: Node) -> None:
 
     def agreed(target: Target, is_agreed: bool | None) -> None:
         if is_agreed:
-            session.agreed.add(origin(target.url))
+            session.actions.agreed.add(origin(target.url))
             show(target)
 
     def chosen(target: Target | None) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.preflight import Preflight
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
 
 
 DROPPED = "leave out the signed blocks that an edit unbinds"
@@ -221,7 +221,7 @@ class SendScreen(Screen[bool]):
         shown = self.shown
         if shown is None:
             self.notify("there is nothing to send", severity="warning", markup=False)
-        elif not shown.outgoing.asks_first or origin(shown.outgoing.request.url) in self.session.agreed:
+        elif not shown.outgoing.asks_first or origin(shown.outgoing.request.url) in self.session.actions.agreed:
             self._go()
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
@@ -231,7 +231,7 @@ class SendScreen(Screen[bool]):
 
     def _answered(self, is_agreed: bool | None) -> None:
         if is_agreed and self.shown:
-            self.session.agreed.add(origin(self.shown.outgoing.request.url))
+            self.session.actions.agreed.add(origin(self.shown.outgoing.request.url))
             self._go()
 
     def _go(self) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.send.sending import Event
     from workbench.tui.preflight import Preflight
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -294,7 +294,7 @@ class AnswerScreen(Screen[bool]):
         self.session.working.ask(lambda workspace: workspace.in_place(recorded, name), self._open)
 
     def _open(self, made: Session) -> None:
-        from workbench.tui.screens.session import SessionScreen
+        from workbench.tui.screens.session.screen import SessionScreen
 
         if self.is_active:
             outgoing = self.sent.outgoing

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Event
     from workbench.tui.dispatch import Dispatch, Heard
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -227,7 +227,7 @@ class Stepper(Screen[None]):
         leaving = pending.leaving
         if leaving is None:
             self.notify(visible(pending.why or "nothing can be sent"), severity="error", markup=False)
-        elif not leaving.asks_first or origin(leaving.request.url) in self.session.agreed:
+        elif not leaving.asks_first or origin(leaving.request.url) in self.session.actions.agreed:
             self._go(pending, leaving)
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
@@ -239,7 +239,7 @@ class Stepper(Screen[None]):
 
     def _agreed(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
         if is_agreed:
-            self.session.agreed.add(origin(leaving.request.url))
+            self.session.actions.agreed.add(origin(leaving.request.url))
             self._go(pending, leaving)
         else:
             self.runs_on = False

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.trials.whatif import Outcome, Variant
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
-    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
 MOST_AT_FIRST = 3

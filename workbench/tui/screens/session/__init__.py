@@ -1,0 +1,1 @@
+"""The session screen: the screen, and the parts that it holds (``screen`` names them)."""

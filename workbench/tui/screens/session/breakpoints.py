@@ -1,0 +1,133 @@
+"""Paused exchanges of a live session: a banner, a notice, and the screen that lists them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.safetext import visible
+from workbench.tui import keys
+from workbench.tui.models import pauses
+from workbench.tui.models.pauses import Held
+from workbench.views.lines import Line, Span
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.timer import Timer
+
+    from workbench.tui.pausing import PausesChanged, Pausing
+    from workbench.tui.screens.breakpoints import BreakpointsScreen
+    from workbench.tui.screens.session.screen import SessionScreen
+
+SECONDS = 12.0
+"""How long the notice of a paused exchange is shown; the banner is there as long as the pause."""
+
+LISTED_IN = 0.3
+"""Seconds within which a paused exchange is in the list of the session, and has a number."""
+
+
+class BreakpointBanner:
+    """Listens to the recorders of the session, and shows what they hold."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self.pausing: Pausing | None = None
+        self._list: BreakpointsScreen | None = None
+        self._path: Path | None = None
+        self._ticking: Timer | None = None
+
+    def listen(self, is_live: bool, path: Path | None = None) -> None:
+        """Listen while a process writes the session; ``path``: its file, once that is known."""
+        self._path = path or self._path
+        if is_live and self._path and self.pausing is None:
+            from workbench.tui.pausing import Pausing
+
+            self.pausing = Pausing(self._path, self.screen.post_message)
+            self.pausing.start()
+        elif not is_live and self.pausing and not self.pausing.recorders:
+            self.pausing.stop()
+            self.pausing = None
+
+    def stop(self) -> None:
+        """Listen no more."""
+        if self.pausing:
+            self.pausing.stop()
+
+    def change(self, message: PausesChanged) -> None:
+        """Show what was paused or released."""
+        screen = self.screen
+        if held := message.came:
+            announce = partial(self._announce, held)
+            if screen.state.index_of(held.exchange) is None:
+                screen.set_timer(LISTED_IN, announce)
+            else:
+                announce()
+        if held := message.ended:
+            name = pauses.named(held, screen.state.number_of(held.exchange))
+            screen.notify(visible(f"{name} is held no longer: {message.how}"), markup=False)
+        if self.held and self._ticking is None:
+            self._ticking = screen.set_interval(1.0, self._tick)
+        screen.exchanges.reload()
+        screen.header.show()
+        if self._list and self._list.is_attached:
+            self._list.refresh_pauses()
+
+    @property
+    def held(self) -> list[Held]:
+        """The paused exchanges, the oldest first."""
+        return self.pausing.held if self.pausing else []
+
+    def _announce(self, held: Held) -> None:
+        """Notify of a paused exchange, unless the person is looking at the list of them."""
+        is_listed = self._list is not None and self._list.is_current
+        if is_listed or held not in self.held:
+            return
+        title = f"{pauses.SIGN} {pauses.named(held, self.screen.state.number_of(held.exchange))} is held: {held.why}"
+        words = visible(pauses.announced(held, self._key))
+        self.screen.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
+
+    def _tick(self) -> None:
+        """Each second: paint how long the pause has lasted, and how long the client still waits."""
+        if self.screen.is_current:
+            self.screen.header.show()
+        if self._ticking and not self.held:
+            self._ticking.stop()
+            self._ticking = None
+
+    @property
+    def _key(self) -> str:
+        return self.screen.keymap.row(keys.table()["session.breaks"]).show
+
+    def banner(self) -> list[Line]:
+        """The line below the header; none if nothing is paused."""
+        held = self.held
+        if not held:
+            return []
+        from workbench.tui.pausing import now
+
+        number = self.screen.state.number_of(pauses.first_to_decide(held).exchange)
+        return [pauses.banner(held, number, self._key, now())]
+
+    def line_of(self, exchange: str) -> Line:
+        """The sign of a paused exchange, for its row."""
+        is_held = any(held.exchange == exchange for held in self.held)
+        return (Span(f"{pauses.SIGN} held", "warning strong"),) if is_held else ()
+
+    # Action.
+
+    def breaks(self) -> None:
+        """Open the list of paused exchanges and breakpoints."""
+        if self.pausing is None or not self.pausing.recorders:
+            over = "this session is not being recorded: breakpoints are those of a live one"
+            self.screen.notify("its recorder takes no breakpoints" if self.screen.state.is_live else over, markup=False)
+            return
+        from workbench.tui.screens.breakpoints import BreakpointsScreen
+
+        def show(index: int | None) -> None:
+            self._list = None
+            if index is not None:
+                self.screen.navigation.open(index)
+
+        self._list = BreakpointsScreen(self.screen, self.pausing)
+        self.screen.app.push_screen(self._list, show)

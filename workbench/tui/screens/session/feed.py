@@ -1,0 +1,94 @@
+"""What the inspection of a session reports, as it reaches the session screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.safetext import visible
+from workbench.views.lines import Line, Span, joined
+
+if TYPE_CHECKING:
+    from workbench.rules.inspection import Inspected
+    from workbench.tui.opened import ExchangeView
+    from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.service import Listed, Trouble
+
+
+class SessionFeed:
+    """Puts into the screen what the inspector's thread found: the list, rows, an opened exchange, a failure."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+
+    def list(self, message: Listed) -> None:
+        """Show the list of exchanges of a session that has been opened."""
+        screen = self.screen
+        screen.state.list(message.name, message.summaries, message.damage, message.about)
+        screen.noting.load()
+        screen.exchanges.note_line = self._marks_of
+        for damage in message.damage[:3]:
+            screen.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
+        screen.call_after_refresh(screen.panes.furnish)
+        screen.ahead.release()
+        screen.breakpoints.listen(message.is_live, message.path)
+        screen.follower.update(message)
+
+    def _marks_of(self, exchange: str) -> Line:
+        """Signs for the row of an exchange: it is paused, it has branches, people marked it."""
+        screen = self.screen
+        marks = (
+            screen.breakpoints.line_of(exchange),
+            screen.working.line_of(exchange),
+            screen.noting.line_of(exchange),
+        )
+        return joined(marks, Span(" "))
+
+    def add_rows(self, rows: tuple[Inspected, ...]) -> None:
+        """Show what has been inspected so far."""
+        screen = self.screen
+        was_done = screen.state.is_done
+        screen.state.update(rows)
+        screen.filtering.rows_came()
+        screen.refresh_lists()
+        screen.navigation.rows_arrived()
+        if screen.state.is_done and not was_done:
+            screen.working.load()
+        screen.follower.announce_first_break()
+
+    async def open_exchange(self, opened: ExchangeView) -> None:
+        """Show an exchange that has been opened, if it is still wanted."""
+        screen = self.screen
+        await screen.panes.furnish()
+        if opened.index != screen.navigation.goal.exchange:
+            return
+        self._show_findings_of(opened)
+        screen.show_exchange(opened)
+        screen.noting.show()
+        screen.searching.again()
+        screen.navigation.arrive(opened)
+        screen.follower.compare_clients(opened)
+        screen.ahead.release()
+
+    def _show_findings_of(self, opened: ExchangeView) -> None:
+        """List the findings of the request that is shown: the recorded one, or its branch."""
+        screen = self.screen
+        is_branch = screen.standing.is_branch(opened.index)
+        if screen.state.branch(opened.index, opened.row if is_branch else None):
+            screen.mending.forget()
+            screen.refresh_lists()
+        if screen.working.line_of(opened.row.summary.id):
+            screen.standing.look(opened.index)
+
+    def fail(self, message: Trouble) -> None:
+        """Show why an exchange, or the rest of the session, cannot be read."""
+        screen = self.screen
+        if message.index is None:
+            screen.state.trouble = message.text
+            screen.refresh_lists()
+            if screen.opened is None:
+                screen.show_exchange(None, message.text)
+        elif message.index == screen.navigation.goal.exchange:
+            screen.navigation.fail()
+            screen.show_exchange(None, message.text)
+        screen.notify(visible(message.text), severity="error", markup=False)
+        screen.ahead.release()

@@ -1,0 +1,132 @@
+"""Following a session that grows: what is selected and seen stays where it is, unless the newest is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.safetext import clip, visible
+from workbench.tui.models.findings import first_break
+from workbench.tui.panes.pane import Pane
+from workbench.views.words import RESPONSE
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import ExchangeView
+    from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.screens.stream import StreamScreen
+    from workbench.tui.selection import Selection
+    from workbench.tui.service import Listed, SessionGrew
+
+
+class LiveFollower:
+    """Shows what a live session gains.
+
+    Attributes:
+        is_following: the newest exchange is shown, until the person moves.
+        stream: the screen on the stream of the open exchange, which grows with it; None if it is closed.
+    """
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self.is_following = False
+        self.stream: StreamScreen | None = None
+        self._is_break_known: bool | None = None
+
+    def grow_session(self, message: SessionGrew) -> None:
+        """Show more exchanges, or the end of the recording."""
+        was_live = self.screen.state.is_live
+        self.update(message)
+        if was_live and not message.is_live:
+            self.screen.notify("the recording has ended", markup=False)
+
+    def update(self, message: Listed | SessionGrew) -> None:
+        """Show the list of exchanges as it is now."""
+        self.screen.state.follow(message.summaries, is_live=message.is_live, about=message.about)
+        self.screen.refresh_lists()
+        if not message.summaries:
+            self.screen.show_exchange(None, self.screen.state.waiting())
+
+    def announce_first_break(self) -> None:
+        """Notify of the first break of a session that had none."""
+        state = self.screen.state
+        if not state.is_done:
+            return
+        number = first_break(state.findings)
+        finding = None if number is None else state.findings[number]
+        is_broken = finding is not None and finding.severity == "error"
+        if finding and is_broken and self._is_break_known is False:
+            where = f"first break, in exchange {finding.exchange + 1:,} (n goes there)"
+            self.screen.notify(clip(visible(finding.message), 200), title=where, severity="error", markup=False)
+        self._is_break_known = bool(self._is_break_known) or is_broken
+
+    def grow(self, opened: ExchangeView) -> None:
+        """Show more of the open exchange."""
+        screen, before = self.screen, self.screen.opened
+        if before is None or not before.index == opened.index == screen.navigation.goal.exchange:
+            return
+        screen.opened = opened
+        for pane in screen.query(Pane):
+            pane.grow(opened)
+        if screen.pointer.selection and not self.show_newest(opened):
+            screen.pointer.selection = _grown(screen.pointer.selection, before, opened)
+            found = opened.lights(screen.pointer.selection)
+            for pane in screen.query(Pane):
+                pane.light(screen.pointer.selection, found, is_source=True)  # no cursor moves
+        if self.stream:
+            self.stream.grow(opened.decoded)
+        self.compare_clients(opened)
+        screen.header.show()
+
+    def show_newest(self, opened: ExchangeView) -> bool:
+        """While following: select the last event of a response that is arriving. Returns whether there is one."""
+        events = opened.decoded.events
+        if not (self.is_following and events and opened.decoded.is_arriving):
+            return False
+        wire = self.screen.wire
+        wire.show_side(RESPONSE)
+        self.screen.pointer.select(opened.at_event(len(events) - 1), source=wire)
+        wire.move_to(wire.count() - 1)
+        return True
+
+    def compare_clients(self, opened: ExchangeView) -> None:
+        """Have the IR pane say if usual clients build something else from the stream, once it has ended."""
+        if opened.decoded.events and not opened.decoded.is_arriving:
+            from workbench.tui.sdks import comparing
+
+            self.screen.inspecting.do(comparing(self.screen, opened))
+
+    def go_to_newest(self) -> None:
+        """While following: open the newest exchange that passes the filter, if another one is open."""
+        shown = self.screen.state.shown
+        if self.is_following and shown and shown[-1] != self.screen.navigation.goal.exchange:
+            self.screen.navigation.open(shown[-1])
+            self.is_following = True
+
+    def pause(self, is_paused: bool) -> None:
+        """Stop inspecting exchanges that nobody asked for, or resume."""
+        self.screen.state.is_paused = is_paused
+        self.screen.inspecting.pause(is_paused)
+        self.screen.refresh_lists()
+
+    # Actions.
+
+    def follow(self) -> None:
+        """Follow the newest exchange, or stop."""
+        if not self.screen.state.is_live and not self.is_following:
+            self.screen.notify("the session is over: there is nothing to follow", markup=False)
+            return
+        self.is_following = not self.is_following
+        self.go_to_newest()
+        self.screen.header.show()
+
+    def inspect(self) -> None:
+        """Resume the inspection."""
+        self.pause(False)
+
+
+def _grown(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
+    """The selection, with what has been added to it."""
+    number = before.node_of(selection.side, selection.pointer, selection.events)
+    if number is None or before.at_node(number) != selection:
+        return selection
+    now = opened.node_of(selection.side, selection.pointer, selection.events)
+    return selection if now is None else opened.at_node(now)

@@ -1,0 +1,59 @@
+"""The header and the footer of the session screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.safetext import clip
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.models.headline import headline
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.views.lines import Line
+
+
+class Header:
+    """What the session is and what is shown of it; below that whatever needs to be seen at once; and the keys."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+
+    def show(self) -> None:
+        """Paint the header and the footer again."""
+        screen, state, opened = self.screen, self.screen.state, self.screen.opened
+        row = opened.row if opened else None
+        mode = state.mode(is_following=screen.follower.is_following)
+        upstream = state.upstream(row.summary if row else None)
+        lines = headline(state.name, row, screen.size.width, self._progress(), mode, upstream, state.key())
+        lines += self._banners()
+        bar = screen.query_one("#headline", Bar)
+        bar.styles.height = len(lines)
+        bar.show(lines)
+        self.show_keys()
+
+    def _progress(self) -> str:
+        """How much of the session is shown, and known."""
+        state, opened = self.screen.state, self.screen.opened
+        shown = state.shown_words(opened.index if opened else None)
+        return " · ".join(f for f in (shown, state.progress(), clip(state.made(), 24)) if f)
+
+    def _banners(self) -> list[Line]:
+        screen = self.screen
+        key = screen.keymap.row(keys.table()["session.branch"]).show
+        switch = screen.standing.banner(screen.opened.index, key, screen.size.width) if screen.opened else None
+        return [*screen.breakpoints.banner(), *([switch] if switch else [])]
+
+    def show_keys(self) -> None:
+        """Name the keys that are of use now, and how the search is going."""
+        searching = self.screen.searching
+        search = f"/{clip(searching.wanted, 20)}  {searching.words()}  " if searching.wanted else ""
+        self.screen.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else self._keys_of_use(), search)
+
+    def _keys_of_use(self) -> Sequence[keys.Key]:
+        """The keys of the screen, those first that are of use for what is shown."""
+        opened = self.screen.opened
+        has_branch = opened and self.screen.standing.has_branch(opened.index)
+        return keys.WITH_BRANCH if has_branch else keys.SESSION

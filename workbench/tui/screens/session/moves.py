@@ -1,0 +1,135 @@
+"""Actions of the session screen that move in the session: next break, next exchange, where a fault began, back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from workbench.safetext import visible
+from workbench.tui.models import findings as walk
+from workbench.tui.service import Answer, guarded
+from workbench.views.words import REQUEST, RESPONSE
+
+if TYPE_CHECKING:
+    from workbench.contracts import Finding
+    from workbench.errors import WorkbenchError
+    from workbench.rules.inspection import Inspector
+    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.screens.session.navigation import Navigation
+    from workbench.tui.screens.session.screen import SessionScreen
+
+
+class SessionMoves:
+    """Finds the place that a key goes to; ``navigation`` goes there."""
+
+    def __init__(self, screen: SessionScreen, navigation: Navigation) -> None:
+        self.screen, self.navigation = screen, navigation
+
+    def next(self, step: int) -> None:
+        """Go to the next break, or the next match of a search."""
+        if self.screen.searching.wanted:
+            self.screen.searching.match(step)
+            return
+        self._walk(step, walk.worst(self.screen.state.findings), "break")
+
+    def warning(self, step: int) -> None:
+        """Go to the next warning."""
+        self._walk(step, "warning", "warning")
+
+    def _walk(self, step: int, severity: str, noun: str) -> None:
+        """Go to the next finding of a severity, or say that there is none."""
+        state = self.screen.state
+        cursor, here = self.screen.findings.cursor, self.navigation.goal.exchange or 0
+        current = cursor if cursor in state.numbers_of(here) else None
+        number = walk.next_of(severity, state.findings, current, here, step)
+        if number is not None:
+            self.navigation.go_to_finding(number)
+        elif state.is_done:
+            self.screen.notify(f"no {'further' if step > 0 else 'earlier'} {noun}", markup=False)
+        else:
+            self.screen.notify(f"no {noun} up to exchange {len(state.rows):,}; still inspecting", markup=False)
+
+    def exchange(self, step: int) -> None:
+        """Go to the next exchange, or the one before."""
+        target = self.screen.exchanges.neighbour(self.navigation.goal.exchange or 0, step)
+        if target is not None:
+            self.navigation.open(target)
+        elif self.screen.state.is_filtered:
+            words = f"no {'further' if step > 0 else 'earlier'} exchange passes the filter"
+            self.screen.notify(words, markup=False)
+
+    def side(self) -> None:
+        """Show the other side on the wire."""
+        if self.screen.opened:
+            wire = self.screen.wire
+            wire.show_side(RESPONSE if wire.side == REQUEST else REQUEST)
+
+    def origin(self) -> None:
+        """Go to where the fault of the finding began; else to the same turn at the other hop."""
+        finding, state = self.screen.findings.current, self.screen.state
+        number = walk.origin_of(finding, state.findings) if finding else None
+        is_of_here = self.screen.findings.cursor in state.numbers_of(self.navigation.goal.exchange or 0)
+        if finding and not self._is_about(finding) and is_of_here:
+            self.navigation.go_to_finding(self.screen.findings.cursor)
+        elif finding is None or finding.origin is None or (state.hop_columns and not self._is_about(finding)):
+            self.go_to_other_hop("where this began is not in the recording" if finding else "")
+        elif finding.origin.exchange == finding.exchange:
+            self.go_to_other_hop("it began in this exchange")
+        elif number is not None:
+            self.navigation.go_to_finding(number)
+        else:
+            self.navigation.open(finding.origin.exchange)
+
+    def _is_about(self, finding: Finding) -> bool:
+        return finding.exchange == self.navigation.goal.exchange
+
+    def go_to_other_hop(self, why_not: str = "") -> None:
+        """Show the same turn where it was recorded at another hop.
+
+        Args:
+            why_not: the notice in a session of one hop.
+        """
+        screen, opened = self.screen, self.screen.opened
+        if opened is None or not screen.state.hop_columns:
+            screen.notify(why_not or "nothing is wrong, and nothing was recorded at another place", markup=False)
+            return
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.tui.pairing import paired
+
+            found = paired(inspector, opened.index)
+            return Answer(lambda: show(found))
+
+        def show(found: int | None) -> None:
+            if found is None:
+                screen.notify("this turn was not recorded at another place", markup=False)
+            else:
+                self.navigation.open(found)
+
+        screen.inspecting.do(guarded(job, lambda why: screen.notify(visible(why), severity="warning", markup=False)))
+
+    def leave(self) -> None:
+        """End what hides most: a search, the reading for a filter, the zoom, the inspection; else go back."""
+        screen = self.screen
+        if screen.searching.wanted:
+            screen.searching.end()
+            screen.header.show_keys()
+        elif screen.filtering.is_reading:
+            screen.filtering.stop()
+        elif screen.has_class("-zoom"):
+            screen.panes.zoom()
+        elif not screen.state.is_done and not screen.state.is_paused:
+            screen.follower.pause(True)
+        elif screen.panes.focused != "findings":
+            screen.panes.focus("findings")
+        else:
+            self.back()
+
+    def back(self, error: WorkbenchError | OSError | None = None) -> None:
+        """Go back to the screen below; to Home if there is none; out of the program if nothing could be opened."""
+        app = cast("WorkbenchApp", self.screen.app)
+        if len(app.screen_stack) > 1:
+            self.screen.dismiss(error)
+        elif error:
+            app.leave(error)
+        else:
+            app.go_home()

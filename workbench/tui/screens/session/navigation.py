@@ -1,0 +1,160 @@
+"""Going to an exchange, a finding or a byte of the session, and saying why one cannot be shown yet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.tui.models import findings as walk
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.screens.session.goal import Goal
+from workbench.views.words import REQUEST
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import ExchangeView
+    from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.selection import Spot
+
+PATIENCE = 0.2
+"""Seconds after which an exchange that is not open yet is announced."""
+
+
+class Navigation:
+    """Where the session screen is, and where it is going.
+
+    Attributes:
+        goal: what is to be shown; the open exchange, once it is there.
+    """
+
+    def __init__(self, screen: SessionScreen, exchange: int | None) -> None:
+        self.screen = screen
+        self.goal = Goal(exchange, is_tentative=exchange is None)
+
+    @property
+    def here(self) -> ExchangeView | None:
+        """The open exchange, if it is the one that is wanted."""
+        opened = self.screen.opened
+        return opened if opened and opened.index == self.goal.exchange else None
+
+    # Going somewhere.
+
+    def open(self, exchange: int) -> None:
+        """Show an exchange."""
+        self.go(Goal(exchange))
+
+    def go(self, goal: Goal) -> None:
+        """Show an exchange, and a place in it."""
+        assert goal.exchange is not None
+        self.stay()
+        self.goal = goal
+        self.screen.inspecting.ask(goal.exchange)
+        self.screen.set_timer(PATIENCE, self.announce)
+
+    def stay(self) -> None:
+        """Let nothing that is found or arrives later move the selection."""
+        self.choose()
+        self.screen.follower.is_following = False
+
+    def choose(self) -> None:
+        """Keep the exchange: the person chose it."""
+        self.goal = replace(self.goal, is_tentative=False)
+
+    def fail(self) -> None:
+        """Note that the wanted exchange cannot be opened."""
+        self.goal = replace(self.goal, is_failed=True)
+
+    def arrive(self, opened: ExchangeView) -> None:
+        """Select the place of the goal in the exchange that has been opened."""
+        screen, goal = self.screen, self.goal
+        held = screen.state.found_in(opened.index)
+        found = next((h for h in held if h[0] == goal.finding), held[0] if held else None)
+        if goal.event is not None:
+            screen.pointer.select(opened.at_event(goal.event))
+        elif goal.byte is not None:
+            screen.pointer.select(opened.at_byte(REQUEST, goal.byte))
+        elif goal.note is not None:
+            side, pointer = goal.note
+            screen.pointer.select(opened.at_pointer(side, pointer) if side else opened.at_start())
+        elif found is None:
+            if not screen.follower.show_newest(opened):
+                screen.pointer.select(opened.at_start())
+        else:
+            screen.findings.move_to(found[0])
+            screen.pointer.select(opened.at_finding(found[1]), source=screen.findings)
+        self.goal = replace(goal, note=None)
+
+    def announce(self) -> None:
+        """Say which exchange is being opened, if that takes long."""
+        state, wanted = self.screen.state, self.goal.exchange
+        if wanted is None or self.here:
+            return
+        if not self.screen.panes.is_furnished or self.goal.is_failed or state.trouble:
+            return
+        if wanted < len(state.rows):
+            self.screen.wire.say(f"decoding exchange {wanted + 1:,} …")
+        else:
+            why = f"exchange {wanted + 1:,} is shown as soon as it is inspected"
+            self.screen.show_exchange(None, f"{why}: {state.progress()}")
+
+    def rows_arrived(self) -> None:
+        """Go to the first break once there is one; say how far the inspection is while the exchange is awaited."""
+        if self.goal.is_tentative:
+            self._go_to_first_break()
+        wanted = self.goal.exchange
+        if self.screen.opened is None and wanted is not None and wanted >= len(self.screen.state.rows):
+            self.announce()
+
+    def _go_to_first_break(self) -> None:
+        """To the first error as soon as there is one, at the end to the first warning; until then to the beginning."""
+        state = self.screen.state
+        number = walk.first_break(state.findings)
+        if number is not None and (state.is_done or state.findings[number].severity == "error"):
+            self.go_to_finding(number)
+            if isinstance(self.screen.focused, LineView):  # else somebody types
+                self.screen.panes.focus("findings")
+        elif self.goal.exchange is None and state.rows:
+            self.go(Goal(0, is_tentative=not state.is_done))
+
+    def go_to_finding(self, number: int) -> None:
+        """Show a finding of the session and its bytes."""
+        screen = self.screen
+        finding = screen.state.findings[number]
+        screen.findings.move_to(number)
+        screen.panes.bring_bytes_to_front()
+        if self.here and self.here.index == finding.exchange:
+            screen.pointer.select(self.here.at_finding(finding), source=screen.findings)
+        else:
+            self.go(Goal(finding.exchange, finding=number))
+
+    def go_to_event(self, event: int | None) -> None:
+        """Come back from the stream, to an event of the open response on the wire."""
+        screen = self.screen
+        screen.follower.stream = None
+        screen.header.show()
+        if event is not None and screen.opened:
+            screen.pointer.select(screen.opened.at_event(event))
+            screen.panes.focus("wire")
+
+    def go_to_byte(self, place: tuple[int, int] | None) -> None:
+        """Show a byte of a request, given as (exchange, offset)."""
+        if place is None:
+            return
+        index, offset = place
+        if self.here and self.here.index == index:
+            self.screen.pointer.select(self.here.at_byte(REQUEST, offset))
+        else:
+            self.go(Goal(index, byte=offset))
+        self.screen.panes.focus("wire")
+
+    def go_to_spot(self, place: Spot | None) -> None:
+        """Show a place that another screen found, on the wire."""
+        if place is None:
+            return
+        opened = self.screen.opened
+        if place.side == REQUEST:
+            self.go_to_byte((place.exchange, place.offset))
+        elif opened and opened.index == place.exchange:
+            self.screen.pointer.select(opened.at_byte(place.side, place.offset))
+            self.screen.panes.focus("wire")
+        else:
+            self.open(place.exchange)

@@ -1,0 +1,301 @@
+"""The session screen: an inspected session, driven by one selection."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from textual import events, getters, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.errors import WorkbenchError
+from workbench.safetext import visible
+from workbench.tui import keys
+from workbench.tui.ahead import TypedAhead
+from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.keymap import keymap_of
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.findings import FindingsPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.pane import Pane
+from workbench.tui.panes.timeline import TimelinePane
+from workbench.tui.screens.session.actions import SessionActions
+from workbench.tui.screens.session.breakpoints import BreakpointBanner
+from workbench.tui.screens.session.feed import SessionFeed
+from workbench.tui.screens.session.follow import LiveFollower
+from workbench.tui.screens.session.header import Header
+from workbench.tui.screens.session.layout import PaneLayout
+from workbench.tui.screens.session.moves import SessionMoves
+from workbench.tui.screens.session.navigation import Navigation
+from workbench.tui.screens.session.pointer import Pointer
+from workbench.tui.searching import Searching
+from workbench.tui.service import (
+    Answer,
+    ExchangeGrew,
+    ExchangeOpened,
+    Inspecting,
+    Listed,
+    NotOpened,
+    Opener,
+    RowsCame,
+    SessionGrew,
+    Trouble,
+)
+from workbench.tui.state import SessionState
+
+if TYPE_CHECKING:
+    from workbench.tui.filtering import Filtering
+    from workbench.tui.keymap import Keymap
+    from workbench.tui.mending import Mending
+    from workbench.tui.noting import Noting
+    from workbench.tui.opened import ExchangeView
+    from workbench.tui.panes.wire import WirePane
+    from workbench.tui.pausing import PausesChanged, PausingTrouble
+    from workbench.tui.standing import Standing
+    from workbench.tui.working import Working
+    from workbench.wire.session import Session
+
+FEW = 5
+"""Exchanges for which a small timeline does."""
+
+
+class SessionScreen(Screen[WorkbenchError | OSError | None]):
+    """One session. It is dismissed with the error if the session cannot be opened.
+
+    It holds what is shown; its parts, each in a module, do the rest: arrange the panes, follow a live session, go
+    somewhere, open other screens.
+
+    Args:
+        source: a session, or how to open one; then it is opened, and closed, in a thread.
+        provider: contract to use, None to choose one for each exchange.
+        protocol: protocol to use, None to find it for each exchange.
+        exchange: index of the exchange to open at; None for the first break.
+    """
+
+    CSS_PATH = "session.tcss"
+    BINDINGS = keys.bindings(keys.SESSION)
+
+    exchanges = getters.query_one("#exchanges", TimelinePane)
+    findings = getters.query_one("#findings", FindingsPane)
+
+    def __init__(
+        self,
+        source: Session | Opener,
+        provider: str | None = None,
+        protocol: str | None = None,
+        exchange: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.inspecting = Inspecting(source, provider, protocol)
+        self.state = SessionState()
+        self.opened: ExchangeView | None = None
+        self._why_not = ""
+        self.panes = PaneLayout(self, lambda: self.show_exchange(self.opened, self._why_not))
+        self.header = Header(self)
+        self.navigation = Navigation(self, exchange)
+        self.moves = SessionMoves(self, self.navigation)
+        self.pointer = Pointer(self)
+        self.feed = SessionFeed(self)
+        self.follower = LiveFollower(self)
+        self.breakpoints = BreakpointBanner(self)
+        self.actions = SessionActions(self)
+        self.searching = Searching(self)
+        self.ahead = TypedAhead(self)
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        from workbench.tui.filtering import Filtering
+
+        return Filtering(self)
+
+    @cached_property
+    def noting(self) -> Noting:
+        from workbench.tui.noting import Noting
+
+        return Noting(self)
+
+    @cached_property
+    def mending(self) -> Mending:
+        from workbench.tui.mending import Mending
+
+        return Mending(self)
+
+    @cached_property
+    def standing(self) -> Standing:
+        from workbench.tui.standing import Standing
+
+        return Standing(self)
+
+    @cached_property
+    def working(self) -> Working:
+        from workbench.tui.working import Working
+
+        return Working(self)
+
+    @property
+    def wire(self) -> WirePane:
+        """The pane of the bytes, once it is there."""
+        from workbench.tui.panes.wire import WirePane
+
+        return self.query_one("#wire", WirePane)
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys as the user has them."""
+        return keymap_of(self.app)
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        yield TabBar(id="tabs")
+        with Container(id="body"):
+            yield TimelinePane(self.state, id="exchanges")
+        yield FindingsPane(self.state, id="findings")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._begin)
+        self.show_exchange(None)
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.panes.focus("exchanges")
+
+    def _begin(self) -> None:
+        """Do what the first paint did not wait for."""
+        self._inspect()
+        if self.navigation.goal.exchange is not None:
+            self.panes.focused = "wire"
+            self.navigation.open(self.navigation.goal.exchange)
+
+    @work(thread=True, group="inspect", exit_on_error=False)
+    def _inspect(self) -> None:
+        self.inspecting.run(self.post_message)
+
+    def on_unmount(self) -> None:
+        self.inspecting.stop()
+        self.breakpoints.stop()
+
+    # What is shown.
+
+    def show_exchange(self, opened: ExchangeView | None, why_not: str = "opening …") -> None:
+        """Show an exchange in every pane, or none and why."""
+        self.opened, self._why_not = opened, why_not
+        for pane in self.query(Pane):
+            pane.open(opened, why_not)
+        self.header.show()
+
+    def refresh_lists(self) -> None:
+        """Show what more is known of the session."""
+        self.exchanges.grew()
+        self.findings.grew()
+        self.set_class(not self.state.findings, "-calm")
+        self.set_class(len(self.state.summaries) <= FEW, "-few")
+        self.header.show()
+        self.follower.go_to_newest()
+
+    # Messages.
+
+    def on_not_opened(self, message: NotOpened) -> None:
+        self.moves.back(message.error)
+
+    def on_listed(self, message: Listed) -> None:
+        self.feed.list(message)
+
+    def on_session_grew(self, message: SessionGrew) -> None:
+        self.breakpoints.listen(message.is_live)
+        self.follower.grow_session(message)
+
+    def on_rows_came(self, message: RowsCame) -> None:
+        self.feed.add_rows(message.rows)
+
+    async def on_exchange_opened(self, message: ExchangeOpened) -> None:
+        await self.feed.open_exchange(message.opened)
+
+    def on_exchange_grew(self, message: ExchangeGrew) -> None:
+        self.follower.grow(message.opened)
+
+    def on_answer(self, message: Answer) -> None:
+        message.deliver()
+
+    def on_trouble(self, message: Trouble) -> None:
+        self.feed.fail(message)
+
+    def on_pauses_changed(self, message: PausesChanged) -> None:
+        self.breakpoints.change(message)
+
+    def on_pausing_trouble(self, message: PausingTrouble) -> None:
+        self.notify(visible(message.text), title="breakpoints", severity="warning", markup=False)
+
+    def on_resize(self) -> None:
+        self.header.show()
+        self.panes.show_tabs()
+
+    def on_screen_resume(self) -> None:
+        """Show the branch to which another screen may have led."""
+        if self.opened and self.working.is_begun:
+            self.standing.look(self.opened.index)
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.panes.focus(message.name)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, Pane) and event.widget.id:
+            self.panes.note_focus(event.widget.id)
+
+    def on_findings_pane_explained(self, message: FindingsPane.Explained) -> None:
+        """Look for the repairs of the finding under the cursor."""
+        self.mending.want(message.finding)
+        self.findings.repairs_of = self.mending.repairs_of
+        self.findings.reload()
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        self.pointer.move(message.view)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.pointer.enter(message.view)
+
+    def on_key(self, event: events.Key) -> None:
+        self.pointer.explain(event.key)
+
+    # Actions of the key table; most of them belong to a part.
+
+    action_pane = ActionOf("panes")
+    action_show = ActionOf("panes")
+    action_zoom = ActionOf("panes")
+    action_next = ActionOf("moves")
+    action_warning = ActionOf("moves")
+    action_exchange = ActionOf("moves")
+    action_side = ActionOf("moves")
+    action_origin = ActionOf("moves")
+    action_follow = ActionOf("follower")
+    action_inspect = ActionOf("follower")
+    action_breaks = ActionOf("breakpoints")
+    action_search = ActionOf("searching", "ask")
+    action_match = ActionOf("searching")
+    action_filter = ActionOf("filtering", "ask")
+    action_mark = ActionOf("noting")
+    action_note = ActionOf("noting", "ask")
+    action_next_mark = ActionOf("noting", "next")
+    action_stream = ActionOf("actions")
+    action_diff = ActionOf("actions")
+    action_compare = ActionOf("actions")
+    action_repairs = ActionOf("actions")
+    action_edit = ActionOf("actions")
+    action_branches = ActionOf("actions")
+    action_send = ActionOf("actions")
+    action_continue = ActionOf("actions", "continue_conversation")
+    action_minimize = ActionOf("actions")
+    action_what_if = ActionOf("actions")
+    action_lab = ActionOf("actions")
+    action_metrics = ActionOf("actions")
+    action_export = ActionOf("actions")
+    action_convert = ActionOf("actions")
+    action_tools = ActionOf("actions")
+    action_matrix = ActionOf("actions")
+    action_arguments = ActionOf("actions")
+    action_copy = ActionOf("actions")
+    action_leave = ActionOf("moves")
+    action_back = ActionOf("moves")
+    action_branch = ActionOf("standing", "switch_shown")
