@@ -11,12 +11,12 @@ from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.breakpoints import BreakpointsScreen
 from workbench.tui.screens.comparing import ComparingScreen
-from workbench.tui.screens.continuing import ContinuingScreen
+from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.correcting import CorrectingScreen
 from workbench.tui.screens.diff import DiffScreen
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen

@@ -7,7 +7,7 @@ from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.copy import CopyScreen
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
@@ -27,7 +27,7 @@ async def repaired(driver: Driver) -> None:
     await driver.press("f")
     await until(driver.pilot, lambda: isinstance(driver.app.screen, RepairsScreen))
     await driver.press("a")
-    await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen) and driver.app.screen.is_settled)
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen) and driver.app.screen.study.is_settled)
     await driver.press("q")
     await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
     await shows_branch(driver, True)

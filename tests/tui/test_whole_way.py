@@ -14,7 +14,7 @@ from tests.tui.driving import screen_text, until
 from workbench.config import resources
 from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportScreen, WhereScreen
 from workbench.tui.screens.form import Form
 from workbench.tui.screens.home import HomeScreen
@@ -107,7 +107,7 @@ async def mend(person: Person, rule: str, repair: str) -> None:
     await person.comes_to(RepairsScreen)
     await person.sees(repair)
     await person.presses("a")
-    await person.comes_to(EditScreen, lambda s: s.is_settled and not s.waiting)
+    await person.comes_to(EditScreen, lambda s: s.study.is_settled and not s.study.waiting)
     await person.sees("✓ accepts")
 
 

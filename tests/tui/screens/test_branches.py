@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.tui.driving import Driver, screen_text, until
 from tests.tui.screens.test_edit import editing, session
 from workbench.tui.screens.branches import BranchesScreen
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 
 
 def tree(driver: Driver) -> BranchesScreen:
@@ -34,7 +34,7 @@ async def test_branches_are_walked_named_compared_and_gone_to() -> None:
         await until(driver.pilot, lambda: "you stand at: message 3 duplicated" in driver.text)
         await driver.press("g", "j", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))
-        await until(driver.pilot, lambda: "short" in screen_text(driver.app) and edit.screen.is_settled)
+        await until(driver.pilot, lambda: "short" in screen_text(driver.app) and edit.screen.study.is_settled)
         assert len(edit.body["messages"]) == 2
 
 

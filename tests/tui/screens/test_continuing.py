@@ -18,7 +18,7 @@ from workbench.send.loop import Answer, Ended, Reason, Send
 from workbench.simulator import Simulator
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
-from workbench.tui.screens.continuing import ContinuingScreen
+from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
 from workbench.tui.screens.correcting import CorrectingScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.exchange import State
@@ -54,9 +54,12 @@ async def continuing(driver: Driver) -> ContinuingScreen:
 
 async def pending(driver: Driver, screen: ContinuingScreen, kind: type[Step], done: int) -> Step:
     """Until so many steps are done and the next one is of a kind."""
-    await until(driver.pilot, lambda: len(screen.done) == done and screen.pending and not screen.is_sending)
-    assert screen.pending
-    step = screen.pending.step
+    await until(
+        driver.pilot,
+        lambda: len(screen.stepper.done) == done and screen.stepper.pending and not screen.stepper.is_sending,
+    )
+    assert screen.stepper.pending
+    step = screen.stepper.pending.step
     assert isinstance(step, kind), step
     return step
 
@@ -70,10 +73,10 @@ async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
         assert "recorded in exchange 1" in driver.text
         await driver.press("enter")
         second = await pending(driver, screen, Answer, 1)
-        assert (second.call.id, screen.offer) == ("c3", None)
+        assert (second.call.id, screen.stepper.offer) == ("c3", None)
         assert "no result yet" in driver.text
         await driver.press("enter", *"by hand", "ctrl+s")
-        assert screen.offer and screen.offer.result.text == "by hand"
+        assert screen.stepper.offer and screen.stepper.offer.result.text == "by hand"
         await driver.press("x", "enter")
         sent = await pending(driver, screen, Send, 2)
         assert [value.get("content") for value in sent.added] == [None, "recorded", "Error: by hand"]
@@ -81,11 +84,11 @@ async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
         end = await pending(driver, screen, Ended, 3)
         assert end.reason is Reason.DONE
         assert "accepts" in driver.text and "1 of 20 requests" in driver.text
-        node = screen.node
+        node = screen.stepper.node
         assert node.is_sent and node.index == 1
         await driver.press("u")
         await pending(driver, screen, Send, 2)
-        assert screen.node.id != node.id
+        assert screen.stepper.node.id != node.id
         await driver.press("q")
         assert driver.screen.opened
 
@@ -96,14 +99,14 @@ async def test_it_runs_on_until_something_has_to_be_decided() -> None:
         await pending(driver, screen, Answer, 0)
         await driver.press("r")
         await pending(driver, screen, Answer, 1)
-        assert not screen.runs_on
+        assert not screen.stepper.runs_on
         await driver.press("e", *"of b", "ctrl+s", "r")
         await pending(driver, screen, Ended, 3)
-        assert not screen.runs_on
+        assert not screen.stepper.runs_on
         await driver.press("e", *"again, please", "enter", "r")
         await pending(driver, screen, Answer, 5)
-        assert screen.done[3].said == "again, please"
-        assert screen.done[4].calls == ("read",)
+        assert screen.stepper.done[3].said == "again, please"
+        assert screen.stepper.done[4].calls == ("read",)
 
 
 async def test_the_pending_request_can_be_another_one() -> None:
@@ -114,13 +117,15 @@ async def test_the_pending_request_can_be_another_one() -> None:
         await pending(driver, screen, Answer, 1)
         await driver.press("e", "b", "ctrl+s", "enter")
         await pending(driver, screen, Send, 2)
-        screen.action_edit()
-        screen.action_edit()  # a key that is held down
+        screen.editor.write()
+        screen.editor.write()  # a key that is held down
         await until(driver.pilot, lambda: screen.query("#writing"))
         await driver.press("ctrl+home", "delete", "ctrl+s")
-        await until(driver.pilot, lambda: screen.pending and screen.pending.is_changed)
-        assert screen.pending and isinstance(screen.pending.step, Send)
-        assert screen.pending.step.request.body.raw.startswith(b'"model"'), "invalid JSON can be sent on purpose"
+        await until(driver.pilot, lambda: screen.stepper.pending and screen.stepper.pending.is_changed)
+        assert screen.stepper.pending and isinstance(screen.stepper.pending.step, Send)
+        assert screen.stepper.pending.step.request.body.raw.startswith(b'"model"'), (
+            "invalid JSON can be sent on purpose"
+        )
         await driver.press("enter")
         end = await pending(driver, screen, Ended, 3)
         assert end.reason in (Reason.REFUSED, Reason.UNREADABLE)
@@ -133,8 +138,8 @@ async def test_limits_stop_it_and_can_be_set() -> None:
         await driver.press("L")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, AskScreen))
         await driver.press("ctrl+u", *"1 1", "enter")
-        await until(driver.pilot, lambda: driver.app.screen is screen and screen.pending)
-        assert screen.loop.limits.tokens == 1
+        await until(driver.pilot, lambda: driver.app.screen is screen and screen.stepper.pending)
+        assert screen.stepper.loop.limits.tokens == 1
         assert "0 of 1 requests" in driver.text
 
 
@@ -174,15 +179,15 @@ async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -
             await until(driver.pilot, lambda: isinstance(driver.app.screen, ConfirmScreen))
             await driver.press("y")
             held.go(2)
-            await until(driver.pilot, lambda: screen.arrived)
+            await until(driver.pilot, lambda: screen.stepper.arrived)
             await driver.press(key)
             if key == "escape":
                 end = await pending(driver, screen, Ended, 1)
                 assert end.reason is Reason.CUT and "aborted" in end.text
             else:
                 await until(driver.pilot, lambda: driver.app.screen is not screen)
-            assert screen.node.exchange.state is State.ABORTED
-            assert screen.node.exchange.response and b"one" in screen.node.exchange.response.body.raw
+            assert screen.stepper.node.exchange.state is State.ABORTED
+            assert screen.stepper.node.exchange.response and b"one" in screen.stepper.node.exchange.response.body.raw
 
 
 def measured_session() -> MemorySession:
@@ -197,7 +202,7 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
     async with showing(measured_session(), size) as driver:
         screen = await continuing(driver)
         first = await pending(driver, screen, Answer, 0)
-        assert first.of == 1 and screen.loop.limits.errors == 2
+        assert first.of == 1 and screen.stepper.loop.limits.errors == 2
         assert "2 corrections: one call at a time, you are asked after 2 errors" in driver.text
         await driver.press("P")
         assert isinstance(driver.app.screen, CorrectingScreen)
@@ -206,11 +211,11 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
         assert "[ ] serial-calls" in driver.text
         await driver.press("escape")
         first = await pending(driver, screen, Answer, 0)
-        assert first.of == 2 and not screen.loop.policy.is_serial
+        assert first.of == 2 and not screen.stepper.loop.policy.is_serial
         assert "1 correction, 1 switched off: you are asked after 2 errors" in driver.text
         await driver.press("P", "enter", "j", "space", "q")
-        await until(driver.pilot, lambda: screen.pending and screen.loop.limits.errors == 0)
-        assert screen.loop.policy.is_serial
+        await until(driver.pilot, lambda: screen.stepper.pending and screen.stepper.loop.limits.errors == 0)
+        assert screen.stepper.loop.policy.is_serial
 
 
 async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
@@ -220,17 +225,17 @@ async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
         await pending(driver, screen, Send, 0)
         assert "results are put behind their calls" in driver.text
         await driver.press("P", "space", "escape")
-        await until(driver.pilot, lambda: screen.off and screen.pending)
+        await until(driver.pilot, lambda: screen.stepper.off and screen.stepper.pending)
         await driver.press("enter")
         end = await pending(driver, screen, Ended, 1)
         assert end.reason is Reason.REFUSED
         await driver.press("u")
         await pending(driver, screen, Send, 0)
         await driver.press("P", "space", "escape")
-        await until(driver.pilot, lambda: not screen.off and screen.pending)
+        await until(driver.pilot, lambda: not screen.stepper.off and screen.stepper.pending)
         await driver.press("enter")
-        await until(driver.pilot, lambda: len(screen.done) == 1 and screen.pending)
-        assert screen.done[0].status == 200
+        await until(driver.pilot, lambda: len(screen.stepper.done) == 1 and screen.stepper.pending)
+        assert screen.stepper.done[0].status == 200
 
 
 async def test_where_nothing_was_measured_there_is_nothing_to_switch() -> None:

@@ -16,8 +16,8 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.writing import Writing
-from workbench.tui.screens.edit import EditScreen
-from workbench.tui.screens.edit_forms import AddScreen, ContractScreen
+from workbench.tui.screens.edit.forms import AddScreen, ContractScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.wire.session import Session
 
@@ -73,7 +73,7 @@ class Editing:
         await self.settled()
 
     async def settled(self) -> None:
-        await until(self.driver.pilot, lambda: self.screen.is_settled and not self.screen.waiting)
+        await until(self.driver.pilot, lambda: self.screen.study.is_settled and not self.screen.study.waiting)
 
     async def go(self, pointer: str) -> None:
         """Put the cursor on a row with keys."""
@@ -108,7 +108,7 @@ async def test_a_text_is_edited_judged_while_it_is_typed_and_undone_to_the_byte(
         await edit.write("what?")
         assert b"and now?" in edit.text
         await until(edit.driver.pilot, lambda: b"what?" in edit.text)
-        assert "as it is being written" in edit.driver.text and not edit.screen.is_settled
+        assert "as it is being written" in edit.driver.text and not edit.screen.study.is_settled
         await edit.press("ctrl+s")
         assert edit.body["messages"][2]["content"] == "what?"
         assert "text of message 3 changed" in edit.driver.text and "nothing recorded is changed" in edit.driver.text

@@ -10,7 +10,7 @@ from tests.cli.conftest import SESSIONS
 from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.formats.importers import open_input
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportScreen, WhereScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session.screen import SessionScreen

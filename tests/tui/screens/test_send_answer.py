@@ -15,7 +15,7 @@ from tests.tui.serving import Endpoint, endpoint
 from tests.tui.test_hostile import EVIL, assert_clean
 from tests.tui.writing import delta, start, stop
 from workbench.tui.screens.branches import BranchesScreen
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send_answer import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen

@@ -278,7 +278,7 @@ class BreakpointsScreen(Screen["int | None"]):
             self.app.push_screen(ConfirmScreen(question, "drop it", "keep it held"), drop)
 
     def action_answer(self) -> None:
-        from workbench.tui.screens.edit_forms import ContractScreen
+        from workbench.tui.screens.edit.forms import ContractScreen
 
         if held := self._for("answer"):
             index = self.session.state.index_of(held.exchange)
@@ -307,7 +307,7 @@ class BreakpointsScreen(Screen["int | None"]):
             do(held, body)
 
     def _edit_request(self, held: Held, body: bytes) -> None:
-        from workbench.tui.screens.edit_held import begin
+        from workbench.tui.screens.edit.held import begin
 
         index = self.session.state.index_of(held.exchange)
         if index is None:

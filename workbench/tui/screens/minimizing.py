@@ -302,7 +302,7 @@ class MinimizingScreen(Screen[None]):
             self._branch(chosen.text, chosen.repair.title)
 
     def _branch(self, body: bytes, title: str) -> None:
-        from workbench.tui.screens.edit import begin as edit
+        from workbench.tui.screens.edit.screen import begin as edit
 
         self._stop()
 

@@ -54,10 +54,11 @@ def begin(session: SessionScreen, node: Node) -> None:
 
 def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> None:
     """Back to the edit screen that lies below, or to a new one."""
-    from workbench.tui.screens import edit
+    from workbench.tui.screens.edit.screen import EditScreen
+    from workbench.tui.screens.edit.screen import begin as begin_edit
 
-    if is_wanted and not isinstance(session.app.screen, edit.EditScreen):
-        edit.begin(session, index)
+    if is_wanted and not isinstance(session.app.screen, EditScreen):
+        begin_edit(session, index)
 
 
 class FactsPane(LineView):

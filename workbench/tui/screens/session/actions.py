@@ -69,7 +69,7 @@ class SessionActions:
         finding = self.session.findings.current
         offered = self.session.mending.offered(finding) if finding else ()
         if finding and offered:
-            from workbench.tui.screens.edit import begin_repaired
+            from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
 
             def apply(chosen: Offered | None) -> None:
@@ -87,7 +87,7 @@ class SessionActions:
 
     def edit(self) -> None:
         """Edit the request at the selected place."""
-        from workbench.tui.screens.edit import begin
+        from workbench.tui.screens.edit.screen import begin
 
         if opened := self.session.opened:
             selected = self.session.pointer.selection
@@ -96,7 +96,7 @@ class SessionActions:
     def branches(self) -> None:
         """Open the tree of edits and sends."""
         from workbench.tui.screens.branches import BranchesScreen
-        from workbench.tui.screens.edit import begin
+        from workbench.tui.screens.edit.screen import begin
 
         if opened := self.session.opened:
             screen = BranchesScreen(self.session, opened.index)
@@ -111,7 +111,7 @@ class SessionActions:
 
     def continue_conversation(self) -> None:
         """Continue the conversation, step by step."""
-        from workbench.tui.screens.continuing import begin
+        from workbench.tui.screens.continue_conversation.screen import begin
 
         if opened := self.session.opened:
             self.session.working.current(opened.index, lambda node: begin(self.session, node))

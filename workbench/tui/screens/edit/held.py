@@ -1,4 +1,4 @@
-"""The edit screen on a request that is held at a breakpoint: what is made of it goes on in its place."""
+"""The edit screen on a request that is paused at a breakpoint: the edited one is forwarded in its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.tui.bars import KeyBar
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
 from workbench.tui.pausing import now, with_secrets
-from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.edit.screen import EditScreen
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
@@ -25,18 +25,16 @@ Pass = Callable[[bytes], None]
 
 
 class EditHeldScreen(EditScreen):
-    """Sending is passing on. Edits are a branch of the exchange, as they are elsewhere.
+    """Sends by forwarding to the upstream. Edits are a branch of the exchange, as they are elsewhere.
 
     Args:
         session: whose exchange it is.
-        root: what was recorded: it has stand-ins where what is held has secrets.
-        node: where the person stands.
+        root: the recorded request, which has stand-ins for the secrets of the paused one.
+        node: the current node.
         pointer: where in the request the cursor begins.
-        held: what is held, and its ``body``.
-        pass_on: is given the body that goes on in its place.
+        held: the paused request, and its ``body``.
+        pass_on: called with the body to forward.
     """
-
-    CSS_PATH = "edit.tcss"
 
     def __init__(self, session: SessionScreen, root: Node, node: Node, held: Held, body: bytes, pass_on: Pass) -> None:
         super().__init__(session, node, held.reasons[0].pointer if held.reasons else "")
@@ -50,11 +48,11 @@ class EditHeldScreen(EditScreen):
     def say(self, words: str, style: str = "muted") -> None:
         self._words, self._style = words, style
         waits = pauses.patience(self._held, now())
-        told = f"{pauses.SIGN} held · {waits.text} · {words or WAYS}"
-        super().say(told, style if words and style != "muted" else waits.style)
+        words_now = f"{pauses.SIGN} held · {waits.text} · {words or WAYS}"
+        super().say(words_now, style if words and style != "muted" else waits.style)
 
     def _tick(self) -> None:
-        """A second is over."""
+        """Each second: say how long the client still waits."""
         if self.is_current:
             self.say(self._words, self._style)
 
@@ -62,7 +60,7 @@ class EditHeldScreen(EditScreen):
         self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT_HELD, instead)
 
     def action_send(self) -> None:
-        self.edit(self._pass)
+        self.study.when_settled(self._pass)
 
     def _pass(self, studied: Studied) -> None:
         recorded = self._root.exchange.request
@@ -71,7 +69,7 @@ class EditHeldScreen(EditScreen):
         try:
             made = with_secrets(studied.text, text_of(recorded), self._body, marks)
         except WorkbenchError as error:
-            self.refuse(str(error))
+            self.flow.refuse(str(error))
             return
         self._pass_on(made)
         self.dismiss(None)

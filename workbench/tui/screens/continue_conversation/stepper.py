@@ -1,14 +1,13 @@
-"""A screen that does the steps of a conversation, one by one or run on; who derives from it says how they are shown."""
+"""The steps of a conversation that is continued: found, done one by one or in a run, and sent."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import work
 from textual.message import Message
-from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Event
     from workbench.tui.dispatch import Dispatch, Heard
+    from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -46,8 +46,8 @@ class Over(Message):
         self.exchange, self.why = exchange, why
 
 
-class Stepper(Screen[None]):
-    """Steps of a conversation.
+class Stepper:
+    """Finds the next step of a conversation and does it; the screen shows it.
 
     Args:
         session: whose exchange it is.
@@ -66,8 +66,8 @@ class Stepper(Screen[None]):
         limits: that the person set, None for the usual ones.
     """
 
-    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
-        super().__init__()
+    def __init__(self, screen: ContinuingScreen, session: SessionScreen, node: Node, target: Target) -> None:
+        self.screen = screen
         self.session, self.start, self.node, self.target = session, node, node, target
         row = session.state.rows[node.index]
         self.loop = Loop(node.exchange, row.protocol or "", target.contract or row.provider or "")
@@ -106,36 +106,14 @@ class Stepper(Screen[None]):
         """Bytes of the answer that is on its way."""
         return self._heard.size if self._heard else 0
 
-    # What a screen supplies.
-
-    def show_steps(self) -> None:
-        """Something is another step now."""
-        raise NotImplementedError
-
-    def show_progress(self) -> None:
-        """More of an answer came, or it goes on or stops."""
-        raise NotImplementedError
-
-    def ask_limits(self) -> None:
-        """Let the person set other limits."""
-        raise NotImplementedError
-
-    def write(self) -> None:
-        """Let the person write what is missing: a result, or the user's next words."""
-        raise NotImplementedError
-
-    @property
-    def is_key_set(self) -> bool:
-        """The key that the target asks for is in the environment."""
-        raise NotImplementedError
-
     def say(self, why: str) -> None:
         """Something failed."""
         self.runs_on = False
-        if is_open(self):
-            self.notify(visible(why), severity="error", markup=False)
+        if is_open(self.screen):
+            self.screen.notify(visible(why), severity="error", markup=False)
 
-    def on_unmount(self) -> None:
+    def stop(self) -> None:
+        """Cancel what is being sent: the screen is gone."""
         if self._dispatch:
             self._dispatch.cancel()
 
@@ -157,14 +135,14 @@ class Stepper(Screen[None]):
             pending = stepping.pending(made, course, self._recording, index)
             return Delivery(lambda: self._looked(number, made, course, pending))
 
-        self.show_steps()
+        self.screen.show_steps()
         self.session.inspecting.do(guarded(job, self.say))
 
     def _looked(self, number: int, loop: Loop, course: Course, pending: Pending) -> None:
-        if not is_open(self) or number != self._asked:
+        if not is_open(self.screen) or number != self._asked:
             return
         self.loop, self.course, self.pending, self.offers = loop, course, pending, list(pending.offers)
-        self.show_steps()
+        self.screen.show_steps()
         if self.runs_on:
             self._run_on()
 
@@ -175,7 +153,7 @@ class Stepper(Screen[None]):
 
     # Doing it.
 
-    def action_run(self) -> None:
+    def run(self) -> None:
         """Step after step, until something has to be decided."""
         self.runs_on = True
         self._run_on()
@@ -187,7 +165,7 @@ class Stepper(Screen[None]):
         stuck = isinstance(pending.step, Ended) or (isinstance(pending.step, Answer) and self.offer is None)
         if stuck or pending.why:
             self.runs_on = False
-            self.show_steps()
+            self.screen.show_steps()
         else:
             self.do()
 
@@ -203,19 +181,19 @@ class Stepper(Screen[None]):
         elif self.offer:
             self.advance(self.loop.after(self.offer.result), Done(self.loop, self.node, pending, self.offer))
         else:
-            self.write()
+            self.screen.editor.write()
 
     def _go_on(self, step: Ended) -> None:
         if step.reason.is_limit:
-            self.ask_limits()
+            self.screen.ask_limits()
         elif step.reason in (Reason.DONE, Reason.TEXT_CALL):
-            self.write()
+            self.screen.editor.write()
         else:
-            self.notify(visible(f"{step.text}: u steps back"), markup=False)
+            self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
 
     def advance(self, loop: Loop, done: Done) -> None:
         """A step was done."""
-        if not is_open(self):
+        if not is_open(self.screen):
             return
         self.done.append(done)
         self.loop = loop
@@ -226,14 +204,14 @@ class Stepper(Screen[None]):
     def _send(self, pending: Pending) -> None:
         leaving = pending.leaving
         if leaving is None:
-            self.notify(visible(pending.why or "nothing can be sent"), severity="error", markup=False)
+            self.screen.notify(visible(pending.why or "nothing can be sent"), severity="error", markup=False)
         elif not leaving.asks_first or origin(leaving.request.url) in self.session.actions.agreed:
             self._go(pending, leaving)
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
 
-            asked = send.question(leaving, is_set=self.is_key_set)
-            self.app.push_screen(
+            asked = send.question(leaving, is_set=self.screen.is_key_set)
+            self.screen.app.push_screen(
                 ConfirmScreen(asked, "send it", "send nothing"), partial(self._agreed, pending, leaving)
             )
 
@@ -261,7 +239,7 @@ class Stepper(Screen[None]):
             self.session.inspecting.do(guarded(job, self._fail))
 
         self._sent_from, self._sent_as = self.node, self.node
-        self.show_progress()
+        self.screen.show_progress()
         if step.added or pending.is_changed:
             self.session.working.commit(self.node, step.request, stepping.title(self.done), committed, self._fail)
         else:
@@ -271,40 +249,37 @@ class Stepper(Screen[None]):
         from workbench.tui.dispatch import Dispatch
 
         heard, parent = self._heard, self._sent_as.id
-        if not is_open(self) or heard is None:
+        if not is_open(self.screen) or heard is None:
             return
 
         def hear(event: Event) -> None:
             heard.hear(event)
-            self.post_message(Came())
+            self.screen.post_message(Came())
 
         dispatch = Dispatch(known, lambda sender: sender.send(leaving, hear, parent=parent))
         if self._is_leaving:
             dispatch.cancel()
         self._dispatch = dispatch
-        self._wait(dispatch, heard)
+        wait = partial(self._wait, dispatch, heard)
+        self.screen.run_worker(wait, thread=True, group="continue", exit_on_error=False)
 
-    @work(thread=True, group="continue", exit_on_error=False)
     def _wait(self, dispatch: Dispatch[Exchange], heard: Heard) -> None:
         try:
-            self.post_message(Over(dispatch.run() or heard.kept()))
+            self.screen.post_message(Over(dispatch.run() or heard.kept()))
         except Exception as error:
-            self.post_message(Over(None, in_words(error)))
+            self.screen.post_message(Over(None, in_words(error)))
 
     def _fail(self, why: str) -> None:
-        self.post_message(Over(None, why))
+        self.screen.post_message(Over(None, why))
 
-    def on_came(self, message: Came) -> None:
-        self.show_progress()
-
-    def on_over(self, message: Over) -> None:
+    def finish(self, message: Over) -> None:
         """Keep what came, judge it, and see what is next."""
         self._heard = self._dispatch = None
         pending = self.pending
         if message.exchange is None or pending is None or pending.leaving is None:
             self.runs_on = False
             self.say(f"not sent: {message.why}")
-            self.show_progress()
+            self.screen.show_progress()
             self._leave_if_asked()
             return
         exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
@@ -337,13 +312,37 @@ class Stepper(Screen[None]):
         if self._dispatch:
             self._dispatch.cancel()
 
+    def undo(self) -> None:
+        """Go one step back; what was sent stays a branch."""
+        if self.is_sending:
+            self.screen.notify("a request is on its way: esc breaks it off", markup=False)
+        elif self.done:
+            last = self.done.pop()
+            self.runs_on = False
+            self.loop, self.node, self.course = last.loop, last.node, None
+            self.session.working.go(self.node)
+            self.look()
+        else:
+            self.screen.notify("this is the first step", markup=False)
+
+    def limit(self, limits: Limits) -> None:
+        """Set other limits."""
+        self.limits, self.loop = limits, self.loop.limited(limits)
+        self.look()
+
+    def aim(self, target: Target | None) -> None:
+        """Send to another target, unless a request is on its way."""
+        if target and not self.is_sending:
+            self.loop = replace(self.loop, contract=target.contract)
+            self.steer(target)
+
     def leave(self) -> None:
         """Go back; what is on its way is broken off, and kept first."""
         self._is_leaving = True
         self.break_off()
         if not self.is_sending:
-            self.dismiss(None)
+            self.screen.dismiss(None)
 
     def _leave_if_asked(self) -> None:
-        if self._is_leaving and is_open(self):
-            self.dismiss(None)
+        if self._is_leaving and is_open(self.screen):
+            self.screen.dismiss(None)

@@ -16,6 +16,8 @@ class AddScreen(Form[Addition]):
         choices: what there is to choose from, the likeliest first.
     """
 
+    CSS_PATH = "../form.tcss"
+
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__()
         self.choices = choices
@@ -53,6 +55,8 @@ class ContractScreen(Form[str]):
         own: label of the contract of the exchange: nothing typed means that one.
         title: what the contract is to do.
     """
+
+    CSS_PATH = "../form.tcss"
 
     def __init__(self, own: str, title: str = "Judge by the contract") -> None:
         super().__init__()

@@ -1,0 +1,1 @@
+"""Continuing a conversation step by step: the screen, and the parts that it holds."""

@@ -1,0 +1,131 @@
+"""Writing the pending step of a conversation: a result, the body of the request, or the user's next message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.safetext import from_bytes, visible
+from workbench.send.loop import Answer, Ended, Reason, Result, Say, Send
+from workbench.tui import stepping
+from workbench.tui.models import continuing
+from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.models.ways import is_plain
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.tui.service import Answer as Delivery
+from workbench.tui.service import guarded
+
+if TYPE_CHECKING:
+    from workbench.rules.inspection import Inspector
+    from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
+    from workbench.tui.screens.continue_conversation.stepper import Stepper
+
+
+class StepEditor:
+    """Opens the text of the pending step for writing, and puts what was written into the step."""
+
+    def __init__(self, screen: ContinuingScreen, stepper: Stepper) -> None:
+        self.screen, self.stepper = screen, stepper
+
+    def write(self) -> None:
+        """Write the result, the request or the user's next message in place."""
+        text = self._editable()
+        if text is None or self.screen.query("#writing"):
+            return
+        if len(text.encode("utf-8", "surrogatepass")) > MOST_IN_PLACE or not is_plain(text):
+            self.screen.notify("too long for here, or it holds what cannot be shown: E opens your editor", markup=False)
+            return
+        self.stepper.runs_on = False
+        is_line = bool(self.stepper.pending and isinstance(self.stepper.pending.step, Ended))
+        writing = Writing(text, self._title_of_writing(), is_line=is_line, id="writing")
+        self.screen.add_class("-writing")
+        self.screen.about.mount(writing)
+        writing.focus()
+
+    def write_outside(self) -> None:
+        """Write the same in the person's own editor."""
+        from workbench.errors import WorkbenchError
+        from workbench.tui.editor import edited_outside
+
+        text = self._editable()
+        if text is None:
+            return
+        self.stepper.runs_on = False
+        is_request = bool(self.stepper.pending and isinstance(self.stepper.pending.step, Send))
+        lone = "surrogateescape" if is_request else "surrogatepass"  # bytes of a body; half a character of a result
+        try:
+            made = edited_outside(self.screen.app, text.encode("utf-8", lone), ".json" if is_request else ".txt")
+        except (WorkbenchError, OSError) as error:
+            self.stepper.say(str(error))
+            return
+        if made is not None:
+            told = from_bytes(made)
+            self._take(told if is_request else re.sub("[\udc80-\udcff]", "\ufffd", told))
+
+    def _editable(self) -> str | None:
+        """The text that can be written now; None if there is none."""
+        pending = self.stepper.pending
+        if pending is None or self.stepper.is_sending:
+            return None
+        step = pending.step
+        if isinstance(step, Answer):
+            return continuing.shown(self.stepper.offer.result) if self.stepper.offer else ""
+        if isinstance(step, Send):
+            return from_bytes(step.request.body.raw)
+        if step.reason in (Reason.DONE, Reason.TEXT_CALL):
+            return ""
+        self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
+        return None
+
+    def _title_of_writing(self) -> str:
+        step = self.stepper.pending.step if self.stepper.pending else None
+        if isinstance(step, Answer):
+            return visible(f"Result of {step.call.name or 'the call'}")
+        return "Body of the request" if isinstance(step, Send) else "What the user says next"
+
+    def take(self, text: str) -> None:
+        """Take what was written in place."""
+        self.stop()
+        self._take(text)
+
+    def stop(self) -> None:
+        """Close the field."""
+        self.screen.query("#writing").remove()
+        self.screen.remove_class("-writing")
+        self.screen.steps.focus()
+
+    def _take(self, text: str) -> None:
+        """Use what was written for the pending step."""
+        pending = self.stepper.pending
+        if pending is None:
+            return
+        if isinstance(pending.step, Answer):
+            failed = bool(self.stepper.offer and self.stepper.offer.result.is_error)
+            self.stepper.offers = [Offer(Result(text, is_error=failed), "written by hand"), *pending.offers]
+            self.stepper.offered = 0
+            self.screen.show_steps()
+        elif isinstance(pending.step, Send):
+            self._change_request(pending.step, text.encode("utf-8", "surrogateescape"))
+        elif text:
+            self.stepper.advance(
+                self.stepper.loop.after(Say(text)), Done(self.stepper.loop, self.stepper.node, pending, said=text)
+            )
+
+    def _change_request(self, step: Send, body: bytes) -> None:
+        """Give the pending request another body; an unreadable one is sent as it is."""
+        from workbench.edits import with_body
+
+        changed, course = replace(step, request=with_body(step.request, body)), self.stepper.course
+        if course is None:
+            return
+
+        def job(inspector: Inspector) -> Delivery:
+            pending = replace(stepping.leaving(changed, course), is_changed=True)
+            return Delivery(lambda: self._changed(pending))
+
+        self.stepper.session.inspecting.do(guarded(job, self.stepper.say))
+
+    def _changed(self, pending: Pending) -> None:
+        self.stepper.pending = pending
+        self.screen.show_steps()

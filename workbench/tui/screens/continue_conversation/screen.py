@@ -1,0 +1,250 @@
+"""The screen that continues a conversation: one pending step at a time, shown, changed, and done by hand or run on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.send.loop import Ended
+from workbench.send.target import Target
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.models import continuing, send
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.told import ToldPane
+from workbench.tui.panes.writing import Writing
+from workbench.tui.screens.continue_conversation.editor import StepEditor
+from workbench.tui.screens.continue_conversation.stepper import Came, Over, Stepper
+from workbench.tui.screens.worklist import ListPane
+from workbench.views.lines import Line, line
+from workbench.views.words import size
+
+if TYPE_CHECKING:
+    from workbench.edits.branches import Node
+    from workbench.tui.screens.session.screen import SessionScreen
+
+
+def begin(session: SessionScreen, node: Node) -> None:
+    """Ask where the requests are to go, then show the first step."""
+    from workbench.tui.screens.target_choice import TargetScreen
+
+    def chosen(target: Target | None) -> None:
+        if target:
+            session.app.push_screen(ContinuingScreen(session, node, target))
+
+    row = session.state.rows[node.index]
+    session.app.push_screen(TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), chosen)
+
+
+class ContinuingScreen(Screen[None]):
+    """Steps of a conversation.
+
+    Args:
+        session: whose exchange it is.
+        node: the exchange or edit that is continued.
+        target: where requests go.
+    """
+
+    CSS_PATH = "continuing.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.CONTINUE
+    BINDINGS = keys.bindings(keys.CONTINUE)
+
+    steps = getters.query_one("#steps", ListPane)
+    step = getters.query_one("#step", ToldPane)
+    about = getters.query_one("#about", Container)
+
+    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+        super().__init__()
+        self.session, self.start = session, node
+        self.stepper = Stepper(self, session, node, target)
+        self.editor = StepEditor(self, self.stepper)
+
+    @property
+    def is_key_set(self) -> bool:
+        """The key that the target asks for is in the environment."""
+        return bool(self.stepper.target.key_variable and os.environ.get(self.stepper.target.key_variable))
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="sides-of-steps"):
+            yield ListPane(id="steps")
+            with Container(id="about"):
+                yield ToldPane(id="step")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.steps.title(line(" Steps "))
+        self.steps.focus()
+        self.stepper.look(is_first=True)
+
+    def on_unmount(self) -> None:
+        self.stepper.stop()
+
+    def on_resize(self) -> None:
+        self.show_progress()
+
+    def on_came(self, message: Came) -> None:
+        self.show_progress()
+
+    def on_over(self, message: Over) -> None:
+        self.stepper.finish(message)
+
+    def on_writing_taken(self, message: Writing.Taken) -> None:
+        self.editor.take(message.text)
+
+    def on_writing_left(self, message: Writing.Left) -> None:
+        self.editor.stop()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if not self.has_class("-writing"):
+            self.stepper.do()
+
+    # Actions of the key table.
+
+    action_edit = ActionOf("editor", "write")
+    action_editor = ActionOf("editor", "write_outside")
+    action_run = ActionOf("stepper")
+    action_undo = ActionOf("stepper")
+
+    def action_offer(self) -> None:
+        """Another result of those at hand."""
+        if len(self.stepper.offers) > 1:
+            self.stepper.offered = (self.stepper.offered + 1) % len(self.stepper.offers)
+            self.show_steps()
+        else:
+            self.notify("there is no other result: e writes one", markup=False)
+
+    def action_error(self) -> None:
+        """The tool failed, or it did not."""
+        if self.stepper.offer:
+            made = replace(self.stepper.offer.result, is_error=not self.stepper.offer.result.is_error, element=None)
+            self.stepper.offers[self.stepper.offered] = self.stepper.offer._replace(result=made)
+            self.show_steps()
+
+    def ask_limits(self) -> None:
+        """Let the person set other limits."""
+        from workbench.tui.screens.ask import AskScreen
+
+        hint = "requests, tokens, times of one call, errors in a row; 0 for no limit"
+        asked = AskScreen("Limits", hint, continuing.limits_text(self.stepper.loop.limits))
+
+        def apply(text: str | None) -> None:
+            limits = continuing.limits_of(text) if text is not None else None
+            if limits:
+                self.stepper.limit(limits)
+            elif text is not None:
+                self.notify("limits are one to four numbers: 20 100000 3 0", severity="warning", markup=False)
+
+        self.app.push_screen(asked, apply)
+
+    def action_limits(self) -> None:
+        self.ask_limits()
+
+    def action_target(self) -> None:
+        """Another target."""
+        from workbench.tui.screens.target_choice import TargetScreen
+
+        row = self.session.state.rows[self.stepper.node.index]
+        self.app.push_screen(
+            TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), self.stepper.aim
+        )
+
+    def action_corrections(self) -> None:
+        """What a measured profile corrects, to be switched off and on."""
+        from workbench.tui.screens.correcting import CorrectingScreen
+
+        if self.stepper.is_sending:
+            self.notify("a request is on its way: esc breaks it off", markup=False)
+        elif self.stepper.course and self.stepper.course.choice.decided:
+            self.app.push_screen(CorrectingScreen(self.stepper.course.choice), self._corrected)
+        else:
+            self.notify("nothing is corrected: no profile of this target and model asks for it", markup=False)
+
+    def _corrected(self, off: frozenset[str] | None) -> None:
+        if off is not None and off != self.stepper.off:
+            self.stepper.steer(self.stepper.target, off)
+
+    # What is shown.
+
+    def _show_keys(self) -> None:
+        """Those that are of use now."""
+        is_corrected = self.stepper.course is not None and bool(self.stepper.course.choice.decided)
+        rows = [key for key in keys.CONTINUE if is_corrected or key.id != "continue.corrections"]
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_STEP, *rows])
+
+    def show_steps(self) -> None:
+        """Show the steps, and the next one."""
+        rows = len(self.stepper.done) + 1
+        self.steps.show(rows, self._row)
+        self.steps.move_to(rows - 1)
+        self.show_progress()
+        self._show_keys()
+        self._show_step()
+
+    def _row(self, item: int) -> Line:
+        if item < len(self.stepper.done):
+            return continuing.done_line(self.stepper.done[item])
+        return continuing.pending_line(self.stepper.pending, self.stepper.offer)
+
+    def _show_step(self) -> None:
+        item = self.steps.cursor
+        is_done = item < len(self.stepper.done)
+        pending = self.stepper.done[item].pending if is_done else self.stepper.pending
+        offer = self.stepper.done[item].offer if is_done else self.stepper.offer
+        said = "" if is_done else self._answer()
+        self.step.show(lambda width: continuing.detail(pending, offer, said, width))
+        which = f"Step {item + 1}" if is_done else "The next step"
+        self.step.title(line(f" {which} "))
+
+    def _answer(self) -> str:
+        """What the model said, where it is the end."""
+        from workbench.ir import Text
+
+        if not self.stepper.pending or not isinstance(self.stepper.pending.step, Ended):
+            return ""
+        response = self.stepper.loop.decoded.response
+        messages = response.choices[0] if response and response.choices else ()
+        return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
+
+    def show_progress(self) -> None:
+        """Show how far a run or a request is."""
+        steps = self.stepper
+        self.query_one("#keys", KeyBar).run(steps.is_sending or steps.runs_on)
+        running = "running on" if steps.runs_on else ""
+        if steps.is_sending:
+            running = f"sending, {size(steps.arrived)} came"
+        decided = steps.course.choice.decided if steps.course else ()
+        facts = continuing.facts(steps.loop, steps.done, running, decided)
+        title = f"Continue exchange {steps.node.index + 1}{send.made(self.start)} with {steps.target.name}"
+        lines = send.headline(title, facts, steps.target, self.size.width, is_set=self.is_key_set)
+        self.query_one("#headline", Bar).show(lines)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.steps:
+            self._show_step()
+
+    # Leaving.
+
+    def action_pane(self) -> None:
+        (self.step if self.steps.has_focus else self.steps).focus()
+
+    def action_leave(self) -> None:
+        """Stop what goes on; else back."""
+        if self.stepper.runs_on or self.stepper.is_sending:
+            self.stepper.break_off()
+            self.show_progress()
+        else:
+            self.stepper.leave()
+
+    def action_back(self) -> None:
+        self.stepper.leave()

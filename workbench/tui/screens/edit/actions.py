@@ -1,0 +1,161 @@
+"""Edit-screen actions that change the structure of the request, or open another screen on it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.edits import operations
+from workbench.edits.elements import Action, container
+from workbench.safetext import visible
+from workbench.tui.models import additions
+from workbench.tui.models.edit import Entry
+from workbench.tui.models.studied import Studied
+from workbench.tui.service import Answer, guarded
+
+if TYPE_CHECKING:
+    from workbench.rules.inspection import Inspector
+    from workbench.tui.models.additions import Addition
+    from workbench.tui.models.repairs import Offered
+    from workbench.tui.screens.edit.flow import Edit
+    from workbench.tui.screens.edit.screen import EditScreen
+
+
+class EditActions:
+    """Changes what the cursor stands on, repairs the request, and leads to other screens."""
+
+    def __init__(self, screen: EditScreen) -> None:
+        self.screen = screen
+
+    def fold(self) -> None:
+        """Expand or collapse the row."""
+        self.screen.outline.fold()
+
+    def remove(self) -> None:
+        """Remove the element."""
+
+        def make(studied: Studied, row: Entry) -> Edit:
+            return operations.remove(studied.decoded, row.pointer), f"{row.name} removed", None
+
+        self.screen.flow.change(make, Action.REMOVE)
+
+    def duplicate(self) -> None:
+        """Put a copy of the element behind it."""
+
+        def make(studied: Studied, row: Entry) -> Edit:
+            changes = operations.duplicate(studied.decoded, row.pointer)
+            return changes, f"{row.name} duplicated", beside(row.pointer, 1)
+
+        self.screen.flow.change(make, Action.DUPLICATE)
+
+    def shift(self, by: int) -> None:
+        """Move the element within its list."""
+
+        def make(studied: Studied, row: Entry) -> Edit:
+            changes = operations.move(studied.decoded, row.pointer, by)
+            return changes, f"{row.name} moved {'down' if by > 0 else 'up'}", beside(row.pointer, by)
+
+        self.screen.flow.change(make, Action.DOWN if by > 0 else Action.UP)
+
+    def rename(self) -> None:
+        """Give a parameter another name."""
+        from workbench.tui.screens.ask import AskScreen
+
+        row = self.screen.outline.here
+        if row is None or Action.RENAME not in row.element.able:
+            self.screen.flow.refuse("only a parameter has a name that can be changed here")
+            return
+
+        def make(name: str, studied: Studied, row: Entry) -> Edit:
+            changes = operations.rename(studied.decoded, row.pointer, name)
+            return changes, f"{row.name} renamed", f"{container(row.pointer)}/{name}"
+
+        def apply(name: str | None) -> None:
+            if name:
+                self.screen.flow.change(partial(make, name))
+
+        ask = AskScreen("Name of the parameter", "empty leaves it", visible(row.element.label))
+        self.screen.app.push_screen(ask, apply)
+
+    def add(self) -> None:
+        """Add a message, a part, a tool or a parameter."""
+        from workbench.tui.screens.edit.forms import AddScreen
+
+        screen = self.screen
+
+        def make(wanted: Addition, studied: Studied) -> Edit:
+            made = additions.add(studied.decoded, screen.outline.rows, screen.outline.cursor, wanted)
+            return made.splices, f"{wanted.choice} added", made.pointer
+
+        def add(wanted: Addition | None) -> None:
+            if wanted:
+                screen.study.when_settled(lambda studied: screen.flow.put(studied, lambda: make(wanted, studied)))
+
+        def ask(studied: Studied) -> None:
+            screen.app.push_screen(AddScreen(additions.choices(screen.outline.rows, screen.outline.cursor)), add)
+
+        screen.study.when_settled(ask)
+
+    def contract(self) -> None:
+        """Choose the contract that judges the request."""
+        from workbench.tui.screens.edit.forms import ContractScreen
+
+        def apply(label: str | None) -> None:
+            if label is not None:
+                self.screen.study.contract = label
+                self.screen.flow.stand(None)
+
+        own = self.screen.session.state.rows[self.screen.index].provider or "generic"
+        self.screen.app.push_screen(ContractScreen(own), apply)
+
+    def repairs(self) -> None:
+        """Look for the repairs of all findings of the request."""
+        screen = self.screen
+
+        def do(studied: Studied) -> None:
+            def job(inspector: Inspector) -> Answer:
+                from workbench.tui.mending import look
+
+                found = studied.told.findings
+                offered = [o for f in found for o in look(inspector, f, studied.request, studied.told.contract)]
+                return Answer(partial(self._show_repairs, studied, offered))
+
+            if not studied.told.findings:
+                screen.flow.refuse(f"nothing to repair: nothing is wrong with it under {studied.told.contract}")
+                return
+            screen.say("looking for repairs …")
+            screen.session.inspecting.do(guarded(job, screen.flow.refuse))
+
+        screen.study.when_settled(do)
+
+    def _show_repairs(self, studied: Studied, offered: list[Offered]) -> None:
+        from workbench.tui.screens.repairs import RepairsScreen
+
+        screen = self.screen
+
+        def apply(chosen: Offered | None) -> None:
+            if chosen:
+                screen.study.when_settled(lambda studied: screen.flow.commit(chosen.request, chosen.repair.title))
+
+        if not screen.is_current or studied is not screen.studied:
+            return
+        screen.say("" if offered else "no repair is known that holds under the contract")
+        if offered:
+            screen.app.push_screen(RepairsScreen(studied.told.findings[0], offered), apply)
+
+    def export(self) -> None:
+        """Export the request."""
+        from workbench.tui.screens import exporting
+
+        exporting.begin(self.screen.session, self.screen.node)
+
+    def branches(self) -> None:
+        """Open the tree of edits and sends."""
+        from workbench.tui.screens.branches import BranchesScreen
+
+        self.screen.app.push_screen(BranchesScreen(self.screen.session, self.screen.index))
+
+
+def beside(pointer: str, by: int) -> str:
+    """Pointer of the element ``by`` places behind another one in its list."""
+    return f"{container(pointer)}/{int(pointer.rpartition('/')[2]) + by}"

@@ -1,0 +1,119 @@
+"""The panes of the edit screen: what they show of an edited request, and which of them has the keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.tui.bars import Bar
+from workbench.tui.models import edit
+from workbench.tui.models.diff import Compared
+from workbench.tui.models.tabs import tab_line
+from workbench.tui.panes.lineview import LineView
+from workbench.views.lines import line
+
+if TYPE_CHECKING:
+    from workbench.tui.models.studied import Studied
+    from workbench.tui.screens.edit.screen import EditScreen
+
+NAMES = tuple(name for name, _ in edit.PANES)
+VERDICT_PANES = NAMES[2:]
+"""Panes that share a place while there is no room for all."""
+
+
+def encoded(text: str | None) -> bytes | None:
+    """A text as bytes, those that are no UTF-8 as they were received; None for no text, or one without bytes."""
+    try:
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+
+
+class EditContents:
+    """What the panes show of a request that was judged."""
+
+    def __init__(self, screen: EditScreen) -> None:
+        self.screen = screen
+
+    def show(self, studied: Studied) -> None:
+        """Show what is known of a request."""
+        screen = self.screen
+        compared = Compared(screen.index, screen.index, studied.difference)
+        screen.verdict.show(edit.said(studied), f"nothing is wrong with it under {studied.contract}")
+        screen.chain.show(studied)
+        screen.meaning.show(compared, studied.places)
+        screen.hunks.show(compared, studied.places)
+        found = studied.difference
+        self.entitle("verdict", "Verdict", studied.told.verdict.value)
+        self.entitle("chain", "Chain", *screen.chain.facts)
+        self.entitle("meaning", "Meaning", f"{len(screen.meaning.changes):,}")
+        self.entitle("bytes", "Bytes", f"{len(found.hunks):,}")
+        if screen.study.is_settled:
+            screen.outline.show(studied, screen.pointer)
+            screen.pointer = None
+            self.show_value()
+        screen.show_headline()
+
+    def show_value(self) -> None:
+        """Show the value of the row under the cursor."""
+        row, studied = self.screen.outline.here, self.screen.studied
+        if row is None or studied is None:
+            return
+        body = encoded(studied.text_of(row.element))
+        value = self.screen.value
+        value.show(studied.value(row.pointer) if body is None else body, why="it is empty")
+        if not row.pointer and studied.broken_at is not None:
+            value.mark_range(((studied.broken_at, studied.broken_at + 1),))
+        self.entitle("value", "Value", row.name)
+
+    def entitle(self, name: str, *facts: str) -> None:
+        """Put the digit of a pane and words on its border."""
+        words = " · ".join(fact for fact in facts if fact)
+        self.screen.query_one(f"#{name}", LineView).title(line(f" {NAMES.index(name) + 1} {words} "))
+
+
+class EditLayout:
+    """Tells the style sheet which panes are in front."""
+
+    def __init__(self, screen: EditScreen) -> None:
+        self.screen = screen
+        self._focused, self._kept, self._verdict_pane = "outline", "value", "verdict"
+
+    def focus(self, name: str) -> None:
+        """Bring a pane to the front and give it the keys; to the line that is being written, if there is one."""
+        self.note_focus(name)
+        self.screen.query_one(f"#{name}", LineView).focus(scroll_visible=False)
+        if name == "value":
+            self.screen.writer.focus()
+
+    def note_focus(self, name: str) -> None:
+        """Arrange the panes for the one that has the keys now."""
+        if name not in NAMES:
+            return
+        screen = self.screen
+        self._focused = name
+        if name != "outline":
+            self._kept = name
+        if name in VERDICT_PANES:
+            self._verdict_pane = name
+        for pane in screen.query(LineView):
+            pane.set_class(pane.id in ("value", self._verdict_pane), "-kept")
+        screen.set_class(name == "outline", "-on-outline")
+        screen.set_class(self._kept == "value", "-on-value")
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Name the panes, those that are seen in full strength."""
+        is_wide, is_tall = self.screen.has_class("-wide"), self.screen.has_class("-tall")
+        beside = ("value", self._verdict_pane) if is_tall else (self._kept,)
+        seen = ("outline", *beside) if is_wide else (self._focused,)
+        self.screen.query_one("#tabs", Bar).show([tab_line(self._focused, seen, panes=edit.PANES)])
+
+    # Actions.
+
+    def pane(self, step: int) -> None:
+        """Go to the next pane, or the one before."""
+        self.focus(NAMES[(NAMES.index(self._focused) + step) % len(NAMES)])
+
+    def show(self, name: str) -> None:
+        """Go to a pane."""
+        self.focus(name)

@@ -1,0 +1,221 @@
+"""The edit screen. Every change is a node of a tree; the recording is never modified."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.models import edit
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.outline import ChainPane, OutlinePane
+from workbench.tui.panes.writing import Writing
+from workbench.tui.screens.diff import ChangesPane, HunksPane
+from workbench.tui.screens.edit.actions import EditActions
+from workbench.tui.screens.edit.flow import EditFlow
+from workbench.tui.screens.edit.layout import EditContents, EditLayout
+from workbench.tui.screens.edit.study import RequestStudy
+from workbench.tui.screens.edit.writer import ValueWriter
+from workbench.tui.screens.tools import DetailPane
+from workbench.views.lines import Span
+
+if TYPE_CHECKING:
+    from workbench.contracts import Finding
+    from workbench.edits.branches import Node
+    from workbench.tui.models.repairs import Offered
+    from workbench.tui.models.studied import Studied
+    from workbench.tui.screens.session.screen import SessionScreen
+
+
+class EditScreen(Screen[None]):
+    """Edits the request of an exchange, from the current node of its tree.
+
+    Args:
+        session: whose exchange it is.
+        node: the current node.
+        pointer: where in the request the cursor begins.
+    """
+
+    CSS_PATH = "edit.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.EDIT
+    BINDINGS = keys.bindings(keys.EDIT)
+
+    outline = getters.query_one("#outline", OutlinePane)
+    value = getters.query_one("#value", BodyPane)
+    verdict = getters.query_one("#verdict", DetailPane)
+    chain = getters.query_one("#chain", ChainPane)
+    meaning = getters.query_one("#meaning", ChangesPane)
+    hunks = getters.query_one("#bytes", HunksPane)
+
+    def __init__(self, session: SessionScreen, node: Node, pointer: str = "") -> None:
+        super().__init__()
+        self.session = session
+        self.node = node
+        self.index = node.index
+        self.notice = Span("")
+        self.pointer: str | None = pointer
+        self.panes = EditLayout(self)
+        self.contents = EditContents(self)
+        self.study = RequestStudy(self)
+        self.flow = EditFlow(self)
+        self.writer = ValueWriter(self)
+        self.actions = EditActions(self)
+
+    @property
+    def studied(self) -> Studied | None:
+        """What is known of the request that was judged last."""
+        return self.study.studied
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        yield TabBar(edit.PANES, id="tabs")
+        with Container(id="desk"):
+            yield OutlinePane(id="outline")
+            with Container(id="sides-of-edit"):
+                with Container(id="values"):
+                    yield BodyPane(id="value")
+                with Container(id="told"):
+                    yield DetailPane(id="verdict")
+                    yield ChainPane(id="chain")
+                    yield ChangesPane(id="meaning")
+                    yield HunksPane(id="bytes")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.show_keys()
+        for name, words in edit.PANES:
+            self.contents.entitle(name, words)
+        self.panes.focus("outline")
+        if self.node.parent is not None:
+            self.say("you stand on a branch · u goes back step by step · B shows the tree")
+        self.flow.stand(None)
+
+    def show_keys(self, instead: str = "") -> None:
+        """Name the keys that are of use now, or other words in their place."""
+        self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT, instead)
+
+    def say(self, words: str, style: str = "muted") -> None:
+        """Put a sentence into the header, until the next."""
+        self.notice = Span(f" {words}", style)
+        self.show_headline()
+
+    def show_headline(self) -> None:
+        """Paint the header: what is edited, under which contract, and how that judges it."""
+        shown = edit.headline(self.index + 1, self.node, self.studied, self.notice, self.size.width)
+        self.query_one("#headline", Bar).show(shown)
+
+    # Messages.
+
+    def on_resize(self) -> None:
+        self.show_headline()
+        self.panes.show_tabs()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.panes.focus(message.name)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, LineView) and event.widget.id:
+            self.panes.note_focus(event.widget.id)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if isinstance(message.view, OutlinePane):
+            self.contents.show_value()
+        elif message.view is self.meaning and self.studied:
+            hunk = self.studied.places.hunk_of(self.meaning.changes[self.meaning.cursor])
+            if hunk is not None:
+                self.hunks.move_to(hunk, center=True)
+        elif message.view is self.verdict and (row := self.verdict.here()) and row.pointer is not None:
+            self.outline.go_to_pointer(row.pointer)
+            self.contents.show_value()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if message.view in (self.outline, self.value):
+            self.writer.write()
+        else:
+            self.panes.focus("outline")
+
+    def on_writing_typed(self, message: Writing.Typed) -> None:
+        self.writer.judge_soon()
+
+    def on_writing_taken(self, message: Writing.Taken) -> None:
+        self.writer.take(message.text)
+
+    def on_writing_left(self) -> None:
+        self.writer.leave()
+
+    def on_screen_resume(self) -> None:
+        """Show the node to which another screen may have led."""
+        self.session.working.current(self.index, self.flow.return_to)
+
+    # Actions of the key table; most of them belong to a part.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a value is written no key changes anything else."""
+        return not self.writer.is_writing or action in ("pane", "show", "back")
+
+    action_pane = ActionOf("panes")
+    action_show = ActionOf("panes")
+    action_write = ActionOf("writer")
+    action_write_json = ActionOf("writer")
+    action_raw = ActionOf("writer")
+    action_editor = ActionOf("writer")
+    action_undo = ActionOf("flow")
+    action_redo = ActionOf("flow")
+    action_fold = ActionOf("actions")
+    action_remove = ActionOf("actions")
+    action_duplicate = ActionOf("actions")
+    action_shift = ActionOf("actions")
+    action_rename = ActionOf("actions")
+    action_add = ActionOf("actions")
+    action_contract = ActionOf("actions")
+    action_repairs = ActionOf("actions")
+    action_export = ActionOf("actions")
+    action_branches = ActionOf("actions")
+
+    def action_send(self) -> None:
+        from workbench.tui.screens import send
+
+        send.begin(self.session, self.node)
+
+    def action_back(self) -> None:
+        if self.writer.is_writing:
+            self.writer.leave()
+        else:
+            self.dismiss(None)
+
+
+def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
+    """Edit the request of an exchange, if there is one.
+
+    Args:
+        pointer: where in it the cursor begins.
+    """
+
+    def opened(node: Node) -> None:
+        if node.exchange.request is None:
+            session.notify("there is no request here that could be edited", markup=False)
+        elif session.app.screen in (session, before):  # the person has not gone elsewhere meanwhile
+            session.app.push_screen(EditScreen(session, node, pointer))
+
+    before = session.app.screen
+    session.working.current(index, opened)
+
+
+def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
+    """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
+
+    def stood(node: Node) -> None:
+        session.working.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
+
+    at = finding.pointer
+    session.working.current(finding.exchange, stood)

@@ -1,0 +1,171 @@
+"""Writing a value of the request: in a field on the screen, or in the person's own editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.edits import edited
+from workbench.errors import WorkbenchError
+from workbench.safetext import from_bytes
+from workbench.tui.models import ways
+from workbench.tui.models.edit import Entry
+from workbench.tui.models.studied import Studied
+from workbench.tui.models.ways import Way
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.views.words import size
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from workbench.tui.screens.edit.screen import EditScreen
+
+PAUSE = 0.2
+"""Seconds without a key after which what is being written is judged."""
+
+
+class Draft(NamedTuple):
+    """A value that is being written: its field, how it is written, and what it is to replace."""
+
+    field: Writing
+    way: Way
+    studied: Studied
+    row: Entry
+
+
+class ValueWriter:
+    """Opens a value for writing, judges the draft, and keeps it."""
+
+    def __init__(self, screen: EditScreen) -> None:
+        self.screen = screen
+        self._draft: Draft | None = None
+        self._pause: Timer | None = None
+
+    @property
+    def is_writing(self) -> bool:
+        """A value is being written on the screen."""
+        return self._draft is not None
+
+    def focus(self) -> None:
+        """Give the keys to the field, if there is one."""
+        if self._draft:
+            self._draft.field.focus()
+
+    # Actions.
+
+    def write(self) -> None:
+        """Write the value as what it most likely is."""
+        self._write(ways.likeliest)
+
+    def write_json(self) -> None:
+        """Write the value as JSON."""
+        self._write(ways.as_json)
+
+    def raw(self) -> None:
+        """Write the bytes."""
+        self._write(ways.as_bytes)
+
+    def editor(self) -> None:
+        """Write the value in the person's own editor."""
+
+        def do(studied: Studied) -> None:
+            if row := self.screen.outline.here:
+                self._write_outside(studied, row, ways.likeliest(studied, row))
+
+        self.screen.study.when_settled(do)
+
+    def _write_outside(self, studied: Studied, row: Entry, way: Way) -> None:
+        from workbench.tui.editor import edited_outside
+
+        try:
+            made = edited_outside(self.screen.app, way.written, way.suffix)
+        except WorkbenchError as error:
+            self.screen.flow.refuse(str(error))
+            return
+        if made is None:
+            self.screen.say("nothing was changed; an editor with a window of its own has to be told to wait")
+        elif not self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
+            self._write_in_place(studied, row, way._replace(written=made))
+
+    def _write(self, choose: Callable[[Studied, Entry], Way]) -> None:
+        def do(studied: Studied) -> None:
+            if row := self.screen.outline.here:
+                try:
+                    way = choose(studied, row)
+                except WorkbenchError as error:
+                    self.screen.flow.refuse(str(error))
+                else:
+                    self._write_in_place(studied, row, way)
+
+        self.screen.study.when_settled(do)
+
+    def _write_in_place(self, studied: Studied, row: Entry, way: Way) -> None:
+        screen = self.screen
+        if way.is_text and not ways.is_plain(from_bytes(way.written)):
+            way = ways.as_json(studied, row)
+            screen.say("it holds characters that act or hide: they are written as escapes")
+        text = from_bytes(way.written)
+        if len(way.written) > MOST_IN_PLACE:
+            screen.flow.refuse(f"{size(len(way.written))} are too much to be edited here: E opens your editor")
+        elif not ways.is_plain(text):
+            screen.flow.refuse(f"{row.name} holds bytes that cannot be shown: E opens your editor")
+        elif self._draft is None:
+            field = Writing(text, f"{row.name} · as {way.word}", is_line=way.is_line, id="writing")
+            self._draft = Draft(field, way, studied, row)
+            screen.query_one("#values").mount(field)
+            screen.add_class("-writing")
+            screen.show_keys(f"writing: {'enter' if way.is_line else 'ctrl+s'} keeps it  esc leaves it as it was  ")
+            screen.panes.focus("value")
+
+    # The field.
+
+    def judge_soon(self) -> None:
+        """Judge the draft once nobody types."""
+        if self._pause:
+            self._pause.stop()
+        self._pause = self.screen.set_timer(PAUSE, self._judge_draft)
+
+    def _judge_draft(self) -> None:
+        if self._draft is None:
+            return
+        field, way, studied, _ = self._draft
+        try:
+            draft = edited(studied.request, studied.text, way.make(encode(field.text)))
+        except WorkbenchError as error:
+            self.screen.say(f"not judged: {error}", "error")
+        else:
+            self.screen.say("as it is being written")
+            self.screen.study.judge(draft)
+
+    def take(self, text: str) -> None:
+        """Keep what was written; the field stays if that cannot be."""
+        if self._draft is None:
+            return
+        _, way, studied, row = self._draft
+        made = encode(text)
+        if made == way.written:
+            self.leave()
+            self.screen.say("nothing was changed")
+        elif self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
+            self._end()
+
+    def leave(self) -> None:
+        """Leave the value as it was."""
+        self._end()
+        self.screen.say("left as it was")
+        self.screen.flow.stand(None)
+
+    def _end(self) -> None:
+        if self._pause:
+            self._pause.stop()
+        if self._draft:
+            self._draft.field.remove()
+            self._draft = None
+        self.screen.remove_class("-writing")
+        self.screen.show_keys()
+        self.screen.panes.focus("outline")
+
+
+def encode(text: str) -> bytes:
+    """A written text as bytes; those that are no UTF-8 as they were received."""
+    return text.encode("utf-8", "surrogateescape")
