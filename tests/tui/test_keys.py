@@ -20,8 +20,8 @@ from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
-from workbench.tui.screens.lab import LabScreen
-from workbench.tui.screens.lab_step import StepScreen
+from workbench.tui.screens.lab.screen import LabScreen
+from workbench.tui.screens.lab.step import StepScreen
 from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.matrix import MatrixScreen
 from workbench.tui.screens.metrics import MetricsScreen

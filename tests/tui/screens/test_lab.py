@@ -16,8 +16,9 @@ from workbench.send import configured
 from workbench.send.target import resolve
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
-from workbench.tui.screens.lab import LabScreen
-from workbench.tui.screens.lab_step import StepScreen
+from workbench.tui.screens.lab.screen import LabScreen
+from workbench.tui.screens.lab.step import StepScreen
+from workbench.tui.screens.lab.targets import subject_in
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 
@@ -36,7 +37,7 @@ async def in_lab(size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Drive
 
 
 async def over(driver: Driver, screen: LabScreen) -> None:
-    await until(driver.pilot, lambda: screen.run_now is None)
+    await until(driver.pilot, lambda: screen.runs.run_now is None)
 
 
 def outcomes(screen: LabScreen, column: int = 0) -> dict[str, str]:
@@ -114,7 +115,9 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
 
 async def sent(driver: Driver, screen: StepScreen, number: int) -> None:
     """Until so many requests are sent, and what is next is known."""
-    await until(driver.pilot, lambda: screen.stood and len(screen.stood.sent) == number and not screen.is_sending)
+    await until(
+        driver.pilot, lambda: screen.stood and len(screen.stood.sent) == number and not screen.sample.is_sending
+    )
 
 
 async def change_result(driver: Driver, screen: StepScreen, text: str) -> None:
@@ -194,7 +197,7 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
             words = driver.app.screen.question
             assert all(told in words for told in ("29 requests", "19,000 tokens", "Tools are never executed")), words
             await driver.press("n")
-            assert not real.asked and screen.run_now is None
+            assert not real.asked and screen.runs.run_now is None
             await driver.press("r", "y")
             await until(driver.pilot, lambda: real.asked)
             await until(driver.pilot, lambda: "… 1 of 1" in driver.text and "waiting" in driver.text)
@@ -234,6 +237,5 @@ async def test_what_a_hostile_endpoint_says_reaches_no_terminal() -> None:
 
 
 def test_a_target_is_asked_in_a_protocol_that_it_speaks() -> None:
-    from workbench.tui.screens.lab import _subject
 
-    assert _subject(resolve("sim:anthropic"), "openai-chat").protocol == "anthropic-messages"
+    assert subject_in(resolve("sim:anthropic"), "openai-chat").protocol == "anthropic-messages"

@@ -270,7 +270,7 @@ class HomeScreen(Screen[None]):
         self.app.push_screen(ErrorTextScreen())
 
     def action_lab(self) -> None:
-        from workbench.tui.screens.lab import LabScreen
+        from workbench.tui.screens.lab.screen import LabScreen
 
         self.app.push_screen(LabScreen())
 

@@ -132,7 +132,7 @@ class SessionActions:
 
     def lab(self) -> None:
         """Probe models; first in the list is the simulator of the contract of the exchange."""
-        from workbench.tui.screens.lab import LabScreen
+        from workbench.tui.screens.lab.screen import LabScreen
 
         if not self.session.panes.is_furnished:
             return

@@ -1,4 +1,4 @@
-"""What the stepping screen shows: steps, the reasoning so far, the pending request or what came of one, and bytes."""
+"""Steps through one sample of a probe: each request is shown, changed, and sent by hand or in a run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.models import send, step
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.delegate import ActionOf
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.told import ToldPane
+from workbench.tui.panes.writing import Writing
+from workbench.tui.probing import in_memory
+from workbench.tui.screens.lab.sample import Failed, SampleRunner, Stands
+from workbench.tui.screens.lab.step_editor import RequestEditor
+from workbench.tui.screens.lab.step_view import StepView
 from workbench.tui.screens.worklist import ListPane
-from workbench.views.lines import Line, line
+from workbench.views.lines import line
 from workbench.views.words import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
@@ -30,8 +34,8 @@ if TYPE_CHECKING:
     from workbench.tui.sampling import Sent, Stood
 
 
-class StepDesk(Screen[None]):
-    """A sample of a probe.
+class StepScreen(Screen[None]):
+    """A sample of a probe, one request at a time. Nothing of it goes into a profile.
 
     Args:
         column: the target that is asked.
@@ -56,7 +60,9 @@ class StepDesk(Screen[None]):
         self.probe, self.column = probe, column
         self.stood: Stood | None = None
         self.side = RESPONSE
-        self.is_sending = self.runs_on = False
+        self.view = StepView(self)
+        self.sample = SampleRunner(self)
+        self.editor = RequestEditor(self)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -77,10 +83,15 @@ class StepDesk(Screen[None]):
         self.steps.title(line(f" Steps of {visible(self.probe.name)} "))
         self.reasoned.title(line(" Reasoning so far "))
         self.steps.focus()
-        self.show_state()
+        self.view.show_state()
+        self.sample.begin()
 
     def on_resize(self) -> None:
-        self.show_state()
+        self.view.show_state()
+        self.call_after_refresh(self.editor.focus)
+
+    def on_unmount(self) -> None:
+        self.sample.stop()
 
     @property
     def sent(self) -> Sent | None:
@@ -98,85 +109,47 @@ class StepDesk(Screen[None]):
         """Something is not as people want it."""
         self.notify(visible(why), severity="warning", markup=False)
 
-    # What is shown.
+    # Messages.
 
-    def show_state(self) -> None:
-        """How far it is."""
-        self.query_one("#keys", KeyBar).run(self.is_sending)
-        subject = self.column.subject
-        title = f"Step {self.probe.name}   {subject.target.name} · {subject.model}"
-        told = step.facts(self.stood, is_sending=self.is_sending, runs_on=self.runs_on)
-        lines = send.headline(title, told, subject.target, self.size.width, is_set=self.is_key_set)
-        self.query_one("#headline", Bar).show(lines)
-        self.steps.refresh()
+    def on_stands(self, message: Stands) -> None:
+        self.sample.take(message)
 
-    def show_steps(self) -> None:
-        """It stands otherwise; the cursor goes to what is next."""
-        stood = self.stood
-        rows = len(stood.sent) + 1 if stood else 1
-        self.steps.show(rows, self._row)
-        self.steps.move_to(rows - 1)
-        self.reasoned.show(lambda width: step.reasoned(self.probe, stood, width))
-        if not stood or stood.ask is None:
-            self.reasoned.move_to(self.reasoned.count() - 1)
-        self.show_state()
-        self.show_step(is_new=True)
+    async def on_failed(self, message: Failed) -> None:
+        await self.sample.fail(message)
 
-    def _row(self, item: int) -> Line:
-        if self.stood and item < len(self.stood.sent):
-            return step.sent_line(self.stood.sent[item])
-        return step.pending_line(self.stood, is_sending=self.is_sending)
+    async def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if message.view is self.outline:
+            await self.editor.edit()
+        else:
+            self.sample.send()
 
-    def show_step(self, *, is_new: bool = False) -> None:
-        """The step under the cursor: its IR and its bytes. ``is_new``: the pending request is another one."""
-        sent, stood = self.sent, self.stood
-        last = stood.sent[-1] if stood and stood.sent and stood.ask is None else None
-        shown = sent or last
-        is_pending = shown is None
-        self.set_class(not is_pending, "-came")
-        self.bytes.title(line(step.title_of(stood, shown, self.side)))
-        if shown:
-            self._show_sent(shown)
-        elif stood and stood.studied:
-            self._show_pending(stood, is_new=is_new)
-        elif stood and stood.ask:
-            self.bytes.show(stood.ask.request.body.raw, (), "there is no body")
+    def on_writing_taken(self, message: Writing.Taken) -> None:
+        self.editor.take(message.text)
 
-    def _show_sent(self, sent: Sent) -> None:
-        side, decoded = self.side, sent.opened.decoded
-        is_request = side == REQUEST
-        self.came.title(line(" Request as it was sent " if is_request else " Answer "))
-        self.came.show(lambda width: step.came(sent, side, width))
-        self.bytes.show(decoded.request_text if is_request else decoded.response_text, (), "there is no body")
-
-    def _show_pending(self, stood: Stood, *, is_new: bool) -> None:
-        assert stood.studied
-        self.outline.title(line(" Pending request · e changes it " if not stood.is_changed else " ~ Changed request "))
-        spans = tuple(span for _, span in stood.new)
-        self.bytes.show(stood.studied.text, (Marked("related", spans),), "there is no body")
-        if is_new:
-            self.outline.show(stood.studied, stood.new[0][0] if stood.new else None)
-        self.show_place()
-
-    def show_place(self) -> None:
-        """Light up what the cursor of the outline stands on."""
-        stood, row = self.stood, self.outline.here
-        if stood and stood.studied and row and not self.has_class("-came"):
-            span = stood.studied.span(row.pointer)
-            self.bytes.mark_range((span,) if span and row.pointer else ())
+    def on_writing_left(self, message: Writing.Left) -> None:
+        self.editor.stop()
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.steps:
-            self.show_step()
+            self.view.show_step()
         elif message.view is self.outline:
-            self.show_place()
+            self.view.show_place()
+
+    # Actions of the key table.
+
+    action_run = ActionOf("sample")
+    action_undo = ActionOf("sample")
+    action_again = ActionOf("sample")
+    action_leave = ActionOf("sample")
+    action_edit = ActionOf("editor")
+    action_editor = ActionOf("editor", "edit_outside")
 
     def action_side(self) -> None:
         """Of a request that was sent, the other side."""
         self.side = REQUEST if self.side == RESPONSE else RESPONSE
         if not self.has_class("-came"):
             self.say("the pending request has no answer yet: k goes to one that was sent")
-        self.show_step()
+        self.view.show_step()
 
     def action_pane(self, by: int) -> None:
         middle = self.came if self.has_class("-came") else self.outline
@@ -193,3 +166,18 @@ class StepDesk(Screen[None]):
 
     def action_fold(self) -> None:
         self.outline.fold()
+
+    def action_open(self) -> None:
+        """What was sent so far, as a session."""
+        from workbench.tui.screens.session.screen import SessionScreen
+
+        exchanges = self.sample.sampling.exchanges if self.sample.sampling else ()
+        if not exchanges:
+            self.say("nothing was sent yet: enter sends the pending request")
+            return
+        subject = self.column.subject
+        session = in_memory(f"{self.probe.name} · {subject.target.name}", exchanges)
+        self.app.push_screen(SessionScreen(session, subject.contract.label, subject.protocol, 0))
+
+    def action_back(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,1 @@
+"""The probe lab and its stepping screen, and the parts that they hold."""

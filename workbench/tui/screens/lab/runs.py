@@ -1,0 +1,188 @@
+"""Runs of probes against targets: asked about first, then one after the other, in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from workbench.errors import WorkbenchError
+from workbench.tui.dispatch import Dispatch
+from workbench.tui.models import lab
+from workbench.tui.probing import Column, ProbeRun
+from workbench.tui.service import in_words
+
+if TYPE_CHECKING:
+    from workbench.probes import Probe, Result, Step
+    from workbench.probes.profiles.keeping import Kept
+    from workbench.tui.screens.lab.screen import LabScreen
+
+PULSE = 0.25
+"""Seconds between two looks at how many requests a run has sent."""
+
+
+class Sampled(Message):
+    """A sample is over."""
+
+    def __init__(self, run: ProbeRun, step: Step) -> None:
+        super().__init__()
+        self.run, self.step = run, step
+
+
+class RunOver(Message):
+    """A run is over, or was stopped: what was measured is kept. ``why`` it failed, where it did."""
+
+    def __init__(self, run: ProbeRun, kept: Kept | None, why: str = "") -> None:
+        super().__init__()
+        self.run, self.kept, self.why = run, kept, why
+
+
+class LabRuns:
+    """The run that is going on, and those that wait.
+
+    Attributes:
+        run_now: the one that is going on; None if none is.
+        waiting: those that follow.
+        is_stopping: it ends after the sample that is being taken.
+        is_leaving: the screen closes after it.
+    """
+
+    def __init__(self, screen: LabScreen) -> None:
+        self.screen = screen
+        self.run_now: ProbeRun | None = None
+        self.waiting: list[ProbeRun] = []
+        self.is_stopping = self.is_leaving = False
+        self._dispatch: Dispatch[None] | None = None
+
+    def mount(self) -> None:
+        """Begin to look at how far a run is."""
+        self._pulse = self.screen.set_interval(PULSE, self.screen.show_head, pause=True)
+
+    def unmount(self) -> None:
+        """Cancel everything: the screen is gone."""
+        self.waiting.clear()
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    def run(self) -> None:
+        """The marked probes against the chosen target."""
+        if column := self.screen.column:
+            self._ask([column], self.screen.chosen_probes)
+        else:
+            self.screen.targets.target()
+
+    def run_all(self) -> None:
+        """The marked probes against every target."""
+        self._ask(self.screen.columns, self.screen.chosen_probes)
+
+    def run_one(self) -> None:
+        """The probe under the cursor against the chosen target."""
+        if (column := self.screen.column) and (probe := self.screen.here):
+            self._ask([column], [probe])
+
+    def _ask(self, columns: Sequence[Column], chosen: Sequence[Probe]) -> None:
+        """Ask before anything leaves this program, then run."""
+        if not self.is_idle():
+            return
+        if not chosen or not columns:
+            self.screen.say("no probe is marked: space marks one" if columns else "no target yet: T adds one")
+            return
+        runs = [ProbeRun(column, chosen, self.screen.samples, self._tell) for column in columns]
+        real = [run for run in runs if not run.column.subject.target.is_simulator]
+        self._ask_next(runs, real)
+
+    def _ask_next(self, runs: Sequence[ProbeRun], real: Sequence[ProbeRun]) -> None:
+        from workbench.tui.screens.confirm import ConfirmScreen
+
+        if not real:
+            self.waiting = list(runs)
+            self._next_run()
+            return
+        run, *others = real
+        subject = run.column.subject
+        told = lab.estimate(run.probes, run.samples)
+        asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set(subject.target))
+
+        def answered(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self._ask_next(runs, others)
+
+        self.screen.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), answered)
+
+    def _tell(self, run: ProbeRun, step: Step) -> None:
+        """In the thread of the run."""
+        self.screen.post_message(Sampled(run, step))
+
+    def _next_run(self) -> None:
+        if not self.waiting:
+            self.run_now, self._dispatch = None, None
+            self._pulse.pause()
+            self.screen.show_all()
+            if self.is_leaving:
+                self.screen.dismiss(None)
+            return
+        run = self.run_now = self.waiting.pop(0)
+        try:
+            model = run.model
+        except WorkbenchError as error:
+            self.screen.post_message(RunOver(run, None, str(error)))
+            return
+        self._dispatch = Dispatch(None, run.work, model)
+        self._pulse.resume()
+        self.screen.show_all()
+        work = partial(self._run, run, self._dispatch)
+        self.screen.run_worker(work, thread=True, group="probes", exit_on_error=False)
+
+    def _run(self, run: ProbeRun, dispatch: Dispatch[None]) -> None:
+        why = ""
+        try:
+            dispatch.run()
+        except Exception as error:
+            why = in_words(error)
+        try:
+            run.round_off()
+            kept = run.keep()
+        except Exception as error:
+            kept, why = None, why or in_words(error)
+        self.screen.post_message(RunOver(run, kept, why))
+
+    def take_sample(self, message: Sampled) -> None:
+        """Show the result of a sample."""
+        if result := message.step.result:
+            self._take(message.run, result)
+        self.screen.show_all()
+
+    def _take(self, run: ProbeRun, result: Result) -> None:
+        run.column.fresh[result.probe] = result
+        run.column.shown_by[result.probe] = run.shown_by(result)
+
+    def finish(self, message: RunOver) -> None:
+        """Keep what a run measured, and start the next."""
+        for result in message.run.measurement.results:
+            self._take(message.run, result)
+        if message.kept:
+            message.run.column.kept = message.kept
+            for change in message.kept.drift:
+                self.screen.say(f"drift: {change}")
+        if message.why:
+            self.screen.say(message.why)
+        if self.is_stopping:
+            self.waiting.clear()
+            self.is_stopping = False
+        self._next_run()
+
+    def is_idle(self) -> bool:
+        """Whether nothing is run; if something is, say how to stop it."""
+        if self.run_now:
+            self.screen.say("a run goes on: esc stops it")
+        return self.run_now is None
+
+    def stop(self) -> None:
+        """Stop the run; what was measured is kept."""
+        self.is_stopping = True
+        self.waiting.clear()
+        if self._dispatch:
+            self._dispatch.cancel()
+        self.screen.show_all()

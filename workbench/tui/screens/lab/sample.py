@@ -1,0 +1,179 @@
+"""The sample that the stepping screen steps through: one request at a time, each sent in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from workbench.tui.dispatch import Dispatch, is_open
+from workbench.tui.models import lab
+from workbench.tui.probing import in_memory
+from workbench.tui.sampling import Sampling
+from workbench.tui.service import in_words
+
+if TYPE_CHECKING:
+    from workbench.probes import Ask
+    from workbench.send.sending import Sender
+    from workbench.tui.sampling import Stood
+    from workbench.tui.screens.lab.step import StepScreen
+    from workbench.wire.exchange import Exchange
+
+
+class Stands(Message):
+    """How the sample stands now."""
+
+    def __init__(self, stood: Stood) -> None:
+        super().__init__()
+        self.stood = stood
+
+
+class Failed(Message):
+    """It stands as it did, and why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__()
+        self.why = why
+
+
+class SampleRunner:
+    """Does one thing after the other with a sample.
+
+    Attributes:
+        sampling: the sample; None until it is begun.
+        is_busy: something is being done.
+        is_sending: that is a request.
+        runs_on: the next request follows by itself.
+    """
+
+    def __init__(self, screen: StepScreen) -> None:
+        self.screen = screen
+        self.sampling: Sampling | None = None
+        self.is_busy = True
+        self.is_sending = self.runs_on = False
+        self._dispatch: Dispatch[Exchange] | None = None
+
+    def stop(self) -> None:
+        """Cancel what is being sent: the screen is gone."""
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    def do(self, job: Callable[[], object]) -> None:
+        """Do something with the sample, then show how it stands; nothing while something else is done."""
+        if not self.is_busy:
+            self.is_busy = True
+            self.begin(job)
+
+    def begin(self, job: Callable[[], object] = lambda: None) -> None:
+        """Do something with the sample in a thread, whatever else is done."""
+        self.screen.run_worker(partial(self._do, job), thread=True, group="step", exit_on_error=False)
+
+    def _do(self, job: Callable[[], object]) -> None:
+        try:
+            if self.sampling is None:
+                self.sampling = Sampling(self.screen.probe, self.screen.column.subject)
+            job()
+            self.screen.post_message(Stands(self.sampling.stood()))
+        except Exception as error:
+            self.screen.post_message(Failed(in_words(error)))
+
+    def take(self, message: Stands) -> None:
+        """Show how the sample stands; in a run send the next request."""
+        self.is_busy = self.is_sending = False
+        self._dispatch = None
+        self.screen.editor.forget()
+        if not is_open(self.screen):
+            return
+        self.screen.stood = message.stood
+        self.runs_on &= message.stood.ask is not None
+        self.screen.view.show_steps()
+        if self.runs_on:
+            self.send()
+
+    async def fail(self, message: Failed) -> None:
+        """Say why something was not done; what was being written is shown again."""
+        self.is_busy = self.is_sending = self.runs_on = False
+        self._dispatch = None
+        if is_open(self.screen):
+            self.screen.say(message.why)
+            self.screen.view.show_state()
+            await self.screen.editor.again()
+
+    # Sending.
+
+    def run(self) -> None:
+        """Send request after request, to the end."""
+        self.runs_on = True
+        self.send()
+
+    def send(self) -> None:
+        """Send the pending request; a real endpoint is asked about first."""
+        stood, subject = self.screen.stood, self.screen.column.subject
+        if self.is_busy or stood is None:
+            return
+        if stood.ask is None:
+            self.screen.say("it is over: a begins again, u steps back, o opens what was sent")
+        elif subject.target.is_simulator or self.screen.column.is_agreed:
+            self._go(stood.ask)
+        else:
+            from workbench.tui.screens.confirm import ConfirmScreen
+
+            told = lab.estimate((self.screen.probe,), 1)
+            asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set)
+            self.screen.app.push_screen(
+                ConfirmScreen(asked, "send them", "send nothing"), partial(self._agreed, stood.ask)
+            )
+
+    def _agreed(self, ask: Ask, is_agreed: bool | None) -> None:
+        self.screen.column.is_agreed = bool(is_agreed)
+        if is_agreed:
+            self._go(ask)
+        else:
+            self.runs_on = False
+            self.screen.view.show_state()
+
+    def _go(self, ask: Ask) -> None:
+        self.is_sending = True
+        self.screen.view.show_state()
+        self.do(lambda: self._ask(ask))
+
+    def _ask(self, ask: Ask) -> None:
+        """In a thread: send it and wait for the answer."""
+        from workbench import probes
+
+        sampling = self.sampling
+        assert sampling
+
+        async def sent(sender: Sender) -> Exchange:
+            return await probes.send(ask, sampling.subject, sender)
+
+        model = probes.scripted(self.screen.column.dials.split())
+        self._dispatch = Dispatch(in_memory("probe", sampling.exchanges), sent, model)
+        exchange = self._dispatch.run()
+        if exchange is not None:  # else it was broken off: the request is pending still
+            sampling.after(exchange)
+
+    def undo(self) -> None:
+        """Take back the change; without one, the last request."""
+        self.runs_on = False
+        self.do(self._undo)
+
+    def _undo(self) -> None:
+        assert self.sampling
+        self.sampling.undo()
+
+    def again(self) -> None:
+        """Begin another sample."""
+        if not self.is_busy:
+            self.sampling, self.runs_on = None, False
+            self.do(lambda: None)
+
+    def leave(self) -> None:
+        """Cancel the request that is on its way; else go back."""
+        self.runs_on = False
+        if self.is_sending and self._dispatch:
+            self._dispatch.cancel()
+        else:
+            self.screen.dismiss(None)

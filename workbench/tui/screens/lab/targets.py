@@ -1,0 +1,139 @@
+"""Targets of the probe lab: added, removed, and asked in another protocol, for another model, with other dials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.errors import WorkbenchError
+from workbench.safetext import visible
+from workbench.send.target import Target
+from workbench.tui.probing import Column, look_up
+from workbench.tui.screens.lab.messages import Did
+
+if TYPE_CHECKING:
+    from workbench.probes import Subject
+    from workbench.tui.screens.lab.screen import LabScreen
+
+
+class LabTargets:
+    """The columns of the matrix."""
+
+    def __init__(self, screen: LabScreen) -> None:
+        self.screen = screen
+
+    def target(self) -> None:
+        """One more target."""
+        from workbench.tui.screens.target_choice import TargetScreen
+
+        self.screen.app.push_screen(TargetScreen("Probe", self.screen.own, self.screen.protocol), self._targeted)
+
+    def _targeted(self, target: Target | None) -> None:
+        if target and not target.is_simulator and not target.model:
+            self._ask_model(target, "", lambda model: self._look_up(target, self.screen.protocol, model))
+        elif target:
+            self._look_up(target, self.screen.protocol)
+
+    def _ask_model(self, target: Target, model: str, then: Callable[[str], object]) -> None:
+        from workbench.tui.screens.ask import AskScreen
+
+        def named(text: str | None) -> None:
+            if text and text.strip():
+                then(text.strip())
+
+        self.screen.app.push_screen(AskScreen("Model", f"as {visible(target.name)} calls it", model), named)
+
+    def _look_up(self, target: Target, protocol: str, model: str = "", at: int | None = None, dials: str = "") -> None:
+        """Add a column, or put it in the place of another."""
+        work = partial(self._read, target, protocol, model, at, dials)
+        self.screen.run_worker(work, thread=True, group="lab", exit_on_error=False)
+
+    def _read(self, target: Target, protocol: str, model: str, at: int | None, dials: str) -> None:
+        try:
+            column = look_up(subject_in(target, protocol, model), dials)
+        except (WorkbenchError, OSError) as error:
+            self.screen.post_message(Did(partial(self.screen.say, str(error))))
+        else:
+            self.screen.post_message(Did(partial(self._put, column, at)))
+
+    def _put(self, column: Column, at: int | None) -> None:
+        if at is None:
+            self.screen.columns.append(column)
+            self.screen.chosen = len(self.screen.columns) - 1
+        elif at < len(self.screen.columns):
+            self.screen.columns[at] = column
+        self.screen.show_all()
+
+    def remove(self) -> None:
+        """Take the target out of the matrix; what was measured of it stays in the store."""
+        if not self.screen.runs.is_idle():
+            return
+        if self.screen.columns:
+            del self.screen.columns[self.screen.chosen]
+            self.screen.chosen = max(0, min(self.screen.chosen, len(self.screen.columns) - 1))
+            self.screen.show_all()
+
+    def column(self, step: int) -> None:
+        """Choose the next target, or the one before."""
+        if self.screen.columns:
+            self.screen.chosen = (self.screen.chosen + step) % len(self.screen.columns)
+            self.screen.show_all()
+
+    def protocol(self) -> None:
+        """Ask in the next protocol that the target speaks."""
+        from workbench.probes import spoken
+
+        if (column := self.screen.column) is None or not self.screen.runs.is_idle():
+            return
+        known = spoken(column.subject.target)
+        if len(known) < 2:
+            self.screen.say("the target speaks no other protocol")
+            return
+        following = known[(known.index(column.subject.protocol) + 1) % len(known)]
+        target = column.subject.target
+        model = "" if target.is_simulator else column.subject.model
+        self._look_up(target, following, model, self.screen.chosen, column.dials)
+
+    def model(self) -> None:
+        """Another model of the target."""
+        if (column := self.screen.column) is None or not self.screen.runs.is_idle():
+            return
+        at, subject, dials = self.screen.chosen, column.subject, column.dials
+
+        def named(model: str) -> None:
+            self._look_up(subject.target, subject.protocol, model, at, dials)
+
+        self._ask_model(subject.target, subject.model, named)
+
+    def dials(self) -> None:
+        """How the model of a simulator behaves."""
+        from workbench.tui.screens.ask import AskScreen
+
+        column = self.screen.column
+        if column is None or not column.subject.target.is_simulator:
+            self.screen.say("only the model of a simulator has dials")
+            return
+        hint = "as of workbench simulate: parallel=2 calls=hermes"
+
+        def dialled(text: str | None) -> None:
+            if text is None:
+                return
+            from workbench.probes import scripted
+
+            try:
+                scripted(text.split())
+            except WorkbenchError as error:
+                self.screen.say(str(error))
+            else:
+                column.dials = text
+                self.screen.show_all()
+
+        self.screen.app.push_screen(AskScreen("Dials", hint, column.dials), dialled)
+
+
+def subject_in(target: Target, protocol: str, model: str = "") -> Subject:
+    """A target to be asked in a protocol, if it speaks that, else in its own. Raises UsageError."""
+    from workbench.probes import spoken, subject_of
+
+    return subject_of(target, protocol if protocol in spoken(target) else "", model)
