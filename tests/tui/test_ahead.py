@@ -49,7 +49,7 @@ async def test_a_line_that_is_typed_while_a_file_opens_is_a_line() -> None:
         assert app.screen is screen, "q is a letter of it"
         slow.may.set()
         await until(pilot, lambda: isinstance(app.screen, MatrixScreen) and screen.ahead.is_over)
-        assert screen.search == "required" and not screen.query(Input)
+        assert screen.searching.wanted == "required" and not screen.query(Input)
 
 
 async def test_keys_behind_one_that_waits_wait_too_and_it_is_said_when_they_are_too_many(

@@ -110,7 +110,7 @@ async def test_trouble_and_notifications_are_clean(monkeypatch: pytest.MonkeyPat
 async def test_a_megabyte_on_one_line_is_shown() -> None:
     async with showing(hostile_session("x" * 1_000_000), (80, 24), exchange=0) as driver:
         await driver.press("2", "G")
-        await until(driver.pilot, lambda: driver.screen.wire._rows and driver.screen.wire._rows.is_done)
+        await until(driver.pilot, lambda: driver.screen.wire.rows and driver.screen.wire.rows.is_done)
         await driver.press("G")
         assert_clean(driver)
         await driver.press("3", "G", "enter")

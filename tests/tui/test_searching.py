@@ -71,7 +71,7 @@ async def test_the_wire_is_searched_for_what_the_bytes_mean_laid_out_or_not() ->
         await found(driver, 1)
         wire = driver.screen.wire
         await until(driver.pilot, lambda: wire.byte > 100_000 and "match 1 of 1" in driver.text)
-        assert wire._rows and wire._rows.body[wire.byte :].startswith(b'caf\\u00e9 \\"au lait')
+        assert wire.rows and wire.rows.body[wire.byte :].startswith(b'caf\\u00e9 \\"au lait')
         await until(driver.pilot, lambda: "au lait" in driver.text)
 
 
@@ -82,10 +82,10 @@ async def test_in_another_pane_it_begins_there_and_ends_with_escape() -> None:
         await until(driver.pilot, lambda: driver.screen.searching.found)
         await driver.press("2", "n")
         await until(driver.pilot, lambda: driver.screen.searching.view is driver.screen.wire)
-        assert driver.pane("ir").needle is None
+        assert driver.pane("ir").finder.needle is None
         await driver.press("escape")
         assert driver.screen.searching.wanted == ""
-        assert driver.screen.wire._match == ()
+        assert driver.screen.wire.marks.match == ()
 
 
 async def test_what_stands_inside_a_closed_part_is_opened() -> None:

@@ -97,7 +97,7 @@ def test_being_stopped_from_outside_does_not_confuse_it(tmp_path: Path) -> None:
 
 SECRET = "sk-hostile\x1b]52;c;cHduZWQ=\x1b\\traffic"
 CRASH = f"""
-from workbench.tui.screens import session
+from workbench.tui.screens.session import screen as session
 def action_zoom(self):
     held = {SECRET!r}
     raise KeyError(held)

@@ -88,10 +88,10 @@ async def test_open_items_take_more_lines() -> None:
             "item 0", "item 1", "  line 1 of 1", "item 2", "item 3",
             "  line 1 of 3", "  line 2 of 3", "  line 3 of 3", "item 4", "item 5",
         ]  # fmt: skip
-        assert [app.view.at(n) for n in range(10)] == [
+        assert [app.view.lines_of.at(n) for n in range(10)] == [
             (0, 0), (1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3), (4, 0), (5, 0),
         ]  # fmt: skip
-        assert [app.view.first_line(n) for n in range(6)] == [0, 1, 3, 4, 8, 9]
+        assert [app.view.lines_of.first(n) for n in range(6)] == [0, 1, 3, 4, 8, 9]
 
 
 async def test_an_accordion_opens_what_the_cursor_stands_on() -> None:
@@ -131,11 +131,11 @@ async def test_lines_are_found_by_their_text() -> None:
     app = Host(30)
     async with app.run_test(size=(40, 12)):
         assert [n for n, _ in app.view.search("item 2") if n is not None] == [2, *range(20, 30)]
-        assert app.view.needle
+        assert app.view.finder.needle
         app.view.go_to(25)
         assert app.view.position == 25
         app.view.end_search()
-        assert app.view.needle is None
+        assert app.view.finder.needle is None
         assert [n for n, _ in app.view.search("ITEM 2") if n is not None] == []  # a capital means this case
 
 

@@ -34,10 +34,10 @@ async def test_the_selection_is_the_same_bytes_in_every_way(way: int) -> None:
         await driver.shows(2)
         await driver.press("2", *["v"] * way, "3", "G", "k")
         wire = driver.screen.wire
-        assert wire._rows and wire._lit
-        start, end = wire._lit[0]
+        assert wire.rows and wire.marks.lit
+        start, end = wire.marks.lit[0]
         row = wire.cursor - len(wire._top)
-        assert wire._rows.row_at(start) <= row <= wire._rows.row_at(end)
+        assert wire.rows.row_at(start) <= row <= wire.rows.row_at(end)
         styles = {s.style for s in wire.head(wire.cursor, 200) if "lit" in s.style}
         assert styles
 
@@ -47,8 +47,8 @@ async def test_search_works_in_every_way(way: int) -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("2", *["v"] * way, "g", "slash", *"toolu_01Parser", "enter")
         wire = driver.screen.wire
-        await until(driver.pilot, lambda: wire._match)
-        assert wire._rows and wire._rows.body[wire.byte :].startswith(b"toolu_01Parser")
+        await until(driver.pilot, lambda: wire.marks.match)
+        assert wire.rows and wire.rows.body[wire.byte :].startswith(b"toolu_01Parser")
         assert any("match" in s.style for s in wire.head(wire.cursor, 200))
 
 
@@ -119,7 +119,7 @@ async def test_five_megabytes_can_be_looked_at_in_every_way() -> None:
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (80, 24)) as driver:
         await driver.press("2", "r", "v", "v", "G")
         wire = driver.screen.wire
-        assert wire._rows and wire.byte > len(body) - 16
+        assert wire.rows and wire.byte > len(body) - 16
         await driver.press("v")
-        await until(driver.pilot, lambda: wire._rows and wire._rows.is_done)
+        await until(driver.pilot, lambda: wire.rows and wire.rows.is_done)
         assert wire.byte > len(body) - 16

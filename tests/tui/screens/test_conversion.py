@@ -151,7 +151,7 @@ async def test_a_stream_framed_in_binary_is_shown_by_its_events() -> None:
 
 
 def is_fitting(pane: BodyPane) -> bool:
-    return pane._rows is not None and pane._rows.width == pane.text_width
+    return pane.rows is not None and pane.rows.width == pane.text_width
 
 
 async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_resized() -> None:
@@ -161,8 +161,8 @@ async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_res
         for pane, is_bordered in ((screen.after, False), (screen.after, True), (screen.before, True)):
             pane.styles.border_left = ("solid", "white") if is_bordered else None
             await until(driver.pilot, partial(is_fitting, pane))
-            assert pane._rows
-            widths = [sum(cells(span.text) for span in pane._rows.line(row, ())) for row in range(len(pane._rows))]
+            assert pane.rows
+            widths = [sum(cells(span.text) for span in pane.rows.line(row, ())) for row in range(len(pane.rows))]
             assert max(widths) <= pane.text_width
 
 

@@ -90,7 +90,7 @@ async def test_the_opened_exchange_grows_in_place(recorder: Recorder) -> None:
         await rows(driver, 1, state="complete")
         await until(driver.pilot, lambda: screen.opened and screen.opened.row.summary.state == "complete")
         assert wire.cursor == wire.count() - 1  # who stands at the end goes along
-        assert wire._rows and wire._rows.body == recorder.body[seq]
+        assert wire.rows and wire.rows.body == recorder.body[seq]
 
 
 async def stepping(driver: Driver, events: int) -> StreamScreen:
@@ -355,7 +355,7 @@ async def test_a_big_body_is_laid_out_once(recorder: Recorder) -> None:
         await driver.shows(0)
         wire = driver.screen.wire
         wire.show_side("request")
-        rows_made = wire._rows
+        rows_made = wire.rows
         await until(driver.pilot, lambda: rows_made and rows_made.is_done)
         await driver.pilot.pause()
-        assert wire._rows is rows_made
+        assert wire.rows is rows_made

@@ -32,8 +32,8 @@ def lit(driver: Driver, name: str) -> str:
 
 def lit_bytes(driver: Driver) -> bytes:
     wire = driver.screen.wire
-    body = wire._rows.body if wire._rows else b""
-    return b"".join(body[a:b] for a, b in wire._lit)
+    body = wire.rows.body if wire.rows else b""
+    return b"".join(body[a:b] for a, b in wire.marks.lit)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -89,7 +89,7 @@ async def test_moving_in_the_ir_drives_the_other_panes() -> None:
         assert lit(driver, "closure").startswith("● closed")
         related = driver.pane("ir").related
         assert len(related) == 1  # its result
-        assert any(mark.style == "related" for mark in driver.screen.wire._marks)
+        assert any(mark.style == "related" for mark in driver.screen.wire.marks.shown)
 
 
 async def test_moving_on_the_wire_drives_the_other_panes() -> None:
@@ -97,7 +97,7 @@ async def test_moving_on_the_wire_drives_the_other_panes() -> None:
         await driver.shows(2)
         await driver.press("2", "G")
         wire = driver.screen.wire
-        while b"toolu_01Parser" not in wire._rows.body[slice(*wire._rows.bounds(wire.cursor - len(wire._top)))]:  # type: ignore[union-attr]
+        while b"toolu_01Parser" not in wire.rows.body[slice(*wire.rows.bounds(wire.cursor - len(wire._top)))]:  # type: ignore[union-attr]
             await driver.press("k")
         await driver.press("l", "l", "l")
         assert "result" in lit(driver, "ir")
@@ -138,7 +138,7 @@ async def test_a_streamed_call_lights_its_events() -> None:
             await driver.press("j")
         assert driver.screen.wire.side == "response"
         assert b'"read_file"' in lit_bytes(driver)
-        (blocks,) = (mark.spans for mark in driver.screen.wire._marks if mark.style == "block")
+        (blocks,) = (mark.spans for mark in driver.screen.wire.marks.shown if mark.style == "block")
         assert len(blocks) == len(driver.screen.pointer.selection.events)  # type: ignore[union-attr]
         assert "events" in str(driver.screen.wire.border_title)
         await driver.press("2", "j", "j")
@@ -290,8 +290,8 @@ async def test_search_walks_through_matches_and_is_left() -> None:
         await until(driver.pilot, lambda: driver.screen.searching.found and not driver.screen.searching.is_busy)
         wire = driver.screen.wire
         at = wire.byte
-        assert wire._rows is not None
-        assert wire._rows.body[at : at + 5] == b"toolu"
+        assert wire.rows is not None
+        assert wire.rows.body[at : at + 5] == b"toolu"
         await driver.press("n")
         assert wire.byte > at
         await driver.press("N")
@@ -393,7 +393,7 @@ async def test_a_big_body_is_laid_out_without_waiting_for_it() -> None:
         await driver.press("3")
         while "2 user" not in lit(driver, "ir"):
             await driver.press("j" if driver.pane("ir").cursor < 3 else "k")
-        await until(driver.pilot, lambda: wire._rows and wire._rows.is_done)
+        await until(driver.pilot, lambda: wire.rows and wire.rows.is_done)
         await driver.press("2", "G")
         assert wire.byte > len(json.dumps(request)) - 100
         assert isinstance(wire, WirePane)

@@ -6,13 +6,14 @@ from textual import events
 from textual.strip import Strip
 
 from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import Marked, Marks, Range
+from workbench.tui.models.rowtable import Marked, Marks, Range, RowTable
 from workbench.tui.models.tokens import is_json
-from workbench.tui.panes.rowpane import RowView
+from workbench.tui.panes.byterows import ByteRows
+from workbench.tui.panes.lineview import LineView
 from workbench.views.lines import Line, Span, wrap
 
 
-class BodyPane(RowView):
+class BodyPane(LineView):
     """Bytes that belong to no pane of an exchange."""
 
     why = ""
@@ -20,6 +21,7 @@ class BodyPane(RowView):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
+        self.bytes = ByteRows(self)
         self._body = b""
         self._marks: Marks = ()
         self._awaited: int | None = None
@@ -45,24 +47,33 @@ class BodyPane(RowView):
         self.refresh()
 
     def _lay_out(self) -> None:
-        self._rows, self._known = None, 0
+        self.bytes.clear()
         if self._body:
-            self._make(LaidOut(self._body, self.text_width, is_json=is_json(self._body)), len(self._body))
+            self.bytes.make(LaidOut(self._body, self.text_width, is_json=is_json(self._body)), len(self._body))
         self.reload()
         self._reveal()
 
     def _reveal(self) -> None:
-        rows, wanted = self._rows, self._awaited
-        if rows is not None and wanted is not None and (self._is_laid_out or self._reached > wanted):
+        rows, wanted = self.rows, self._awaited
+        if rows is not None and wanted is not None and self.bytes.has(wanted):
             self._awaited = None
             self.move_to(rows.row_at(wanted), center=True)
 
-    def laid_out(self) -> None:
-        self._reveal()
+    def on_byte_rows_grew(self, message: ByteRows.Grew) -> None:
+        if self.bytes.take(message):
+            self._reveal()
+
+    @property
+    def rows(self) -> RowTable | None:
+        """The rows of the body."""
+        return self.bytes.table
+
+    def count(self) -> int:
+        return self.bytes.known
 
     def head(self, item: int, width: int) -> Line:
-        assert self._rows
-        return self._rows.line(item, self._marks)
+        assert self.rows
+        return self.rows.line(item, self._marks)
 
     def signs(self, item: int, inside: int) -> Line:
         _, cursor = super().signs(item, inside)
@@ -70,8 +81,8 @@ class BodyPane(RowView):
         return (Span(sign, "accent" if sign == "▌" else "warning"), cursor)
 
     def _is_in(self, item: int, style: str) -> bool:
-        assert self._rows
-        bounds = self._rows.bounds(item)
+        assert self.rows
+        bounds = self.rows.bounds(item)
         return any(any(True for _ in mark.within(*bounds)) for mark in self._marks if mark.style == style)
 
     def nothing(self, width: int) -> list[Line]:
@@ -89,7 +100,7 @@ class BodyPane(RowView):
     @property
     def _fits(self) -> bool:
         """The rows are as wide as there is room: a border that comes or goes changes that, and is no resize."""
-        return self._rows is None or self._rows.width == max(self.text_width, 16)
+        return self.rows is None or self.rows.width == max(self.text_width, 16)
 
     def _fit(self) -> None:
         if not self._fits:

@@ -92,7 +92,7 @@ class HomePane(LineView):
         last = min(top + self.size.height, self.virtual_size.height) - 1
         if not self.rows or last < top:
             return []
-        seen = self.rows[self.at(top)[0] : self.at(last)[0] + 1]
+        seen = self.rows[self.lines_of.at(top)[0] : self.lines_of.at(last)[0] + 1]
         return [r.item.path for r in seen if r.item and (r.item.path not in self.stories or r.item.section == LIVE)]
 
     # What is painted.
@@ -142,7 +142,7 @@ class HomePane(LineView):
         """The first session of a section is seen with its heading."""
         super().show_item(item, center=center)
         if item and not center and self.rows[item - 1].heading:
-            self.show_lines(self.first_line(item - 1), self.first_line(item))
+            self.show_lines(self.lines_of.first(item - 1), self.lines_of.first(item))
 
     def find(self, wanted: str, start: int, step: int) -> int | None:
         """Only sessions are found: by their name, client, origin, verdict, story or path."""

@@ -6,10 +6,7 @@ belong to the selection are lit, those that belong to it more loosely are relate
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
 
 from textual import events
 from textual.geometry import Size
@@ -19,11 +16,11 @@ from textual.strip import Strip
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import Painted
-from workbench.views.lines import Line, Span, marked, plain
+from workbench.tui.panes.itemlines import ItemLines
+from workbench.tui.panes.itemsearch import ItemSearch
+from workbench.views.lines import Line, Span, marked
 
 GUTTER = 2
-WHOLE = 10_000
-"""Columns in which a line is searched: more than a screen has, and no megabyte."""
 
 
 class LineView(Painted, ScrollView, can_focus=True):
@@ -50,21 +47,19 @@ class LineView(Painted, ScrollView, can_focus=True):
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
         self.opened_items: set[int] = set()
-        self._further: dict[int, list[Line]] = {}
-        self._open_items: list[int] = []
-        self._lines_before: list[int] = [0]
+        self.lines_of = ItemLines()
+        self.finder = ItemSearch(self)
         self._empty: list[Line] = []
-        self.needle: re.Pattern[str] | None = None
 
     # What a pane supplies.
 
     def count(self) -> int:
         """How many items there are."""
-        raise NotImplementedError
+        return 0
 
     def head(self, item: int, width: int) -> Line:
         """The line of an item."""
-        raise NotImplementedError
+        return ()
 
     def further(self, item: int, width: int) -> list[Line]:
         """The lines below the first one while the item is open."""
@@ -95,11 +90,9 @@ class LineView(Painted, ScrollView, can_focus=True):
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
         is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
-        self._further = {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
-        self._open_items = list(self._further)
-        self._lines_before = [0, *accumulate(len(lines) for lines in self._further.values())]
+        self.lines_of.measure({n: self.further(n, width) for n in sorted(is_open) if n < self.count()})
         self._empty = [] if self.count() else self.nothing(width)
-        height = self.count() + self._lines_before[-1] or len(self._empty)
+        height = self.count() + self.lines_of.extra or len(self._empty)
         if self.virtual_size.height != height:
             self.virtual_size = Size(0, height)
         self.refresh()
@@ -122,13 +115,12 @@ class LineView(Painted, ScrollView, can_focus=True):
 
     def show_item(self, item: int, *, center: bool = False) -> None:
         """Scroll so that an item is seen with all its lines, or its first; in a search the one that matches."""
-        first = self.first_line(item)
-        inside = self._match_inside(item)
+        first = self.lines_of.first(item)
+        inside = self.finder.line_inside(item)
         if inside:
             self.show_lines(first + inside, first + inside, center=center)
-            return
-        last = first + len(self._further.get(item, ()))
-        self.show_lines(first, last, center=center)
+        else:
+            self.show_lines(first, self.lines_of.last(item), center=center)
 
     def show_lines(self, first: int, last: int, *, center: bool = False) -> None:
         """Scroll so that lines are seen; the first one wins where they are too many."""
@@ -150,16 +142,7 @@ class LineView(Painted, ScrollView, can_focus=True):
 
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """Begin a search, and mark what is found: each step is a place or None, and how much is searched."""
-        from workbench.filters.text import is_exact, str_pattern
-
-        self.needle = str_pattern(wanted, exact=is_exact(wanted))
-        return self._matches(self.needle)
-
-    def _matches(self, needle: re.Pattern[str]) -> Iterator[tuple[int | None, float]]:
-        for item in range(self.count()):
-            lines = (self.head(item, WHOLE), *self.further(item, WHOLE))
-            is_found = any(needle.search(plain(line)) for line in lines)
-            yield item if is_found else None, item / self.count()
+        return self.finder.begin(wanted)
 
     def show_matches(self) -> None:
         """More was found."""
@@ -167,48 +150,23 @@ class LineView(Painted, ScrollView, can_focus=True):
 
     def go_to(self, position: int) -> None:
         """Put the cursor on a place, without saying so; what was found inside an item is opened."""
-        if self.count() and self.needle and position not in self._further and not self._is_in_head(position):
+        finder = self.finder
+        is_open = position in self.lines_of.further
+        if self.count() and finder.needle and not is_open and not finder.is_in_head(position):
             self.opened_items.add(position)
             self.reload()
         self.move_to(position, center=True)
         self.call_after_refresh(self.show_item, position, center=True)  # what is opened just now has no room yet
 
-    def _is_in_head(self, item: int) -> bool:
-        """What is searched is seen in the line of an item."""
-        width = self.text_width
-        return self.needle is not None and self.needle.search(plain(self.head(item, width))[:width]) is not None
-
-    def _match_inside(self, item: int) -> int:
-        """Which line of an open item holds what is searched; 0 where it is its first, or none."""
-        if self.needle is None or item not in self._further or self._is_in_head(item):
-            return 0
-        return next((n for n, line in enumerate(self._further[item], 1) if self.needle.search(plain(line))), 0)
-
     def end_search(self) -> None:
         """Mark nothing any more."""
-        self.needle = None
+        self.finder.needle = None
         self.refresh()
-
-    # Lines and items.
 
     @property
     def text_width(self) -> int:
         """Columns a line may take beside the gutter."""
         return max(1, self.scrollable_content_region.width - GUTTER)
-
-    def first_line(self, item: int) -> int:
-        """Number of an item's first line."""
-        return item + self._lines_before[bisect_right(self._open_items, item - 1)]
-
-    def at(self, number: int) -> tuple[int, int]:
-        """(item, which of its lines) of a line."""
-        after = bisect_right(self._open_items, number, key=self.first_line)
-        if after:
-            item = self._open_items[after - 1]
-            inside = number - self.first_line(item)
-            if inside <= len(self._further[item]):
-                return item, inside
-        return number - self._lines_before[after], 0
 
     # Painting.
 
@@ -220,10 +178,10 @@ class LineView(Painted, ScrollView, can_focus=True):
         if not self.count():
             line = self._empty[number] if number < len(self._empty) else ()
             return paint.strip((Span(" " * GUTTER), *line), width, self.style)
-        item, inside = self.at(number)
-        line = self._further[item][inside - 1] if inside else self.head(item, self.text_width)
-        if self.needle:
-            line = marked(line, self.needle, "match here" if item == self.cursor else "match")
+        item, inside = self.lines_of.at(number)
+        line = self.lines_of.further[item][inside - 1] if inside else self.head(item, self.text_width)
+        if self.finder.needle:
+            line = marked(line, self.finder.needle, "match here" if item == self.cursor else "match")
         return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
 
     def signs(self, item: int, inside: int) -> Line:
@@ -289,7 +247,7 @@ class LineView(Painted, ScrollView, can_focus=True):
         number = place.y + self.scroll_offset.y if place else self.virtual_size.height
         if not self.count() or number >= self.virtual_size.height:
             return
-        item, _ = self.at(number)
+        item, _ = self.lines_of.at(number)
         if item == self.cursor:
             self.post_message(self.Entered(self))
         else:

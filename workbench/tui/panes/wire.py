@@ -1,6 +1,6 @@
 """The wire pane: the raw bytes of one side of an exchange.
 
-Rows are laid out for the width of the pane (``panes.rowpane``). The cursor is a byte; what it stands in is the
+Rows are laid out for the width of the pane (``panes.byterows``). The cursor is a byte; what it stands in is the
 selection.
 """
 
@@ -16,11 +16,13 @@ from workbench.characters import bounds, odd_at
 from workbench.tui import keys
 from workbench.tui.models import wire
 from workbench.tui.models.bodysearch import BodySearch
-from workbench.tui.models.rowtable import CONTINUES, Marked
+from workbench.tui.models.rowtable import CONTINUES, Marked, RowTable
+from workbench.tui.panes.byterows import ByteRows
 from workbench.tui.panes.lineview import GUTTER
-from workbench.tui.panes.rowpane import RowPane
+from workbench.tui.panes.pane import Pane
+from workbench.tui.panes.wiremarks import WireMarks
 from workbench.views.lines import Line, Span, wrap
-from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
+from workbench.views.words import REQUEST, RESPONSE, byte_range, event_range, size
 
 if TYPE_CHECKING:
     from workbench.tui.opened import ExchangeView
@@ -29,13 +31,8 @@ if TYPE_CHECKING:
 OPEN_DIGITS = 4
 """Columns for the numbers of events that may still come: the rows stay as they are meanwhile."""
 
-SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
-"""What the gutter shows for a mark, the more important first; a finding has its own column."""
-FOUND = {"error": "broken", "warning": "doubtful", "info": ""}
-"""The style of the bytes of a finding; what only explains is not painted."""
 
-
-class WirePane(RowPane):
+class WirePane(Pane):
     """Request or response as it was sent."""
 
     BINDINGS = keys.bindings(keys.WIRE)
@@ -50,25 +47,29 @@ class WirePane(RowPane):
         self._way = 0
         self._with_headers = False
         self._digits = 1
-        self._lit: Spans = ()
-        self._related: Spans = ()
-        self._events: tuple[int, ...] = ()
-        self._marks: tuple[Marked, ...] = ()
-        self._found: list[tuple[str, Marked]] = []
-        self._match: Spans = ()
-        self._matches_found: BodySearch | None = None
+        self.bytes = ByteRows(self)
+        self.marks = WireMarks()
+        self._top: list[Line] = []
+        self._search: BodySearch | None = None
         self._awaited: int | None = None
 
     # The body and its rows.
 
     def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
-        self._lit, self._match, self._marks, self._events = (), (), (), ()
-        self._found = []
+        self.marks = WireMarks()
         self.byte = 0
         self._lay_out(opened)
         super().open(opened, why_not)
         if opened:
             self._mark(())
+
+    @property
+    def rows(self) -> RowTable | None:
+        """The rows of the body."""
+        return self.bytes.table
+
+    def count(self) -> int:
+        return len(self._top) + self.bytes.known
 
     def show_side(self, side: str) -> None:
         """Show the request or the response."""
@@ -84,8 +85,8 @@ class WirePane(RowPane):
 
     def _catch_up(self) -> None:
         """Lay out what has come, once what was there is laid out."""
-        rows, opened = self._rows, self.opened
-        if opened is None or not self._is_laid_out:
+        rows, opened = self.rows, self.opened
+        if opened is None or not self.bytes.is_done:
             return
         body = wire.body_of(opened.decoded, self.side)
         if rows and rows.body == body:
@@ -96,17 +97,16 @@ class WirePane(RowPane):
         else:
             known = len(rows.body)
             rows.grow(body)
-            self._make(rows, len(body) - known)
+            self.bytes.make(rows, len(body) - known)
         self.reload()
-        if is_at_end and self._is_laid_out:
+        if is_at_end and self.bytes.is_done:
             self.move_to(self.count() - 1)
         elif is_at_end or cursor >= self.count():
             self._reveal(len(body) - 1 if is_at_end else self.byte)
 
     def _lay_out(self, opened: ExchangeView | None) -> None:
-        self._top, self._rows, self._known = [], None, 0
-        self._is_laid_out = True
-        self._awaited = None
+        self._top, self._awaited = [], None
+        self.bytes.clear()
         if opened is None:
             return
         events = len(opened.decoded.events)
@@ -116,13 +116,15 @@ class WirePane(RowPane):
         way = self.way
         body = wire.body_of(decoded, self.side) if way.received is None else way.received
         self._top = wire.head_lines(decoded, self.side, with_headers=self._with_headers)
-        self._make(way.make(body, self.text_width - self._margin(opened)), len(body))
+        self.bytes.make(way.make(body, self.text_width - self._margin(opened)), len(body))
 
-    def laid_out(self) -> None:
+    def on_byte_rows_grew(self, message: ByteRows.Grew) -> None:
+        if not self.bytes.take(message):
+            return
         self.entitle()
-        if self._is_laid_out:
+        if self.bytes.is_done:
             self._catch_up()
-        if self._awaited is not None and (self._is_laid_out or self._reached > self._awaited):
+        if self._awaited is not None and self.bytes.has(self._awaited):
             self._reveal(self._awaited)
 
     @property
@@ -141,18 +143,18 @@ class WirePane(RowPane):
             return
         was_received = self._is_received
         self._way = (self._ways.index(self.way) + 1) % len(self._ways)
-        byte, self._match = self.byte, ()
+        byte, self.marks.match = self.byte, ()
         self._lay_out(self.opened)
-        self._mark(self._related)
+        self._mark(self.marks.related)
         self.cursor = 0
         self.reload()
         if self._is_received or was_received:
-            byte = self._lit[0][0] if self._lit and was_received else 0
+            byte = self.marks.lit[0][0] if self.marks.lit and was_received else 0
         self._reveal(byte)
         self.entitle()
 
     def on_resize(self, event: events.Resize) -> None:
-        if self._rows and self._rows.width != max(16, self.text_width - self._margin(self.opened)):
+        if self.rows and self.rows.width != max(16, self.text_width - self._margin(self.opened)):
             self._lay_out(self.opened)
             self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)  # so that it looks as if it had opened so
@@ -168,32 +170,22 @@ class WirePane(RowPane):
     def head(self, item: int, width: int) -> Line:
         if item < len(self._top):
             return self._top[item]
-        assert self._rows
+        assert self.rows
         row = item - len(self._top)
-        marks = self._marks
+        marks = self.marks.shown
         if self.has_focus and item == self.cursor:
             marks = (*marks, Marked("here", (self._token(),)))
-        return (*self._event_number(row), *self._rows.line(row, marks))
+        return (*self._event_number(row), *self.rows.line(row, marks))
 
     def _event_number(self, row: int) -> Line:
         margin = self._margin(self.opened)
-        if not margin or not self._rows or not self.opened:
+        if not margin or not self.rows or not self.opened:
             return ()
-        start = self._rows.starts[row]
+        start = self.rows.starts[row]
         events = self.opened.decoded.events
         at = bisect_left(events, start, key=lambda e: e.start)
-        is_first = at < len(events) and events[at].start == start and not self._rows.flags[row] & CONTINUES
+        is_first = at < len(events) and events[at].start == start and not self.rows.flags[row] & CONTINUES
         return (Span(str(at) if is_first else "", "muted", 1 - margin), Span(" "))
-
-    def signs(self, item: int, inside: int) -> Line:
-        row = item - len(self._top)
-        if row < 0 or self._rows is None:
-            return super().signs(item, inside)
-        start, end = self._rows.bounds(row)
-        touching = {m.style for m in self._marks if any(m.within(start, end))}
-        sign = Span(next((g for name, g in SIGNS if name in touching), " "), "accent")
-        worst = next((s for s, found in self._found if any(found.within(start, end))), None)
-        return (sign, Span(SEVERITY_GLYPH[worst], worst) if worst else super().signs(item, inside)[1])
 
     def nothing(self, width: int) -> list[Line]:
         why = wire.nothing(self.opened.decoded, self.side) if self.opened else self.why_not
@@ -203,10 +195,10 @@ class WirePane(RowPane):
         if self.opened is None:
             super().entitle()
             return
-        rows = self._rows
+        rows = self.rows
         length = len(rows.body) if rows else 0
-        progress = self.progress
-        selected = event_range(self._events) if self._events else byte_range(self._lit)
+        progress = self.bytes.progress
+        selected = event_range(self.marks.events) if self.marks.events else byte_range(self.marks.lit)
         way, here = self.way, self._here()
         side = f"{self.side} {self.opened.index + 1}"
         if way is self._ways[0]:
@@ -216,8 +208,8 @@ class WirePane(RowPane):
 
     def _here(self) -> str:
         """What the byte under the cursor is, where one cannot see that."""
-        rows = self._rows
-        if rows is None or self.opened is None or self.cursor < len(self._top) or not self._known:
+        rows = self.rows
+        if rows is None or self.opened is None or self.cursor < len(self._top) or not self.bytes.known:
             return ""
         odd = odd_at(rows.body, self.byte)
         if odd:
@@ -230,7 +222,7 @@ class WirePane(RowPane):
     # The selection.
 
     def selection(self) -> Selection | None:
-        if self.opened is None or self._rows is None or self.cursor < len(self._top) or self._is_received:
+        if self.opened is None or self.rows is None or self.cursor < len(self._top) or self._is_received:
             return None
         return self.opened.at_byte(self.side, self.byte)
 
@@ -238,46 +230,40 @@ class WirePane(RowPane):
         if not is_source and selection.spans:
             self.show_side(selection.side)
         is_here = selection.side == self.side
-        self._lit = selection.spans if is_here else ()
-        self._events = selection.events if is_here else ()
+        self.marks.lit = selection.spans if is_here else ()
+        self.marks.events = selection.events if is_here else ()
         self._mark(lights.spans.get(self.side, ()))
-        if self._lit and not is_source and not self._is_received:
-            self._reveal(self._lit[0][0])
+        if self.marks.lit and not is_source and not self._is_received:
+            self._reveal(self.marks.lit[0][0])
         self.entitle()
         self.refresh()
 
     def _mark(self, related: Spans) -> None:
+        """Paint the marks again; ``related`` belongs to the selection."""
         assert self.opened
-        self._related = related
-        if self._is_received:
-            self._found, self._marks = [], (Marked("match", self._match),)
-            return
-        self._found = [(s, Marked(FOUND[s], spans)) for s, spans in self.opened.found[self.side].items()]
-        self._marks = tuple(
-            Marked(style, spans)
-            for style, spans in (
-                ("related", related),
-                ("block", self.opened.decoded.place_events(self._events).spans if self._events else ()),
-                *((FOUND[severity], found.spans) for severity, found in reversed(self._found)),
-                ("lit", tuple(sorted(self._lit))),
-                ("match", self._match),
-            )
-            if style and spans
-        )
+        self.marks.paint(self.opened, self.side, related, is_received=self._is_received)
+
+    def signs(self, item: int, inside: int) -> Line:
+        row = item - len(self._top)
+        own = super().signs(item, inside)
+        if row < 0 or self.rows is None:
+            return own
+        start, end = self.rows.bounds(row)
+        return self.marks.signs(start, end, own[1])
 
     def _reveal(self, offset: int) -> None:
         """Put the cursor on a byte, now or when its row is laid out."""
-        rows = self._rows
-        if rows is None or not self._known:
+        rows = self.rows
+        if rows is None or not self.bytes.known:
             return
         self.byte = offset
-        if not self._is_laid_out and self._reached <= offset:
+        if not self.bytes.has(offset):
             self._awaited = offset
             return
         self._awaited = None
         first = len(self._top) + rows.row_at(offset)
         self.move_to(first, center=True)
-        end = next((end - 1 for start, end in self._lit if start == offset), offset)
+        end = next((end - 1 for start, end in self.marks.lit if start == offset), offset)
         last = len(self._top) + rows.row_at(end)
         self.show_lines(first, min(last, first + self.content_region.height - 2), center=True)
 
@@ -286,22 +272,22 @@ class WirePane(RowPane):
     def move_to(self, item: int, *, center: bool = False) -> None:
         super().move_to(item, center=center)
         row = self.cursor - len(self._top)
-        if self._rows and row >= 0:
-            start, end = self._rows.bounds(row)
+        if self.rows and row >= 0:
+            start, end = self.rows.bounds(row)
             if not start <= self.byte < end:
-                self.byte = self._rows.landing(row, self.byte)
+                self.byte = self.rows.landing(row, self.byte)
         self.entitle()
 
     def _stops(self) -> list[tuple[int, int]]:
         """Ranges the cursor goes through on its row."""
         row = self.cursor - len(self._top)
-        return [] if self._rows is None or not 0 <= row < self._known else self._rows.stops(row)
+        return [] if self.rows is None or not 0 <= row < self.bytes.known else self.rows.stops(row)
 
     def _token(self) -> tuple[int, int]:
         """What the cursor stands on: the smallest value or character around its byte."""
-        assert self._rows
+        assert self.rows
         around = [(a, b) for a, b in self._stops() if a <= self.byte < b]
-        return min(around, key=lambda r: r[1] - r[0]) if around else bounds(self._rows.body, self.byte)
+        return min(around, key=lambda r: r[1] - r[0]) if around else bounds(self.rows.body, self.byte)
 
     def action_token(self, step: int) -> None:
         starts = [a for a, _ in self._stops()]
@@ -316,9 +302,9 @@ class WirePane(RowPane):
 
     def _step_over(self, byte: int) -> None:
         """To a byte of the next or previous row."""
-        if self._rows and 0 <= byte < len(self._rows.body):
+        if self.rows and 0 <= byte < len(self.rows.body):
             self.byte = byte
-            self.move_to(len(self._top) + self._rows.row_at(byte))
+            self.move_to(len(self._top) + self.rows.row_at(byte))
             self.post_message(self.Moved(self))
 
     def on_click(self, event: events.Click) -> None:
@@ -326,9 +312,9 @@ class WirePane(RowPane):
         place = event.get_content_offset(self)
         item = place.y + self.scroll_offset.y if place else self.count()
         row = item - len(self._top)
-        if place and self._rows and 0 <= row < self._known:
+        if place and self.rows and 0 <= row < self.bytes.known:
             event.prevent_default()
-            self.byte = self._rows.byte_at(row, place.x - GUTTER - self._margin(self.opened))
+            self.byte = self.rows.byte_at(row, place.x - GUTTER - self._margin(self.opened))
             self.move_to(item)
             self.post_message(self.Moved(self))
 
@@ -351,23 +337,23 @@ class WirePane(RowPane):
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """In all bytes, laid out or not, as JSON writes the text too; and where a stream brought it in pieces."""
         matches = BodySearch(wanted)
-        self._matches_found = matches
-        rows, opened = self._rows, self.opened
+        self._search = matches
+        rows, opened = self.rows, self.opened
         if rows is None or opened is None:
             return iter(())
         is_streamed = self.side == RESPONSE and not self._is_received
         return matches.run(rows.body, opened.decoded if is_streamed else None)
 
     def show_matches(self) -> None:
-        self._match = tuple(self._matches_found.spans) if self._matches_found else ()
-        self._mark(self._related)
+        self.marks.match = tuple(self._search.spans) if self._search else ()
+        self._mark(self.marks.related)
         self.refresh()
 
     def go_to(self, position: int) -> None:
         self._reveal(position)
 
     def end_search(self) -> None:
-        self._matches_found, self._match = None, ()
+        self._search, self.marks.match = None, ()
         if self.opened:
-            self._mark(self._related)
+            self._mark(self.marks.related)
         super().end_search()

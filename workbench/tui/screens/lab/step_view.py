@@ -26,9 +26,8 @@ class StepView:
         self.screen.query_one("#keys", KeyBar).run(self.screen.sample.is_sending)
         subject = self.screen.column.subject
         title = f"Step {self.screen.probe.name}   {subject.target.name} · {subject.model}"
-        told = step.facts(
-            self.screen.stood, is_sending=self.screen.sample.is_sending, runs_on=self.screen.sample.runs_on
-        )
+        sample = self.screen.sample
+        facts = step.facts(self.screen.stood, is_sending=sample.is_sending, runs_on=sample.runs_on)
         lines = send.headline(title, facts, subject.target, self.screen.size.width, is_set=self.screen.is_key_set)
         self.screen.query_one("#headline", Bar).show(lines)
         self.screen.steps.refresh()

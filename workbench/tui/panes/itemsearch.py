@@ -1,0 +1,53 @@
+"""A search in the lines of a list. A place is an item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.views.lines import plain
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.lineview import LineView
+
+WHOLE = 10_000
+"""Columns in which a line is searched: more than a screen has, and no megabyte."""
+
+
+class ItemSearch:
+    """Looks for a text in the lines of a list.
+
+    Attributes:
+        needle: what is looked for; None while nothing is searched.
+    """
+
+    def __init__(self, view: LineView) -> None:
+        self.view = view
+        self.needle: re.Pattern[str] | None = None
+
+    def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        """Begin a search: each step is an item that holds the text or None, and how much is searched."""
+        from workbench.filters.text import is_exact, str_pattern
+
+        self.needle = str_pattern(wanted, exact=is_exact(wanted))
+        return self._matches(self.needle)
+
+    def _matches(self, needle: re.Pattern[str]) -> Iterator[tuple[int | None, float]]:
+        view = self.view
+        for item in range(view.count()):
+            lines = (view.head(item, WHOLE), *view.further(item, WHOLE))
+            is_found = any(needle.search(plain(line)) for line in lines)
+            yield item if is_found else None, item / view.count()
+
+    def is_in_head(self, item: int) -> bool:
+        """The text is seen in the first line of an item."""
+        width = self.view.text_width
+        return self.needle is not None and self.needle.search(plain(self.view.head(item, width))[:width]) is not None
+
+    def line_inside(self, item: int) -> int:
+        """Which line of an open item holds the text; 0 if it is the first, or none."""
+        further = self.view.lines_of.further
+        if self.needle is None or item not in further or self.is_in_head(item):
+            return 0
+        return next((n for n, line in enumerate(further[item], 1) if self.needle.search(plain(line))), 0)

@@ -1,0 +1,65 @@
+"""What is marked in the bytes of the wire pane: the selection, what belongs to it, findings, matches of a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.tui.models.rowtable import Marked
+from workbench.views.lines import Line, Span
+from workbench.views.words import SEVERITY_GLYPH
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import ExchangeView
+    from workbench.tui.selection import Spans
+
+SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
+"""Style of a mark → its sign in the gutter, the more important first; a finding has its own column."""
+
+FOUND = {"error": "broken", "warning": "doubtful", "info": ""}
+"""Severity → style of the bytes of a finding; what only explains is not painted."""
+
+
+@dataclass
+class WireMarks:
+    """Byte ranges of one side.
+
+    Attributes:
+        lit: the selection; ``events``: the events of the stream it is in.
+        related: what belongs to the selection.
+        match: matches of the search.
+        shown: all of it in the order in which it is painted.
+    """
+
+    lit: Spans = ()
+    events: tuple[int, ...] = ()
+    related: Spans = ()
+    match: Spans = ()
+    shown: tuple[Marked, ...] = ()
+    _found: list[tuple[str, Marked]] = field(default_factory=list)
+
+    def paint(self, opened: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
+        """Put the marks of a side in order; ``is_received``: its bytes are not those that selections speak of."""
+        self.related = related
+        if is_received:
+            self._found, self.shown = [], (Marked("match", self.match),)
+            return
+        self._found = [(s, Marked(FOUND[s], spans)) for s, spans in opened.found[side].items()]
+        self.shown = tuple(
+            Marked(style, spans)
+            for style, spans in (
+                ("related", related),
+                ("block", opened.decoded.place_events(self.events).spans if self.events else ()),
+                *((FOUND[severity], found.spans) for severity, found in reversed(self._found)),
+                ("lit", tuple(sorted(self.lit))),
+                ("match", self.match),
+            )
+            if style and spans
+        )
+
+    def signs(self, start: int, end: int, own: Span) -> Line:
+        """The two signs in front of a row of bytes; ``own``: that of the list, shown if there is no finding."""
+        touching = {mark.style for mark in self.shown if any(mark.within(start, end))}
+        sign = Span(next((glyph for style, glyph in SIGNS if style in touching), " "), "accent")
+        worst = next((severity for severity, found in self._found if any(found.within(start, end))), None)
+        return (sign, Span(SEVERITY_GLYPH[worst], worst) if worst else own)
