@@ -47,9 +47,9 @@ def test_what_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
     done = run("export", path, "--as", "curl")
     assert done.status == 1
     assert done.out.startswith("curl ") and done.out.count("curl") == 1
-    assert "exchange 1: the URL is no HTTP URL" in done.err
+    assert "exchange 1: the URL is not an HTTP URL" in done.err
     assert "exchange 2: the host was not recorded: set BASE_URL" in done.err
-    assert "left out: 'a b'" in done.err
+    assert "HTTP does not allow: 'a b'" in done.err
     assert "\x1b" not in done.out + done.err
 
 
@@ -109,10 +109,10 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
 def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: list[Proof]) -> None:
     fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
     run("check", EXAMPLE, "--fix", "-o", fixed)
-    tried[:] = [Proof((Tried("broken", 4), Tried("fixed", 4)), "it passes on what is broken")]
+    tried[:] = [Proof((Tried("broken", 4), Tried("fixed", 4)), "it passes on the broken request")]
     done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
     assert done.status == 1
-    assert done.err.endswith(f"{out} proves nothing, and is left to be looked at: it passes on what is broken\n")
+    assert done.err.endswith(f"{out} proves nothing, and is left to be looked at: it passes on the broken request\n")
     proof = json.loads(done.out)["proof"]
     assert proof["holds"] is False and [r["on"] for r in proof["runs"]] == ["broken", "fixed"]
     assert (out / "transcript.jsonl").is_file()
@@ -123,7 +123,7 @@ def test_a_folder_is_replaced_only_when_that_is_said(run: Run, tmp_path: Path, t
     run("check", EXAMPLE, "--fix", "-o", fixed)
     assert run("export", fixed, "--as", "pytest", "-o", out).status == 0
     (out / "mine.py").write_text("", encoding="utf-8")
-    assert "is there and not empty" in run("export", fixed, "--as", "pytest", "-o", out).err
+    assert "exists and is not empty" in run("export", fixed, "--as", "pytest", "-o", out).err
     again = run("export", fixed, "--as", "pytest", "--broken", EXAMPLE, "-o", out, "--force")
     assert again.status == 0
     assert sorted(path.name.partition("_missing")[0] for path in out.iterdir()) == [
@@ -209,6 +209,6 @@ def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
     monkeypatch.setattr("workbench.formats.exporters._private._findings", lambda inspector: next(told))
     out = tmp_path / "out.md"
     done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
-    assert "/a: x.by-secret is no longer found once its secret is a stand-in" in done.err
-    assert "/b: x.by-word is no longer found once private text is replaced" in done.err
+    assert "/a: x.by-secret is no longer found after its secret is replaced" in done.err
+    assert "/b: x.by-word is no longer found after private text is replaced" in done.err
     assert (done.status, out.exists()) == (1, True)

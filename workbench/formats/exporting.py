@@ -1,4 +1,4 @@
-"""An export from beginning to end: what is chosen, made, written and tried. For the command line and the app."""
+"""Runs an export: select, build, write and try it. For the command line and the app."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be exported.
+    """Parameters of an export.
 
     Attributes:
-        session: that holds it.
+        session: the source.
         indices: of the exchanges, from zero, ascending; at least one.
-        broken: the session that holds what was broken; None for none.
+        broken: session with the broken request; None without one.
         provider, protocol: as for an inspector.
-        is_redacted: private text is replaced by stand-ins.
-        name: of what is written.
-        made_of: as in a selection.
+        is_redacted: replace private text with stand-ins.
+        name: of the export.
+        made_of: as in ``Selection``.
     """
 
     session: Session
@@ -45,10 +45,10 @@ class Asked:
     made_of: tuple[Exchange, ...] = ()
 
     def export(self, form: Form) -> Exported:
-        """What the form makes of it, and what is to be said of the findings of a redacted session.
+        """Export in a form; return the result, and notes on findings of a redacted session.
 
         Raises:
-            LocalProtocolError: this form does not take it.
+            LocalProtocolError: this form cannot write it.
             SessionFormatError: an exchange cannot be read.
         """
         selection, proven = self._selected()
@@ -78,36 +78,36 @@ class Asked:
 
 
 def refuse_link(out: Path) -> None:
-    """Raises UsageError for a symbolic link to a file, a folder or nothing: what it leads to is not what was named."""
+    """Raise UsageError for a symbolic link: its target is not the path that was named."""
     if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
-        raise UsageError(f"{out} is a symbolic link", hint="nothing is written through a link: name a file")
+        raise UsageError(f"{out} is a symbolic link", hint="links are not written through; name a file")
 
 
 def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool) -> None:
-    """Raises UsageError where OUT is what is read, is there already, or is no place for this form."""
+    """Raise UsageError if OUT is an input, exists already, or does not suit the form."""
     for source in sources:
         with suppress(OSError):
             if out.samefile(source):
-                raise UsageError(f"{out} is a file that is read", hint="it stays as it is: choose another name")
+                raise UsageError(f"{out} is an input file", hint="it is not replaced; choose another name")
     refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
-            raise UsageError(f"{out} is no folder", hint="this form is a folder: choose another name")
+            raise UsageError(f"{out} is not a folder", hint="this form is a folder: choose another name")
         if any(out.iterdir()) and not is_forced:
-            raise UsageError(f"{out} is there and not empty", hint="choose another name or say --force")
+            raise UsageError(f"{out} exists and is not empty", hint="choose another name or use --force")
     elif form.SUFFIX and out.is_dir():
         raise UsageError(f"{out} is a folder", hint="this form is one file: name it")
     elif form.SUFFIX and out.exists() and not is_forced:
-        raise UsageError(f"{out} exists", hint="choose another name or say --force")
+        raise UsageError(f"{out} exists", hint="choose another name or use --force")
 
 
 def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
-    """Write what was made: a file, or a folder with files, from which what an earlier export left is taken.
+    """Write an export: a file, or a folder, from which files of an earlier export are removed.
 
-    Where a source is its owner's alone, so is what is written.
+    If a source is private to its owner, so is the output.
 
     Raises:
-        UsageError: a file that is read would be replaced.
+        UsageError: an input file would be replaced.
         OSError: it cannot be written.
     """
     is_private = any(map(_is_private, sources))
@@ -117,7 +117,7 @@ def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -
     paths = {out.joinpath(*name.split("/")): data for name, data in made.files.items()}
     read = {source.resolve() for source in sources}
     if taken := next((path for path in paths if path.resolve() in read), None):
-        raise UsageError(f"{taken} is a file that is read", hint="it stays as it is: choose another folder")
+        raise UsageError(f"{taken} is an input file", hint="it is not replaced; choose another folder")
     for path in getattr(form, "leftovers", lambda folder: ())(out):
         path.unlink()
     for path, data in paths.items():
@@ -127,7 +127,7 @@ def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -
 
 
 def _is_private(source: Path) -> bool:
-    """Nobody but its owner can read it."""
+    """True if only its owner can read it."""
     try:
         return not source.stat().st_mode & 0o077
     except OSError:
@@ -135,7 +135,7 @@ def _is_private(source: Path) -> bool:
 
 
 def _write(path: Path, data: bytes, *, is_private: bool) -> None:
-    """Write a file; of a private session one that nobody else can read, before the first byte is in it."""
+    """Write a file; a private one is created unreadable for others before the first byte."""
     with open(path, "wb", opener=partial(os.open, mode=0o600 if is_private else 0o666)) as file:
         if is_private and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             os.fchmod(file.fileno(), 0o600)
@@ -143,7 +143,7 @@ def _write(path: Path, data: bytes, *, is_private: bool) -> None:
 
 
 def prove(form: Form, out: Path) -> Proof | None:
-    """What became of it when it was tried; None for a form that cannot be."""
+    """Run an export; None for a form that cannot be run."""
     tries = getattr(form, "prove", None)
     if tries is None:
         return None
@@ -153,7 +153,7 @@ def prove(form: Form, out: Path) -> Proof | None:
 
 
 def told(proof: Proof, files: Mapping[str, str]) -> list[str]:
-    """What became of each run, for people. ``files``: what it ran on → file."""
+    """Describe each run. ``files``: transcript → file."""
     lines = list[str]()
     for run in proof.tried:
         colour = "red" if run.failed else "green"

@@ -76,7 +76,7 @@ def test_a_coding_goes_with_its_header() -> None:
     made = cassette.write(of(exchange(Body(), Body(secret, "gzip"), ("Content-Encoding", "gzip"))))
     plain = yaml.safe_load(made.data)["interactions"][0]["response"]
     assert plain["body"]["string"].startswith('{"a": "sk-') and "Content-Encoding" not in plain["headers"]
-    assert "without its content coding" in made.notes[0]
+    assert "without its Content-Encoding header" in made.notes[0]
 
 
 def test_what_no_cassette_holds_is_said() -> None:

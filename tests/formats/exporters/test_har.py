@@ -85,7 +85,7 @@ def test_the_archive_is_har() -> None:
         {"name": "q", "value": "1"}
     ]
     assert entry["time"] == sum(entry["timings"].values()) == 1000
-    assert made.notes == ("exchange 1: a content coding is undone, as HAR wants it",)
+    assert made.notes == ("exchange 1: the body is stored decoded, as HAR requires",)
     assert har.write(every(MemorySession("none", (Exchange("1"),)))).data
 
 
@@ -99,7 +99,7 @@ def test_the_wait_is_never_longer_than_the_whole(first_byte: float, whole: float
 
 
 @pytest.mark.parametrize(
-    ("note", "said"), [("the client hung up", "the client hung up"), ("", "no answer was recorded")]
+    ("note", "said"), [("the client hung up", "the client hung up"), ("", "no response was recorded")]
 )
 def test_a_missing_answer_says_why(note: str, said: str) -> None:
     exchange = Exchange("1", HttpRequest("POST", "https://h/x"), None, note=note, state=State.ABORTED)

@@ -207,6 +207,6 @@ def test_a_difference_is_named_and_nothing_is_exported() -> None:
         proof(session, healthy)
     with pytest.raises(LocalProtocolError, match=r"exchange 1, response .*closure\.pending is no longer found"):
         proof(healthy, session)
-    with pytest.raises(LocalProtocolError, match=r"closure\.pending is found, which was not"):
+    with pytest.raises(LocalProtocolError, match=r"closure\.pending is new"):
         proof(MemorySession("it", ()), healthy)
     assert findings(proven([session]).inspectors[0].session) == findings(session)

@@ -77,7 +77,7 @@ def mended() -> Exported:
 def test_a_stranger_learns_what_was_wrong_and_what_is_right(mended: Exported) -> None:
     told = ast.get_docstring(ast.parse(source(mended))) or ""
     for words in (
-        "deepseek refuses what this request was: reasoning.missing.",
+        "deepseek refuses the broken request: reasoning.missing.",
         "reasoning.missing at /messages/1",
         "the provider answers 400: The `reasoning_content` in the thinking mode must be passed back to",
         "added: /messages/1/reasoning_content",
@@ -101,10 +101,10 @@ def test_the_transcript_holds_the_exact_bytes_and_what_was_said_before() -> None
 def test_where_nothing_broken_is_given_a_fault_is_planted_and_named() -> None:
     made = FORM.write(selected(session(GOOD)))
     assert made.notes == ("broken: request 1 of broken.jsonl, planted: a call is lost",)
-    assert "What was broken (planted: a call is lost)" in source(made)
+    assert "Broken (planted: a call is lost)" in source(made)
     plain = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode())))
-    assert plain.notes == ("broken: request 1 of broken.jsonl, planted: the body breaks off",)
-    assert "openai cannot read what this request was." in source(plain)
+    assert plain.notes == ("broken: request 1 of broken.jsonl, planted: the body is truncated",)
+    assert "openai cannot read the broken request." in source(plain)
     bare = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode(), url="")))
     assert "the provider answers 400: " in source(bare)
 
@@ -131,11 +131,11 @@ REFUSED: Mapping[str, tuple[Selection, str]] = {
     "nothing differs": (selected(session(GOOD), broken=session(GOOD)), "no request differs"),
     "nothing is wrong": (
         selected(session(GOOD), broken=session(GOOD.replace(b"which", b"what"))),
-        "nothing is wrong with the request that should be broken",
+        "the broken request has no fault",
     ),
     "no request": (
         selected(MemorySession("x", (Exchange("1", None, HttpResponse(200, Headers(), Body(b"hi"))),))),
-        "no request to a model",
+        "not a request to a model",
     ),
 }
 

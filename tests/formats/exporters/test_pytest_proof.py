@@ -55,7 +55,7 @@ def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, Proof]) -> Non
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("blind", "it passes on what is broken"),
+        ("blind", "it passes on the broken request"),
         ("wrong", "it fails on what should be right: test_it: AssertionError: never"),
         ("stuck", "the test could not be run: test_it: "),
     ],

@@ -59,7 +59,7 @@ def test_json_is_cut_where_people_would_cut_it() -> None:
 def test_the_program() -> None:
     made = python.write(of(asked(CHAT, KEY, ("content-type", "application/json"))))
     assert made.data.decode() == (
-        '"""Send again what was recorded: the same bodies, byte for byte.\n\n'
+        '"""Send the recorded requests again: the same bodies, byte for byte.\n\n'
         "Needs: pip install httpx\n"
         'Set in the environment: OPENAI_API_KEY\n"""\n\n'
         "import os\nimport sys\n\nimport httpx\n\n"

@@ -185,6 +185,8 @@ def test_a_report_of_thousands_stays_small_and_says_what_it_lacks() -> None:
     one = Exchange("1", request, HttpResponse(200, body=answer))
     made = html.write(every(MemorySession("it", (one,) * 320)))
     assert len(made.data) < 1_000_000
-    assert "20 more exchanges are not listed" in made.notes and "bodies are shown of 40 exchanges" in made.notes[-1]
-    assert "20,067 bytes, of which the first are shown" in made.data.decode()
-    assert "nothing is wrong that a rule finds" in md.write(of(one)).data.decode()
+    assert (
+        "20 more exchanges are not listed" in made.notes and "only 40 exchanges are shown with bodies" in made.notes[-1]
+    )
+    assert "20,067 bytes, only the first are shown" in made.data.decode()
+    assert "no rule finds a fault" in md.write(of(one)).data.decode()

@@ -15,7 +15,7 @@ def test_frames_become_one_connection(data: Path) -> None:
         ("received", "text", b'{"type": "session.updated"}'),
         ("received", "binary", b"\x00\x01\xff"),
     ]
-    assert "parsed form" in exchange.note
+    assert "only parsed JSON" in exchange.note
 
 
 def test_grpc_calls_are_listed_with_their_bytes_and_trees(data: Path) -> None:

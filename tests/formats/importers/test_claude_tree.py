@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.importers._claude_entries import Entry, entries_of
+from workbench.formats.importers._claude_entries import ClaudeEntry, entries_of
 from workbench.formats.importers._claude_tree import Unit, newest, units_of
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
@@ -28,7 +28,7 @@ def content(words: str) -> list[JsonValue]:
     return blocks
 
 
-def entries(story: str) -> list[Entry]:
+def entries(story: str) -> list[ClaudeEntry]:
     """Lines ``uuid<parent: user …``, ``uuid<parent: TURN …`` (a model's), ``uuid<parent: boundary [resumed]``."""
     values: list[JsonValue] = []
     for line in (line.strip() for line in story.splitlines() if line.strip()):
@@ -48,7 +48,7 @@ def entries(story: str) -> list[Entry]:
         else:
             value |= {"type": "assistant", "message": {"id": who, "model": "m", "content": content(words)}}
         values.append(value)
-    return list(entries_of(enumerate(values, 1), Damage()))
+    return list(entries_of(enumerate(values, 1), ImportDamage()))
 
 
 def tree(story: str) -> dict[str, Unit]:

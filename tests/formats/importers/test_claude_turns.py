@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import claude_code
-from workbench.formats.importers._rebuilt import RebuiltSession
+from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Origin, State
 from workbench.wire.jsontext import dumps, loads
@@ -14,23 +14,23 @@ from workbench.wire.session import exchanges_of
 
 
 @pytest.fixture
-def session(data: Path) -> RebuiltSession:
+def session(data: Path) -> MessagesSession:
     return claude_code.read((data / "claude-code.jsonl").read_bytes(), "x")
 
 
-def request(session: RebuiltSession, index: int) -> JsonValue:
+def request(session: MessagesSession, index: int) -> JsonValue:
     exchange = session.exchange(index)
     assert exchange.request
     return loads(exchange.request.body.raw)
 
 
-def response(session: RebuiltSession, index: int) -> JsonValue:
+def response(session: MessagesSession, index: int) -> JsonValue:
     exchange = session.exchange(index)
     assert exchange.response
     return loads(exchange.response.body.raw)
 
 
-def test_turns_stand_in_the_order_of_the_file(session: RebuiltSession) -> None:
+def test_turns_stand_in_the_order_of_the_file(session: MessagesSession) -> None:
     assert [(s.id, s.branch) for s in session.summaries()] == [
         ("msg_01", ""),
         ("msg_02", ""),
@@ -42,30 +42,30 @@ def test_turns_stand_in_the_order_of_the_file(session: RebuiltSession) -> None:
     ]
 
 
-def test_an_answer_is_put_together_from_its_lines(session: RebuiltSession) -> None:
+def test_an_answer_is_put_together_from_its_lines(session: MessagesSession) -> None:
     message = response(session, 0)
     assert [b["type"] for b in message["content"]] == ["thinking", "tool_use", "tool_use"]
     assert (message["id"], message["role"], message["stop_reason"]) == ("msg_01", "assistant", "tool_use")
     assert message["usage"]["output_tokens"] == 4  # of the last line: earlier ones can be a partial count
 
 
-def test_nothing_is_invented(session: RebuiltSession) -> None:
+def test_nothing_is_invented(session: MessagesSession) -> None:
     for index, exchange in enumerate(exchanges_of(session)):
         assert set(request(session, index)) == {"model", "messages"}
         assert exchange.origin is Origin.RECONSTRUCTED
         assert exchange.client == "claude-code 2.1.12"
-        assert "rebuilt from a transcript" in exchange.note
+        assert "reconstructed from a transcript" in exchange.note
         assert exchange.meta["lacks"] == ["system", "tools", "parameters", "headers", "streaming"]
         assert exchange.request and (exchange.request.url, len(exchange.request.headers)) == ("/v1/messages", 0)
 
 
-def test_blocks_are_verbatim(session: RebuiltSession) -> None:
+def test_blocks_are_verbatim(session: MessagesSession) -> None:
     held = request(session, 1)["messages"]
     assert held[1]["content"][0] == {"type": "thinking", "thinking": "Two commands.", "signature": "c2ln"}
     assert held[2]["content"][0] == {"tool_use_id": "toolu_01", "type": "tool_result", "content": "a.txt"}
 
 
-def test_a_refused_turn_answers_with_the_error_that_the_client_kept(session: RebuiltSession) -> None:
+def test_a_refused_turn_answers_with_the_error_that_the_client_kept(session: MessagesSession) -> None:
     exchange = session.exchange(5)
     assert exchange.response and exchange.response.status == 400
     assert response(session, 5)["error"]["type"] == "invalid_request_error"
@@ -74,10 +74,10 @@ def test_a_refused_turn_answers_with_the_error_that_the_client_kept(session: Reb
     assert [b["type"] for b in held[-1]["content"]] == ["text", "text"]  # the call was interrupted
 
 
-def test_what_would_be_sent_next_is_the_last_exchange(session: RebuiltSession) -> None:
+def test_what_would_be_sent_next_is_the_last_exchange(session: MessagesSession) -> None:
     exchange = session.exchange(6)
     assert (exchange.response, exchange.state) == (None, State.INCOMPLETE)
-    assert "what the next request would say" in exchange.note
+    assert "the next request, not sent" in exchange.note
     assert request(session, 6)["messages"] == [
         {
             "role": "user",
@@ -89,7 +89,7 @@ def test_what_would_be_sent_next_is_the_last_exchange(session: RebuiltSession) -
     ]
 
 
-def test_a_sub_agent_is_a_conversation_of_its_own(session: RebuiltSession) -> None:
+def test_a_sub_agent_is_a_conversation_of_its_own(session: MessagesSession) -> None:
     assert session.exchange(4).meta["agent"] == "x1"
     assert request(session, 4)["messages"] == [{"role": "user", "content": "Count the words"}]
 
@@ -182,7 +182,7 @@ def test_a_result_that_no_request_has_is_said() -> None:
     [
         ({"type": "narrator", "uuid": "n", "message": {"content": "?"}}, "an entry of type 'narrator'"),
         ({"type": "narrator", "message": {"content": "?"}}, "an entry of type 'narrator'"),
-        (_line("user", 0, [5]), "a block that is no object"),
+        (_line("user", 0, [5]), "a content block that is not an object"),
         ({"type": "user", "message": 5}, "an entry of type 'user' without a message"),
     ],
 )

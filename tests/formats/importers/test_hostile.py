@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import open_input
-from workbench.formats.importers._lines import Damage, objects
+from workbench.formats.importers._lines import ImportDamage, objects
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import exchanges_of, store
 
@@ -78,7 +78,7 @@ def parsed(name: str) -> list[Any]:
     if name.endswith((".yaml", ".yml")):
         return [without_bytes(safeyaml.load(content, name=name))]
     if name.endswith((".jsonl", ".ndjson")):
-        return [line.value for line in objects(content, Damage())]
+        return [line.value for line in objects(content, ImportDamage())]
     return [loads(content)]
 
 

@@ -32,8 +32,8 @@ def test_a_trace_is_its_exchanges(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("data", "count", "line"),
     [
-        (trace((REQUEST, RESPONSE))[:-5], 1, "exchange 1: the file ends within it"),
-        (trace((REQUEST, RESPONSE)) + b"what is this\n", 1, "two lengths are expected here"),
+        (trace((REQUEST, RESPONSE))[:-5], 1, "exchange 1: the file ends inside it"),
+        (trace((REQUEST, RESPONSE)) + b"what is this\n", 1, "expected a line with two lengths"),
         (trace((REQUEST, RESPONSE), (b"?", RESPONSE)), 1, "exchange 2: no request line"),
         (trace((REQUEST, RESPONSE), (REQUEST, b"?")), 1, "exchange 2: no status line"),
     ],
@@ -46,5 +46,5 @@ def test_what_cannot_be_read_is_said(data: bytes, count: int, line: str) -> None
 
 
 def test_a_trace_without_exchange_is_refused() -> None:
-    with pytest.raises(UnreadableInput, match="holds no exchange"):
+    with pytest.raises(UnreadableInput, match="has no exchange"):
         httprr.read(b"httprr trace v1\n", "x")

@@ -59,14 +59,14 @@ def test_the_providers_bodies_are_taken_as_they_are(exchanges: list[Exchange]) -
     call = exchanges[2]
     assert body(call)["messages"] == [{"role": "user", "content": "Lists files."}]
     assert (answer(call)["id"], call.duration) == ("chatcmpl-1", 0.5)
-    assert "the provider's own JSON" in call.note
+    assert "the provider's own body" in call.note
 
 
 def test_a_log_without_events_has_its_messages(exchanges: list[Exchange]) -> None:
     assert len(body(exchanges[4])["messages"]) == 3
     assert answer(exchanges[3])["content"][0] == {"type": "thinking", "thinking": "greet"}
     assert exchanges[4].meta["left_out"] == ["reasoning without the signature that the target requires: left out"]
-    assert "keeps no events" in exchanges[4].note
+    assert "has no events" in exchanges[4].note
 
 
 def test_pooled_messages_of_a_call_are_put_back() -> None:
@@ -113,7 +113,7 @@ def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_archive, "MAX_UNPACKED", 1_000_000)
     archive = packed({"samples/1.json": b" " * 1_100_000}, "deflate")
     assert len(archive) < 3000
-    with pytest.raises(UnreadableInput, match="1,000,000 bytes together"):
+    with pytest.raises(UnreadableInput, match="more than 1,000,000 bytes"):
         inspect_log.read(archive, "x")
 
 
@@ -210,9 +210,9 @@ def test_a_log_without_events_shows_what_its_messages_say() -> None:
     assert last.request and loads(last.request.body.raw)["messages"][2]["content"] == "Error: it took too long"
     assert (last.response, last.state) == (None, State.INCOMPLETE)
     assert session.damage == (
-        "sample 2: no object",
-        "left out: a message of type 'narrator', which is not known",
-        "left out: a message that is no object",
+        "sample 2: not an object",
+        "left out: a message of type 'narrator', which is not supported",
+        "left out: a message that is not an object",
     )
 
 

@@ -125,12 +125,12 @@ def test_a_torn_file_keeps_what_is_whole() -> None:
 
 def test_other_flows_are_named_and_ids_are_made_to_differ() -> None:
     session = mitmproxy.read(written({"type": "dns", "id": "d"}) + written(flow()) + written(flow()), "x")
-    assert session.damage == ("flow 1: of type 'dns', which is not shown",)
+    assert session.damage == ("flow 1: flow type 'dns' is not supported",)
     assert [e.id for e in exchanges_of(session)] == ["f1", "f1 (3)"]
 
 
 def test_a_file_without_http_is_refused() -> None:
-    with pytest.raises(UnreadableInput, match="no flow of HTTP"):
+    with pytest.raises(UnreadableInput, match="no HTTP flow"):
         mitmproxy.read(written({"version": 21, "type": "tcp"}), "x")
 
 

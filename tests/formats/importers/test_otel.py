@@ -71,7 +71,7 @@ def test_attributes_of_openinference(exchanges: list[Exchange]) -> None:
 def test_a_span_without_content_says_so(exchanges: list[Exchange]) -> None:
     last = exchanges[4]
     assert (last.state, last.response) == (State.INCOMPLETE, None)
-    assert "capturing content was off; failed: 429" in last.note
+    assert "content capture was off; failed: 429" in last.note
     assert last.meta["lacks"][0] == "messages"
 
 
@@ -112,7 +112,7 @@ def test_calls_without_id_are_paired() -> None:
 def test_spans_of_other_things_are_refused() -> None:
     text = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"GET /"}]}]}]}'
     assert otel.sniff(text) > 0.9
-    with pytest.raises(UnreadableInput, match="no span of a call"):
+    with pytest.raises(UnreadableInput, match="no span of a model call"):
         otel.read(text, "x")
 
 

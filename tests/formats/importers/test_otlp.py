@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._otlp import attributes_of, below, first, plain, spans_of, structured
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._otlp import attributes_of, below, first, parse_structured, plain, spans_of
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,12 @@ def test_names_with_dots_are_a_tree() -> None:
 
 
 def test_a_value_that_is_json_text() -> None:
-    assert (structured('[{"a": 1}]'), structured("[x"), structured("x"), structured(5)) == ([{"a": 1}], "[x", "x", 5)
+    assert (parse_structured('[{"a": 1}]'), parse_structured("[x"), parse_structured("x"), parse_structured(5)) == (
+        [{"a": 1}],
+        "[x",
+        "x",
+        5,
+    )
 
 
 def test_the_first_that_is_there() -> None:
@@ -52,4 +57,4 @@ def test_the_first_that_is_there() -> None:
 def test_older_scopes_and_order_of_starts() -> None:
     spans = [{"spanId": "2", "startTimeUnixNano": 5_000_000_000}, {"spanId": "1", "startTimeUnixNano": "3000000000"}]
     document = {"resourceSpans": [{"instrumentationLibrarySpans": [{"spans": spans}]}]}
-    assert [(s.id, s.start) for s in spans_of([document], Damage())] == [("1", 3.0), ("2", 5.0)]
+    assert [(s.id, s.start) for s in spans_of([document], ImportDamage())] == [("1", 3.0), ("2", 5.0)]

@@ -32,7 +32,7 @@ def test_every_answer_is_an_exchange_of_its_own_protocol(exchanges: dict[str, Ex
         ("after 00000010", "/v1/responses", ""),
     ]
     assert {e.origin for e in exchanges.values()} == {Origin.RECONSTRUCTED}
-    assert all("rebuilt from a transcript" in e.note for e in exchanges.values())
+    assert all("reconstructed from a transcript" in e.note for e in exchanges.values())
 
 
 def test_results_of_one_answer_are_one_message(exchanges: dict[str, Exchange]) -> None:
@@ -49,7 +49,7 @@ def test_an_aborted_answer_is_not_in_the_next_request(exchanges: dict[str, Excha
 
 def test_what_a_protocol_cannot_say_is_told(exchanges: dict[str, Exchange]) -> None:
     chat = exchanges["00000008"]
-    assert "the error flag of a result: left out" in chat.meta["left_out"]
+    assert "the error flag of a tool result: left out" in chat.meta["left_out"]
     assert body(chat)["messages"][3]["content"] == "no such file"  # and no text that the client did not write
 
 

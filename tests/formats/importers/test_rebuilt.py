@@ -3,28 +3,35 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.importers._rebuilt import History, Made, RebuiltSession, Said, Turn, extend
+from workbench.formats.importers._messages_transcript import (
+    CachedMessages,
+    HistoryEntry,
+    MessagesHistory,
+    MessagesSession,
+    MessagesTurn,
+    extend,
+)
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import exchanges_of
 
-RESULT = Said("user", results=(b'{"type":"tool_result","tool_use_id":"t"}',))
-PROMPT = Said("user", text=b'"go on"')
-NOTE = Said("user", blocks=(b'{"type":"text","text":"note"}',))
-ANSWER = Said("assistant", blocks=(b'{"type":"text","text":"yes"}',))
-CALL = Said("assistant", blocks=(b'{"type":"tool_use","id":"t"}', b'{"type":"tool_use","id":"u"}'))
-EMPTY = Said("user")
+RESULT = HistoryEntry("user", results=(b'{"type":"tool_result","tool_use_id":"t"}',))
+PROMPT = HistoryEntry("user", text=b'"go on"')
+NOTE = HistoryEntry("user", blocks=(b'{"type":"text","text":"note"}',))
+ANSWER = HistoryEntry("assistant", blocks=(b'{"type":"text","text":"yes"}',))
+CALL = HistoryEntry("assistant", blocks=(b'{"type":"tool_use","id":"t"}', b'{"type":"tool_use","id":"u"}'))
+EMPTY = HistoryEntry("user")
 
 
-def history(*entries: Said) -> History | None:
-    found: History | None = None
+def history(*entries: HistoryEntry) -> MessagesHistory | None:
+    found: MessagesHistory | None = None
     for said in entries:
         found = extend(found, said)
     return found
 
 
-def messages(found: History | None) -> JsonValue:
+def messages(found: MessagesHistory | None) -> JsonValue:
     return loads(b"[" + (found.messages() if found else b"") + b"]")
 
 
@@ -45,7 +52,7 @@ def test_turns_of_a_model_are_not_joined() -> None:
 
 def test_what_says_nothing_adds_nothing() -> None:
     assert history(EMPTY) is None
-    assert messages(history(PROMPT, EMPTY, ANSWER, Said("assistant"))) == messages(history(PROMPT, ANSWER))
+    assert messages(history(PROMPT, EMPTY, ANSWER, HistoryEntry("assistant"))) == messages(history(PROMPT, ANSWER))
 
 
 def test_branches_share_what_came_before() -> None:
@@ -56,7 +63,7 @@ def test_branches_share_what_came_before() -> None:
 
 
 @given(st.lists(st.sampled_from([RESULT, PROMPT, NOTE, ANSWER, CALL, EMPTY]), max_size=12))
-def test_the_size_is_known_without_making_the_messages(entries: list[Said]) -> None:
+def test_the_size_is_known_without_making_the_messages(entries: list[HistoryEntry]) -> None:
     found = history(*entries)
     assert (found.size if found else 0) == len(found.messages() if found else b"")
 
@@ -65,26 +72,28 @@ ENTRIES = st.lists(st.sampled_from([RESULT, PROMPT, NOTE, ANSWER, CALL, EMPTY]),
 
 
 @given(ENTRIES, ENTRIES)
-def test_what_was_made_before_is_only_a_short_cut(first: list[Said], more: list[Said]) -> None:
+def test_what_was_made_before_is_only_a_short_cut(first: list[HistoryEntry], more: list[HistoryEntry]) -> None:
     known, other = history(*first), history(*first, *more)
     for start in (known, other):
         if start and known and other:
-            assert other.messages(Made(start, start.messages())) == other.messages()
-            assert known.messages(Made(start, start.messages())) == known.messages()
+            assert other.messages(CachedMessages(start, start.messages())) == other.messages()
+            assert known.messages(CachedMessages(start, start.messages())) == known.messages()
     longer = known
     for said in more:
         longer = extend(longer, said)
     if longer and known:
-        assert longer.messages(Made(known, known.messages())) == longer.messages()
+        assert longer.messages(CachedMessages(known, known.messages())) == longer.messages()
 
 
 def test_bodies_are_made_on_demand_and_listed_without() -> None:
     turns = [
-        Turn(1, Exchange("a", origin=Origin.RECONSTRUCTED), history(PROMPT), "claude-x", dumps({"type": "message"})),
-        Turn(2, Exchange("b"), history(PROMPT, ANSWER, PROMPT), None, None),
-        Turn(3, Exchange("c"), None, "m", b"", 529),
+        MessagesTurn(
+            1, Exchange("a", origin=Origin.RECONSTRUCTED), history(PROMPT), "claude-x", dumps({"type": "message"})
+        ),
+        MessagesTurn(2, Exchange("b"), history(PROMPT, ANSWER, PROMPT), None, None),
+        MessagesTurn(3, Exchange("c"), None, "m", b"", 529),
     ]
-    session = RebuiltSession("x", turns, url="/v1/messages", damage=(), title="t")
+    session = MessagesSession("x", turns, url="/v1/messages", damage=(), title="t")
     for row, exchange in zip(session.summaries(), exchanges_of(session), strict=True):
         assert exchange.request and row.request_bytes == len(exchange.request.body.raw)
         assert row.response_bytes == (len(exchange.response.body.raw) if exchange.response else 0)

@@ -545,16 +545,16 @@ def test_what_uses_the_same_words_is_no_exchange(value: dict[str, Any]) -> None:
 
 
 LEFT_OUT = [
-    ([PAIRS["one pair"], {"note": "nothing"}], "/1: neither a request nor an answer"),
-    ([PAIRS["one pair"], "nothing"], "/1: neither a request nor an answer"),
-    ([PAIRS["one pair"], {"request": ASKED, "response": {"unknown": "thing"}}], "/1: its response cannot be read"),
-    ([PAIRS["one pair"], {"request": 5, "response": ANSWERED}], "/1: its request cannot be read"),
+    ([PAIRS["one pair"], {"note": "nothing"}], "/1: neither a request nor a response"),
+    ([PAIRS["one pair"], "nothing"], "/1: neither a request nor a response"),
+    ([PAIRS["one pair"], {"request": ASKED, "response": {"unknown": "thing"}}], "/1: the response cannot be read"),
+    ([PAIRS["one pair"], {"request": 5, "response": ANSWERED}], "/1: the request cannot be read"),
     (
         {
             "request": {"method": "POST", "url": URL, "body": ASKED},
             "response": {"status": 200, "bodyFileName": "a.json"},
         },
-        "/: the response body is in another file, 'a.json': give that",
+        "/: the response body is in another file, 'a.json': open that file",
     ),
 ]
 
@@ -568,7 +568,7 @@ def test_what_is_left_out_is_said(value: Any, line: str) -> None:
 
 @pytest.mark.parametrize("value", [{}, [], {"name": "x"}, [[[]]], {"a": {"b": [1, "x", None]}}, [{"role": 5}]])
 def test_what_holds_no_exchange_is_refused(value: Any) -> None:
-    with pytest.raises(UnreadableInput, match="no request and no answer"):
+    with pytest.raises(UnreadableInput, match="no request and no response"):
         records.read(text(value).encode(), "x")
 
 

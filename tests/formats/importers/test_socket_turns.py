@@ -13,7 +13,7 @@ from tests.formats.importers.test_mitmproxy import flow
 from tests.formats.importers.test_tnetstring import written
 from workbench.formats.exporters import har as har_export
 from workbench.formats.importers import har, mitmproxy
-from workbench.formats.importers._socket_turns import with_turns
+from workbench.formats.importers._websocket_turns import with_turns
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.session import MemorySession
@@ -115,7 +115,7 @@ def test_ends_of_all_kinds() -> None:
     assert [e.state for e in late] == [State.COMPLETE] * 2
     cut, never = turns(create(USER), *answer("resp_1")[:1], ("sent", {"type": "response.append", "input": [RESULT]}))
     assert (cut.state, never.state, never.response) == (State.ABORTED, State.ABORTED, None)
-    assert "the connection ended before its answer did" in cut.note and "continues the response before it" in never.note
+    assert "the connection ended before the response" in cut.note and "continues the previous response" in never.note
 
 
 @pytest.mark.parametrize(

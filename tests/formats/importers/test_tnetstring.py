@@ -65,14 +65,14 @@ def test_anything_else_is_a_value_or_refused(text: bytes) -> None:
         (b":,", "no length"),
         (b"-1:,", "no length"),
         (b"9999999999999999:,", "no length"),
-        (b"5:abc,", "behind the end"),
+        (b"5:abc,", "after the end"),
         (b"3:abc?", "unknown type"),
-        (b"3:abc#", "no value of type '#'"),
-        (b"4:nope!", "no value of type '!'"),
-        (b"1:x~", "no value of type '~'"),
-        (b"41:" + b"1" * 41 + b"#", "no value of type '#'"),
+        (b"3:abc#", "not a value of type '#'"),
+        (b"4:nope!", "not a value of type '!'"),
+        (b"1:x~", "not a value of type '~'"),
+        (b"41:" + b"1" * 41 + b"#", "not a value of type '#'"),
         (b"4:1:a,}", "a key without a value"),
-        (b"4:9:a,]", "behind the end"),
+        (b"4:9:a,]", "after the end"),
     ],
 )
 def test_faults_are_named(text: bytes, what: str) -> None:
@@ -88,5 +88,5 @@ def test_depth_is_bounded() -> None:
     text = b""
     for _ in range(MAX_DEPTH + 1):
         text = b"%d:%s]" % (len(text), text)
-    with pytest.raises(WireError, match="inside each other"):
+    with pytest.raises(WireError, match="nested containers"):
         read(text, 0, len(text))

@@ -6,13 +6,13 @@ import pytest
 
 from workbench import protocols
 from workbench.formats.importers._transcript import (
-    Heard,
-    Script,
+    ProtocolWriter,
+    SharedHistory,
     TranscriptSession,
-    Turn,
+    TranscriptTurn,
     answer_of,
-    hear,
-    rebuilt,
+    extend_history,
+    reconstructed_exchange,
     with_unique_ids,
 )
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
@@ -31,29 +31,29 @@ PROTOCOLS = (
 )
 
 
-def history() -> Heard | None:
-    heard = hear(None, Message("user", (Text("go"),)))
-    heard = hear(heard, Message("assistant", (Text("so"), call("a"), call("b"))))
+def history() -> SharedHistory | None:
+    heard = extend_history(None, Message("user", (Text("go"),)))
+    heard = extend_history(heard, Message("assistant", (Text("so"), call("a"), call("b"))))
     for id in ("a", "b"):
-        heard = hear(heard, Message("tool", (ToolResultIR(id, (Text("done"),), name="ls"),)))
-    return hear(heard, Message("user", (Text("on"),)))
+        heard = extend_history(heard, Message("tool", (ToolResultIR(id, (Text("done"),), name="ls"),)))
+    return extend_history(heard, Message("user", (Text("on"),)))
 
 
 def call(id: str) -> ToolCallIR:
     return ToolCallIR(id, "ls", {"path": id}, "function")
 
 
-def session(*turns: Turn) -> TranscriptSession:
+def session(*turns: TranscriptTurn) -> TranscriptSession:
     return TranscriptSession("x", turns, damage=(), title="t")
 
 
 def like(id: str = "1") -> Any:
-    return rebuilt(id, lacks=("system", "headers"))
+    return reconstructed_exchange(id, lacks=("system", "headers"))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_writes_a_history_that_it_reads_again(protocol: str) -> None:
-    turn = Turn(
+    turn = TranscriptTurn(
         like(),
         protocol,
         history(),
@@ -76,7 +76,7 @@ def test_every_protocol_writes_a_history_that_it_reads_again(protocol: str) -> N
 
 
 def test_results_that_follow_each_other_are_one_message_where_they_have_to_be() -> None:
-    exchange = session(Turn(like(), "anthropic-messages", history())).exchange(0)
+    exchange = session(TranscriptTurn(like(), "anthropic-messages", history())).exchange(0)
     assert exchange.request
     said = loads(exchange.request.body.raw)["messages"]
     assert [len(m["content"]) for m in said[1:3]] == [3, 2]
@@ -84,13 +84,13 @@ def test_results_that_follow_each_other_are_one_message_where_they_have_to_be() 
 
 def test_histories_are_shared_and_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
-    honest = Script._written
-    monkeypatch.setattr(Script, "_written", lambda self, said: written.append(len(said)) or honest(self, said))
-    heard: Heard | None = None
+    honest = ProtocolWriter._write
+    monkeypatch.setattr(ProtocolWriter, "_write", lambda self, said: written.append(len(said)) or honest(self, said))
+    heard: SharedHistory | None = None
     turns = []
     for n in range(50):
-        heard = hear(heard, Message("user", (Text(str(n)),)))
-        turns.append(Turn(like(str(n)), "openai-chat", heard))
+        heard = extend_history(heard, Message("user", (Text(str(n)),)))
+        turns.append(TranscriptTurn(like(str(n)), "openai-chat", heard))
     made = session(*turns)
     sizes = [len(e.request.body.raw) for e in exchanges_of(made) if e.request]
     assert [row.request_bytes for row in made.summaries()] == sizes
@@ -98,27 +98,27 @@ def test_histories_are_shared_and_written_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_json_is_sent_as_it_is() -> None:
-    heard = hear(hear(None, b'{"role":"user","content":"x"}'), None)
-    exchange = session(Turn(like(), "openai-chat", heard, members={"seed": 1})).exchange(0)
+    heard = extend_history(extend_history(None, b'{"role":"user","content":"x"}'), None)
+    exchange = session(TranscriptTurn(like(), "openai-chat", heard, members={"seed": 1})).exchange(0)
     assert exchange.request
     assert exchange.request.body.raw == b'{"seed":1,"messages":[{"role":"user","content":"x"}]}'
 
 
 def test_what_says_nothing_is_not_in_a_history() -> None:
-    assert hear(None, Message("user", ())) is None
-    assert hear(None, b"") is None
+    assert extend_history(None, Message("user", ())) is None
+    assert extend_history(None, b"") is None
 
 
 def test_a_system_message_between_others_is_not_lost() -> None:
-    heard = hear(hear(None, Message("user", (Text("a"),))), Message("system", (Text("rule"),)))
+    heard = extend_history(extend_history(None, Message("user", (Text("a"),))), Message("system", (Text("rule"),)))
     for protocol in PROTOCOLS:
-        exchange = session(Turn(like(), protocol, heard)).exchange(0)
+        exchange = session(TranscriptTurn(like(), protocol, heard)).exchange(0)
         assert exchange.request and b"rule" in exchange.request.body.raw, protocol
 
 
 def test_bodies_that_are_held_are_taken_when_they_are_asked_for() -> None:
     asked: list[str] = []
-    turn = Turn(like(), "openai-chat", request=lambda: asked.append("now") or b"{}", response=b"[]", url="/u")
+    turn = TranscriptTurn(like(), "openai-chat", request=lambda: asked.append("now") or b"{}", response=b"[]", url="/u")
     made = session(turn)
     assert asked == []
     exchange = made.exchange(0)
@@ -128,20 +128,20 @@ def test_bodies_that_are_held_are_taken_when_they_are_asked_for() -> None:
 
 def test_an_error_stands_in_the_place_of_an_answer() -> None:
     for protocol in PROTOCOLS:
-        turn = Turn(like(), protocol, answer=answer_of(protocol, (), error="quota"), status=0)
+        turn = TranscriptTurn(like(), protocol, answer=answer_of(protocol, (), error="quota"), status=0)
         response = session(turn).exchange(0).response
         assert response and b"quota" in response.body.raw, protocol
 
 
 def test_what_is_rebuilt_says_so() -> None:
-    made = session(Turn(like(), "openai-chat"))
+    made = session(TranscriptTurn(like(), "openai-chat"))
     exchange = made.exchange(0)
     assert exchange.origin is Origin.RECONSTRUCTED
-    assert exchange.note == "rebuilt from a transcript, which has no system or headers"
+    assert exchange.note == "reconstructed from a transcript without system or headers"
     assert exchange.request and not exchange.request.body.is_raw
     assert made.about["made"].startswith("reconstructed: ")
 
 
 def test_ids_are_made_to_differ() -> None:
-    turns = [Turn(like(id), "openai-chat") for id in ("a", "a", "a (2)", "a", "")]
+    turns = [TranscriptTurn(like(id), "openai-chat") for id in ("a", "a", "a (2)", "a", "")]
     assert [t.like.id for t in with_unique_ids(turns)] == ["a", "a (2)", "a (2) (2)", "a (3)", "?"]

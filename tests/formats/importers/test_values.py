@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.formats.importers._values import content_parts, count, listed, mapping, mappings, rest, text
+from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Media, Opaque, Part, Text
 
 
@@ -10,7 +10,7 @@ from workbench.ir import JsonValue, Media, Opaque, Part, Text
 def test_nothing_of_another_type_comes_through(value: JsonValue) -> None:
     assert text(value) == (value if value == "x" else "")
     assert mapping(value) == (value if value == {"a": 1} else {})
-    assert listed(value) == (value if value == [1] else [])
+    assert as_list(value) == (value if value == [1] else [])
     assert list(mappings([value])) == ([value] if value == {"a": 1} else [])
 
 

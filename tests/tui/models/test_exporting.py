@@ -61,6 +61,6 @@ def test_what_became_of_it() -> None:
     assert told.startswith("✓ written: out\n  ✗ red   on what was broken: 1 of 3 tests fail\n      test_a: no")
     assert "✓ green on what is right: 3 tests pass\n✓ the test tells one from the other" in told
     blind = words(
-        exporting.written_lines(paths, Proof((Tried("broken", 3),), "it passes on what is broken"), False, 80)
+        exporting.written_lines(paths, Proof((Tried("broken", 3),), "it passes on the broken request"), False, 80)
     )
-    assert "✗ it proves nothing: it passes on what is broken" in blind
+    assert "✗ it proves nothing: it passes on the broken request" in blind

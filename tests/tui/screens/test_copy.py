@@ -105,7 +105,7 @@ async def test_a_row_is_chosen_by_enter_and_by_a_click() -> None:
 async def test_what_cannot_be_a_command_is_said() -> None:
     async with showing(hostile_session(), exchange=0) as driver:
         await driver.press("2", "y", "c")
-        assert "not copied: the method is no HTTP method" in driver.text
+        assert "not copied: the method is not an HTTP method" in driver.text
         assert_clean(driver)
 
 

@@ -1,12 +1,12 @@
-"""Exporters: exchanges in a form that other programs read. One module per form.
+"""Exporters: write exchanges in a form that other programs read; one module per form.
 
 In: ``Selection``. Out: ``Exported``, its files and what was left out. No form writes a secret: headers, keys and
-cookies become variables or stand-ins, whatever the session held. It may import what ``formats`` may.
+cookies become variables or stand-ins, whatever the session contains. It may import what ``formats`` may.
 
-A module holds ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har", "" for a folder) and
-``write(selection) -> Exported``; one of folders that can show that they work also ``prove(folders) -> list[Proof]``.
-The value of ``--as`` is the module's name, without the ``as_`` that keeps a name from hiding a library's, and with
-``-`` for ``_``. Modules with an underscore are shared. A third party adds a form by an entry point in
+A module has ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har"; empty for a folder) and
+``write(selection) -> Exported``; a form with folders that can be tried also has ``prove(folders) -> list[Proof]``. The
+value of ``--as`` is the module's name, without the prefix ``as_`` that avoids a clash with a library's name, and with
+``-`` for ``_``. Modules with a leading underscore are shared code. A third party adds a form by an entry point in
 ``workbench.exporters``.
 """
 
@@ -33,11 +33,11 @@ class Selection:
     """Exchanges of one session that are exported together.
 
     Attributes:
-        inspector: of the whole session; what a form needs of it is inspected when it asks.
+        inspector: of the whole session; a form inspects what it needs on demand.
         indices: of the exchanges, ascending, at least one.
-        broken: the same before it was mended, for forms that show a difference; None where there is no such thing.
-        name: of what is written, where that is known: tests of different folders have to be told apart.
-        made_of: what a lone exchange was edited from, the nearest first, where the session does not hold it.
+        broken: the same selection before it was fixed, for forms that show a difference; None if there is none.
+        name: of the export, if known: tests of different folders need different names.
+        made_of: ancestors of an edited exchange, nearest first, if the session does not contain them.
     """
 
     inspector: Inspector
@@ -48,22 +48,22 @@ class Selection:
 
     @property
     def session(self) -> Session:
-        """As it was opened: it may hold secrets."""
+        """The session as opened; it may contain secrets."""
         return self.inspector.session
 
     def exchanges(self) -> Iterator[tuple[int, Exchange]]:
-        """(index, exchange) as they were opened. Raises SessionFormatError."""
+        """(index, exchange) as opened. Raises SessionFormatError."""
         return ((index, self.session.exchange(index)) for index in self.indices)
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What a form made.
+    """Result of an export.
 
     Attributes:
-        files: path inside OUT → bytes; of a form with a suffix the one file, by the name "".
-        notes: what is not in it as it was sent, one line each ("exchange 2: …").
-        left_out: what could not be written in this form at all and why, one line each: not all was exported.
+        files: path inside OUT → bytes; a form with a suffix has one file with an empty path.
+        notes: differences from what was sent, one line each ("exchange 2: …").
+        left_out: what this form could not write and why, one line each.
     """
 
     files: Mapping[str, bytes] = NOTHING
@@ -72,19 +72,19 @@ class Exported:
 
     @property
     def data(self) -> bytes:
-        """The one file. Raises KeyError where there is a folder."""
+        """Bytes of the one file. Raises KeyError if the export is a folder."""
         return self.files[""]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A run of what was exported.
+    """Result of running an export.
 
     Attributes:
-        on: what it ran on: "broken", "fixed".
-        passed, failed: how many tests did.
-        lines: of each that failed its name and why, one line each.
-        problem: why there is no result, one line; "" where there is one.
+        on: transcript that it ran on: "broken", "fixed".
+        passed, failed: number of tests.
+        lines: name and reason of each failed test.
+        problem: reason why there is no result, one line; empty if there is one.
     """
 
     on: str
@@ -96,40 +96,40 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What became of a folder when it was tried. ``why_not``: why it proves nothing, one line; "" where it does."""
+    """Results of running an exported folder. ``why_not``: reason why they prove nothing, one line; empty if they do."""
 
     tried: tuple[Tried, ...]
     why_not: str = ""
 
 
 def one_file(data: bytes, notes: tuple[str, ...] = (), left_out: tuple[str, ...] = ()) -> Exported:
-    """What a form with a suffix returns."""
+    """Result of a form with a suffix."""
     return Exported({"": data}, notes, left_out)
 
 
 class Form(Protocol):
-    """One form."""
+    """Interface of an export form."""
 
     TITLE: str
     SUFFIX: str
 
     def write(self, selection: Selection) -> Exported:
-        """The exchanges in this form. What one exchange lacks is told in ``left_out`` and is no reason to stop.
+        """Write the exchanges in this form. Exchanges that cannot be written are listed in ``left_out``.
 
         Raises:
-            LocalProtocolError: nothing of the selection can be written so.
+            LocalProtocolError: nothing of the selection can be written.
             SessionFormatError: an exchange cannot be read.
         """
         ...
 
 
 def names() -> tuple[str, ...]:
-    """Every form, as ``--as`` takes it, sorted."""
+    """Names of all forms, as in ``--as``, sorted."""
     return tuple(sorted(map(_shown, plugins.names(__name__))))
 
 
 def load(name: str) -> Form:
-    """The form of that name. Raises UsageError."""
+    """Load a form by name. Raises UsageError."""
     for module in plugins.names(__name__):
         if _shown(module) == name:
             form: Form = plugins.load(__name__, module)

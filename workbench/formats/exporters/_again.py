@@ -1,6 +1,6 @@
-"""What comes again in a session, since each request repeats its history: gone through once.
+"""Caches for content that requests repeat, since each one contains its history.
 
-All of it changes how long something takes, and never what comes out.
+They change the time an export takes, never its result.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ V = TypeVar("V")
 
 
 class Again(Generic[K, V]):
-    """What was made of something, by what it was made of.
+    """Results by the value they were computed from.
 
-    Two generations, as for decoded messages: when the newer one is full, what it did not ask for is forgotten.
+    Two generations, as for decoded messages: when the newer is full, entries that it did not use are dropped.
 
     Args:
         most: bytes in a generation.
@@ -39,7 +39,7 @@ class Again(Generic[K, V]):
         self._old: dict[K, V] = {}
 
     def get(self, key: K, size: int, make: Callable[[K], V]) -> V:
-        """``make(key)``, which is never None, made once. ``size``: about the bytes that both take."""
+        """Return ``make(key)``, computed once and never None. ``size``: approximate bytes of both."""
         found = self._new.get(key)
         if found is None:
             found = self._old.get(key)
@@ -52,13 +52,13 @@ class Again(Generic[K, V]):
         return found
 
     def forget(self) -> None:
-        """Everything."""
+        """Drop everything."""
         self._new, self._old, self._size = {}, {}, 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """An object of a list that was looked through. ``is_open``: a secret could go on behind it."""
+    """A searched element of a list. ``is_open``: a secret could continue after it."""
 
     text: bytes
     found: tuple[Redaction, ...]
@@ -67,20 +67,20 @@ class _Looked:
 
 @dataclass(slots=True)
 class AgainRedactor(Redactor):
-    """A redactor that looks through what requests repeat once."""
+    """A redactor that searches repeated elements of requests once."""
 
     _known: Again[bytes, _Looked] = field(default_factory=Again, repr=False)
     _sought: int = 0
     _cut: tuple[bytes, Sequence[Run]] = (b"", ())
 
     def runs(self, text: bytes) -> Sequence[Run]:
-        """``jsontext.runs`` of a text, which need not be found twice for the one that was redacted last."""
+        """``jsontext.runs`` of a text; cached for the text redacted last."""
         if text is not self._cut[0]:
             self._cut = text, runs(text)
         return self._cut[1]
 
     def text(self, text: bytes, stream: Streamed | None = None) -> tuple[bytes, list[Redaction]]:
-        """As every redactor does."""
+        """Redact a text, as every redactor does."""
         if self._sought != len(self.seen):
             self._known.forget()
             self._sought = len(self.seen)
@@ -90,7 +90,7 @@ class AgainRedactor(Redactor):
         return self._pieces(text, held) or Redactor.text(self, text)
 
     def _pieces(self, text: bytes, held: Sequence[Run]) -> tuple[bytes, list[Redaction]] | None:
-        """None where a secret may stand across two of them."""
+        """Redact element by element; None if a secret may span two elements."""
         outer = self._around(text, held)
         if outer is None:
             return None
@@ -119,7 +119,7 @@ class AgainRedactor(Redactor):
         return _Looked(text, tuple(found), is_open(element))
 
     def _around(self, text: bytes, held: Sequence[Run]) -> list[tuple[Redaction, bytes]] | None:
-        """What stands around the lists: each secret of it, where it is in the whole, and its stand-in."""
+        """Secrets in the text around the lists: position in the whole, and stand-in."""
         cuts = [0, *(end for run in held for end in (run.start, run.end)), len(text)]
         gaps = [(start, end) for start, end in list(pairwise(cuts))[::2]]
         made, found = Redactor.text(self, b"{}".join(text[start:end] for start, end in gaps))

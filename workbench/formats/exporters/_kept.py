@@ -1,7 +1,7 @@
-"""What a redacted export keeps of its texts: what belongs to a contract, and what findings are read from.
+"""Decides which texts a redacted export keeps: parts of a contract, and text that findings are read from.
 
-Names of tools, of their parameters, and the values a schema allows are part of the contract between agent and model;
-so are the tags and phrases by which calls, reasoning and states are told.
+Names of tools and parameters and values that a schema allows are part of the contract between agent and model; tags and
+phrases identify calls, reasoning and states.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ FIXED: Final = frozenset({
     "error", "exception", "traceback", "failed", "failure", "fatal", "invalid", "unknown", "denied", "permission",
     "command", "not", "found", "such", "cannot", "could",
 })  # fmt: skip
-"""Literals, and the words by which a result tells that it is a failure."""
+"""Literals, and the words by which a tool result states that it failed."""
 
 MAX_KNOWN_TOOLS: Final = 8
-"""Lists of tools that are compared with the next one: an agent and those that work for it each send theirs."""
+"""Limit of tool lists kept for comparison: an agent and its sub-agents each send their own."""
 
 _TAGS: Final = (
     "arg_key|arg_value|eop|function_calls|function_results|function|invoke|name|parameters|parameter|response|result"
@@ -54,15 +54,15 @@ _WORD: Final = re.compile("[A-Za-z]{3,}|[0-9]{3,}")
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text, in lower case, and its numbers."""
+    """Words of a text in lower case, and its numbers."""
     return set(map(str.lower, _WORD.findall(text)))
 
 
 class ContractWords:
-    """Names that exchanges declare or use, of tools, parameters, allowed values; and the words of them.
+    """Names that exchanges declare or use (tools, parameters, allowed values), and the words in them.
 
     Attributes:
-        found: of those that were added.
+        found: names and words of the exchanges added.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class ContractWords:
         self._tools: list[tuple[ToolDef, ...]] = []
 
     def add(self, decoded: DecodedExchange) -> None:
-        """Those of one more exchange."""
+        """Add the names of one more exchange."""
         request = decoded.request
         if request and request.tools and request.tools not in self._tools:
             self._tools = [*self._tools[1 - MAX_KNOWN_TOOLS :], request.tools]
@@ -81,7 +81,7 @@ class ContractWords:
 
 
 def contract_words(decoded: DecodedExchange) -> set[str]:
-    """Those of one exchange."""
+    """Names and words of one exchange."""
     words = ContractWords()
     words.add(decoded)
     return words.found
@@ -94,7 +94,7 @@ def _tool_names(tool: ToolDef) -> Iterator[str]:
 
 
 def _used(message: Message) -> frozenset[str]:
-    """What the calls of a message name, and their ids, by which an error tells which of them it means."""
+    """Names and ids in the calls of a message; an error names a call by its id."""
     calls = [call for _, call in message.tool_calls()]
     if not calls:
         return frozenset()
@@ -103,14 +103,14 @@ def _used(message: Message) -> frozenset[str]:
 
 
 def _named(names: Iterable[str]) -> frozenset[str]:
-    """Names, in lower case, and their words, but for numbers."""
+    """Names in lower case and their words, without numbers."""
     kept = list(names)
     words = {word for word in words_of(" ".join(kept)) if not word.isdigit()}
     return frozenset(words.union(map(str.lower, kept)) - {""})
 
 
 def _declared(schema: JsonValue) -> Iterator[str]:
-    """Names of properties, and the values that an enumeration allows."""
+    """Property names and enumeration values of a schema."""
     stack = [schema]
     while stack:
         node = stack.pop()
@@ -139,6 +139,6 @@ def _keys(value: JsonValue) -> Iterator[str]:
 
 @cache
 def provider_words() -> frozenset[str]:
-    """Words that providers use in what they answer to a fault, and the names of their hosts."""
+    """Words of providers' error texts, and the names of their hosts."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(folder("profiles").glob("*.yaml")))
     return frozenset().union(*map(words_of, texts))

@@ -1,10 +1,10 @@
-"""A session without its private text, and the proof that its findings are the same.
+"""Replaces the private text of a session, and proves that its findings stay the same.
 
-Every text is replaced word by word by stand-ins of the same length (``_stand_ins``), in bodies, streams, URLs and
-headers; the same word by the same stand-in in the whole session, so that what repeated, matched or was cut still does.
-Kept are: the structure, roles, models, ids, parameters of the request, names of tools and of their parameters, values
-that a schema allows, tags and phrases that findings are read from, and the words of a provider's error that stand in
-no other text. Secrets are replaced as everywhere.
+Every text is replaced word by word with stand-ins of the same length (``_stand_ins``), in bodies, streams, URLs and
+headers. A word has the same stand-in in the whole session, so that repetitions, matches and cuts are kept. Not replaced
+are: structure, roles, models, ids, request parameters, names of tools and their parameters, values that a schema
+allows, tags and phrases that findings are read from, and the words of a provider's error that are in no other text.
+Secrets are replaced as in every export.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
 _HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
 MOST_DIFFERENCES: Final = 20
 SECRETS: Final = "secret."
-"""Rules whose findings are no part of a proof: a secret that was replaced may no longer be seen."""
+"""Rules not compared in a proof: a replaced secret may no longer be found."""
 _FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
 
 
 @dataclass(slots=True)
 class Redacted:
-    """A session with stand-ins for everything private: each exchange is made when it is asked for, always the same.
+    """A session with stand-ins for private text; each exchange is built on demand, always with the same result.
 
-    The first time they are made in order, since what was read before an error decides what stays of it.
+    The first pass is in order, because the text before an error decides which of its words are kept.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Redacted:
         return _Summaries(self)
 
     def summary(self, index: int) -> Summary | None:
-        """Of one exchange; None before the first."""
+        """Summary of one exchange; None before the first."""
         for n in range(len(self._made), index + 1):
             self._make(n)
         return self._made[index] if self._made else None
@@ -101,16 +101,16 @@ class Redacted:
         return made
 
     def refresh(self) -> frozenset[int]:
-        """It does not grow."""
+        """Return an empty set: it does not grow."""
         return frozenset()
 
     def close(self) -> None:
-        """Its source is closed by whoever opened it."""
+        """Do nothing: the opener of the source closes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Summaries(Sequence[Summary]):
-    """The list of a redacted session, as far as it is read."""
+    """Lazy list of summaries of a redacted session."""
 
     session: Redacted
 
@@ -123,12 +123,12 @@ class _Summaries(Sequence[Summary]):
 
 
 def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> Redacted:
-    """The session with stand-ins for everything private.
+    """Replace the private text of a session with stand-ins.
 
     Args:
-        session: as it was opened; it stays open as long as the result is used.
-        salt: makes stand-ins of different exports unlinkable; random unless given.
-        keeps_numbers: numbers in texts stay.
+        session: the source; it must stay open while the result is used.
+        salt: makes stand-ins of different exports unlinkable; random by default.
+        keeps_numbers: keep numbers in texts.
 
     Raises:
         SessionFormatError: an exchange cannot be read.
@@ -146,24 +146,24 @@ def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool
 
 
 def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
-    """Show that the findings of two sessions are the same; returns what inspected the second.
+    """Check that two sessions have the same findings; return the inspector of the second.
 
-    Rule, severity, exchange, side, pointer, stream events and byte range of each finding count; findings of secrets
-    do not, for they are replaced.
+    Compared are rule, severity, exchange, side, pointer, stream events and byte range of each finding; findings of
+    secrets are not, because secrets are replaced.
 
     Raises:
-        LocalProtocolError: they are not; the first difference is named.
+        LocalProtocolError: the findings differ; the first difference is named.
     """
     return _same(_findings(Inspector(before, provider, protocol)), Inspector(after, provider, protocol))
 
 
 class Proven(NamedTuple):
-    """Redacted sessions, and what is known of their findings.
+    """Redacted sessions and the proof of their findings.
 
     Attributes:
-        inspectors: one of each session, with its findings.
-        notes: findings that secrets decide about, and that stand-ins change, one line each.
-        differences: the same for private text: the findings could not be kept.
+        inspectors: one for each session, with its findings.
+        notes: findings that change because secrets are replaced, one line each.
+        differences: findings that change because private text is replaced, one line each.
     """
 
     inspectors: tuple[Inspector, ...]
@@ -172,9 +172,9 @@ class Proven(NamedTuple):
 
 
 def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol: str | None = None) -> Proven:
-    """The sessions without private text, with the same stand-in for the same word in all, and the same findings.
+    """Redact sessions with common stand-ins, and check that their findings stay the same.
 
-    Where numbers decide about one, they are kept. Findings that cannot be kept are named: nothing private is.
+    Numbers are kept if a finding depends on them. Findings that still change are named, without private text.
 
     Raises:
         SessionFormatError: an exchange cannot be read.
@@ -194,8 +194,8 @@ def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol
             (notes if one in by_secrets else differences).append(line)
     return Proven(
         tuple(made),
-        tuple(f"{line} once its secret is a stand-in" for line in notes),
-        tuple(f"{line} once private text is replaced: the findings are not the same" for line in differences),
+        tuple(f"{line} after its secret is replaced" for line in notes),
+        tuple(f"{line} after private text is replaced" for line in differences),
     )
 
 
@@ -213,21 +213,21 @@ def _without_secrets(session: Session) -> Session:
 
 
 def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
-    """As ``proof``. What is not the last try ends at the first exchange that differs, for inspecting takes long."""
+    """Implementation of ``proof``. Unless ``is_last``, stop at the first exchange that differs: inspecting is slow."""
     held = Counter(found[2] for found in was if found[0] != PENDING)
     for row in after.steps():
         if not is_last and sum(_counts(f) for f in row.findings) != held[row.index]:
-            raise LocalProtocolError("redacted, the session has other findings", where=f"exchange {row.index + 1}")
+            raise LocalProtocolError("after redaction the findings differ", where=f"exchange {row.index + 1}")
     now = _findings(after)
     if was == now:
         return after
     lost, gained = ([f for f in one if f not in other] for one, other in ((was, set(now)), (now, set(was))))
     if not lost and not gained and len(was) == len(now):
         return after
-    what = f"{lost[0][0]} is no longer found" if lost else f"{gained[0][0]} is found, which was not" if gained else ""
+    what = f"{lost[0][0]} is no longer found" if lost else f"{gained[0][0]} is new" if gained else ""
     place = (lost or gained or [was[0] if was else now[0]])[0]
     raise LocalProtocolError(
-        f"redacted, the session has other findings: {what or 'a finding is found more or less often'}",
+        f"after redaction the findings differ: {what or 'a different number of findings'}",
         where=f"exchange {place[2] + 1}, {place[3]} {place[4] or '/'}".rstrip(),
     )
 
@@ -237,7 +237,7 @@ def _findings(inspector: Inspector) -> list[_Told]:
 
 
 def _counts(finding: Finding) -> bool:
-    """It is compared before all of the session is read."""
+    """True for a finding that is compared, even before the whole session is read."""
     return finding.rule != PENDING and not finding.rule.startswith(SECRETS)
 
 
@@ -258,7 +258,7 @@ def _told(finding: Finding) -> _Told:
 
 @dataclass(slots=True)
 class _Maker:
-    """Replaces what is private, one exchange at a time."""
+    """Replaces private text, one exchange at a time."""
 
     words: StandIns
     runs: Callable[[bytes], Sequence[Run]]
@@ -303,15 +303,15 @@ class _Maker:
         return replace(response, headers=self._headers(response.headers), body=_with(response.body, made, text))
 
     def _text(self, data: bytes, maker: PrivateJson | None = None) -> bytes:
-        """A body that is no stream."""
+        """A body that is not a stream."""
         text, maker = decode(data), maker or self._json
         is_json = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
         return encode(maker.body(text) if is_json else maker.words.text(text))
 
     def _error(self, place: tuple[int, int], data: bytes, fixed: dict[int, str] | None = None) -> bytes:
-        """An error: its words stay, but for those of other texts that no provider uses.
+        """An error body: its words are kept, except for words of other texts that no provider uses.
 
-        Those count that were known when it was first read, so that it stays the same. ``place``: exchange, and event.
+        Words known at its first reading count, so that the result is stable. ``place``: exchange and event.
         """
         made = self._errors.get(place)
         if made is None:
@@ -352,7 +352,7 @@ class _Maker:
         return encode(self._json.body(text, starts))
 
     def _joined(self, decoded: DecodedExchange) -> dict[int, dict[str, str]]:
-        """Event → pointer → new text, for what a stream brings in pieces: words are cut between two of them."""
+        """Event → pointer → new text, for text that a stream sends in pieces: a word may be split between two."""
         found: dict[int, dict[str, str]] = {}
         for message in decoded.messages(RESPONSE):
             for part in message.parts:
@@ -393,10 +393,10 @@ class _Maker:
 
 
 def _with(body: Body, made: bytes, decoded: bytes) -> Body:
-    """The body with another text, of the same length; in no coding where it was in one."""
+    """The body with new text of the same length, without its content coding if it had one."""
     if not body.encoding:
         return replace(body, raw=made)
-    note = f"the {body.encoding} form held private text and is not kept"
+    note = f"the {body.encoding} form contained private text and is not kept"
     return replace(body, raw=made, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
 
 

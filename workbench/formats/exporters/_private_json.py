@@ -1,7 +1,7 @@
-"""Private text in JSON, replaced where it stands: nothing else of the text changes, and no place moves.
+"""Replaces private text inside JSON in place: nothing else changes, and no offset moves.
 
-A JSON text is read token by token, as far as it goes: torn bodies and the pieces of a stream are read so too. A string
-that holds JSON itself is gone through in turn, however deep.
+JSON text is read token by token as far as possible, so that truncated bodies and stream pieces work as well. A string
+that contains JSON is processed in turn, at any depth.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ STRUCTURE: Final = frozenset({
     "stopReason", "stop_reason", "system_fingerprint", "thinkingLevel", "thinking_level", "thinking_mode",
     "threshold", "toolChoice", "tool_choice", "truncation", "ttl", "framing", "type", "verbosity",
 })  # fmt: skip
-"""Members whose strings are part of the protocol or of a tool's contract, but where a tool takes or gives them."""
+"""Members with strings that belong to the protocol or a tool's contract, except in tool arguments and results."""
 
 _SCHEMA: Final = frozenset({"$id", "$ref", "$schema", "const", "enum", "pattern", "required"})
 _NAME: Final = re.compile(r"[^\s\\]*")
-"""What is no text: a value of the protocol is one word."""
+"""A protocol value: one word, not text."""
 
 _ID: Final = re.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
 _OF_PEOPLE: Final = re.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
 _SEALED: Final = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature", "encrypted"})
 _TOOLS: Final = frozenset({"args", "arguments", "input", "response", "parameters"})
-"""Members that hold, as objects, what a tool takes or gives: ``response`` only in Gemini's functionResponse."""
+"""Members that contain tool arguments or results as objects; ``response`` only in Gemini's functionResponse."""
 
 _GEMINI: Final = ("functionResponse", "function_response")
 
 
 @dataclass(slots=True)
 class _Level:
-    """An open list or object. ``key``: of the member that is read now."""
+    """An open list or object. ``key``: of the member being read."""
 
     is_object: bool
     of: str
@@ -65,7 +65,7 @@ class _Level:
 
 @dataclass(slots=True)
 class PrivateJson:
-    """Replaces what is private in JSON text."""
+    """Replaces private text in JSON."""
 
     words: StandIns
     _values: Again[str, str] = field(default_factory=Again, repr=False)
@@ -73,16 +73,16 @@ class PrivateJson:
     _elements: Again[tuple[str, bytes], bytes] = field(default_factory=Again, repr=False)
 
     def body(self, text: str, fixed: dict[int, str] | None = None) -> str:
-        """A JSON text.
+        """Process JSON text.
 
         Args:
-            text: the text, whole or torn.
-            fixed: where a string begins → the text of that string, for those that are known already.
+            text: the text, complete or truncated.
+            fixed: offset of a string → its new text, for strings already processed.
         """
         return _Walk(self, text, fixed or {}, is_private=False).run()
 
     def request(self, data: bytes, runs: Sequence[Run]) -> bytes:
-        """A JSON text whose lists are known: objects in them that came before are not gone through again.
+        """Process JSON text with known lists; repeated elements are not processed again.
 
         Args:
             data: an object.
@@ -99,11 +99,11 @@ class PrivateJson:
         return b"".join((*pieces, encode(walk.then(decode(data[at:])))))
 
     def string(self, raw: str, key: str) -> str:
-        """What stands inside the string that is the member of that name, written as it was."""
+        """New raw content of a string member, with its original escapes."""
         return self._strings.get((key if key in _SEALED else "", raw), 2 * len(raw), self._string)
 
     def value(self, text: str, key: str = "") -> str:
-        """What stands for the text of a string, the member of that name: character by character in the same place."""
+        """New text of a string member; every character keeps its position."""
         if key in _SEALED:
             return self.words.sealed(text)
         return self._values.get(text, 2 * len(text), self._value)
@@ -127,7 +127,7 @@ class PrivateJson:
 
 
 def written(raw: str, change: Callable[[str], str]) -> str:
-    """The inside of a JSON string with another text in it, each character written as the one it replaces was."""
+    """Raw content of a JSON string with new text, each character in the escape form of the one it replaces."""
     if "\\" not in raw:
         return change(raw)
     units = _UNIT.findall(raw)
@@ -173,7 +173,7 @@ class _Walk:
         self.levels: list[_Level] = []
 
     def then(self, text: str) -> str:
-        """The next piece of the text, which begins and ends between two tokens."""
+        """Process the next piece of the text, which must start and end between tokens."""
         self.text = text
         return self.run()
 
@@ -187,7 +187,7 @@ class _Walk:
         return "".join((*pieces, self._between(self.text[at:])))
 
     def _between(self, text: str) -> str:
-        """White space and literals; in what is no JSON, anything."""
+        """White space and literals; in invalid JSON, anything."""
         return text if text.strip() in ("", "true", "false", "null", "data:") else self.maker.words.text(text)
 
     def _token(self, found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Any bytes as Python literals that people can read, with environment variables where secrets stood."""
+"""Writes bytes as readable Python literals, with environment variables in place of secrets."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ WIDTH: Final = 100
 """Columns of a line of a literal."""
 
 _CUT: Final = re.compile(r'.*?(?:\n|(?<=[\]}"0-9a-z]), ?(?=[{"])|\Z)', re.DOTALL)
-"""Where a JSON text may be cut so that one line holds a member, or an element of a list."""
+"""Positions where JSON text may be split, so that a line has one member or list element."""
 
 
 def variables(request: Sent) -> list[str]:
-    """Names of the environment variables that a request needs, in the order of their use."""
+    """Names of the environment variables that a request needs, in order of use."""
     used = [*request.url, *(piece for _, value in request.headers for piece in value), *request.body]
     return list(dict.fromkeys(piece.name for piece in used if isinstance(piece, Variable)))
 
 
 def text(pieces: Sequence[Piece]) -> str:
-    """Pieces of a URL or of a header's value, as an expression of type ``str``."""
+    """Pieces of a URL or header value as an expression of type ``str``."""
     return (
         " + ".join(
             f'os.environ["{p.name}"]' if isinstance(p, Variable) else _string(p.decode("latin-1")) for p in pieces
@@ -33,7 +33,7 @@ def text(pieces: Sequence[Piece]) -> str:
 
 
 def header(name: str, pieces: Sequence[Piece]) -> str:
-    """A header as a pair; as bytes where httpx would write its characters otherwise."""
+    """A header as a pair; as bytes if httpx would encode its characters differently."""
     if all(isinstance(p, Variable) or p.isascii() for p in pieces):
         return f"({_string(name)}, {text(pieces)})"
     value = " + ".join(f'os.environ["{p.name}"].encode()' if isinstance(p, Variable) else repr(p) for p in pieces)
@@ -69,7 +69,7 @@ def _part(piece: Piece, *, is_first: bool) -> Iterator[str]:
 
 
 def _lines(data: bytes) -> tuple[list[str], str]:
-    """Literals one below the other that add up to the data, and what makes bytes of them."""
+    """Literals on consecutive lines that make up the data, and the suffix that makes bytes of them."""
     try:
         written = data.decode()
     except UnicodeDecodeError:
@@ -85,7 +85,7 @@ def _slices(data: bytes) -> Iterable[bytes]:
 
 
 def _merged(pieces: Sequence[str]) -> Iterator[str]:
-    """Short pieces together on a line, but for lines of the text."""
+    """Join short pieces on a line, but not across lines of the text."""
     line = ""
     for piece in pieces:
         if line and (line.endswith("\n") or len(line) + len(piece) > WIDTH):
@@ -101,7 +101,7 @@ def _wrapped(line: str) -> Iterator[str]:
 
 
 def _string(value: str) -> str:
-    """A literal, in double quotes where that takes no more escapes; what cannot be seen is an escape."""
+    """A literal, in double quotes unless that needs more escapes; invisible characters are escaped."""
     made = repr(value)
     if made[0] == "'" and '"' not in value:
         return f'"{made[1:-1]}"' if "'" not in value else made

@@ -1,6 +1,6 @@
-"""What a report says of a session, whatever it is written in: verdicts, findings with their places, the exchanges.
+"""Content of a report in any markup: verdict, findings with their places, the exchanges.
 
-Everything comes from the session without its secrets. Sizes are capped, and what is left out is said.
+All of it comes from the session without its secrets. Sizes are limited, and the report states what is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from workbench.wire.session import Session
 MOST_FINDINGS: Final = 100
 MOST_EXCHANGES: Final = 300
 MOST_BODIES: Final = 40
-"""Exchanges whose bodies are shown: those with findings first."""
+"""Limit of exchanges with bodies; those with findings first."""
 MOST_OF_A_BODY: Final = 12_000
 AROUND: Final = 240
 """Characters shown before and after the bytes of a finding."""
@@ -44,7 +44,7 @@ _ACTS: Final = re.compile(
 
 
 def shown(text: str) -> str:
-    """Text in which every character that acts or hides is written as its escape; lines and tabs stay."""
+    """Text with control and invisible characters as escapes; line ends and tabs are kept."""
     return _ACTS.sub(_escape, text)
 
 
@@ -62,7 +62,7 @@ def _escape(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A repair: its title, how far it is checked, and each change as (place, what stood there, what is put there)."""
+    """A repair: its title, how it was checked, and each change as (place, old text, new text)."""
 
     title: str
     checked: str
@@ -71,7 +71,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A finding in words. ``excerpt``: the text before, at and after its bytes, () where it has none."""
+    """A finding as text. ``excerpt``: the text before, at and after its bytes; empty without bytes."""
 
     number: int
     rule: str
@@ -91,7 +91,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An exchange. ``bodies``: title and text of each side that is shown; ``left_out`` says what of them is not."""
+    """An exchange. ``bodies``: title and text of each side shown; ``left_out`` lists what is missing."""
 
     number: int
     title: str
@@ -104,7 +104,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report. ``limits`` says what of the session is not in it."""
+    """A report. ``limits`` states what of the session is left out."""
 
     title: str
     about: tuple[tuple[str, str], ...]
@@ -117,7 +117,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Safe:
-    """A session without its secrets, read as it is asked for."""
+    """A session without its secrets, read on demand."""
 
     inner: Session
     redactor: Redactor
@@ -143,11 +143,11 @@ class _Safe:
         return frozenset()
 
     def close(self) -> None:
-        """The session is its owner's."""
+        """Do nothing: the session belongs to its owner."""
 
 
 def report(selection: Selection) -> Report:
-    """What there is to say of the exchanges of a selection. Raises SessionFormatError."""
+    """Build the report of a selection. Raises SessionFormatError."""
     session = selection.session
     inspector = _inspector(selection)
     inspection = inspector.run()
@@ -167,7 +167,7 @@ def report(selection: Selection) -> Report:
 
 
 def _inspector(selection: Selection) -> Inspector:
-    """What inspects the session without its secrets: of one that is redacted, whoever proved it did."""
+    """Inspector of the session without its secrets; a redacted session has its own."""
     session, own = selection.session, selection.inspector
     if isinstance(session, Redacted):
         return own
@@ -180,17 +180,17 @@ def _verdict(findings: Sequence[Finding], exchanges: int) -> str:
     named = [f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"
              for severity, count in counts.items() if count]  # fmt: skip
     whole = f"{exchanges:,} exchange{'s' if exchanges != 1 else ''}"
-    return f"{whole}: {', '.join(named)}" if named else f"{whole}: nothing is wrong that a rule finds"
+    return f"{whole}: {', '.join(named)}" if named else f"{whole}: no rule finds a fault"
 
 
 def _limits(findings: int, exchanges: int) -> list[str]:
     found = []
     if findings > MOST_FINDINGS:
-        found.append(f"{findings - MOST_FINDINGS:,} more findings are not shown: the gravest {MOST_FINDINGS} are")
+        found.append(f"{findings - MOST_FINDINGS:,} more findings are not shown, only the {MOST_FINDINGS} most severe")
     if exchanges > MOST_EXCHANGES:
         found.append(f"{exchanges - MOST_EXCHANGES:,} more exchanges are not listed")
     if exchanges > MOST_BODIES:
-        found.append(f"bodies are shown of {MOST_BODIES} exchanges, those with findings first")
+        found.append(f"only {MOST_BODIES} exchanges are shown with bodies, those with findings first")
     return found
 
 
@@ -216,9 +216,7 @@ def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
         source=line(finding.source),
         excerpt=_excerpt(inspector, finding),
         repairs=tuple(
-            Mended(
-                line(r.title), CHECKED if r.verified else f"{CHECKED}; something else stays broken", _changes(r.edits)
-            )
+            Mended(line(r.title), CHECKED if r.verified else f"{CHECKED}; other findings remain", _changes(r.edits))
             for r in finding.repairs
         ),
     )
@@ -292,7 +290,7 @@ def _title(row: Inspected) -> str:
 
 
 def _facts(row: Inspected) -> str:
-    facts = [row.protocol or "no model exchange", line(row.model or ""), row.provider and f"contract {row.provider}"]
+    facts = [row.protocol or "not a model exchange", line(row.model or ""), row.provider and f"contract {row.provider}"]
     if row.summary.started_at is not None:
         facts.append(f"{datetime.fromtimestamp(row.summary.started_at, UTC):%Y-%m-%d %H:%M:%S} UTC")
     if row.summary.duration is not None:
@@ -313,7 +311,7 @@ def _body(side: HttpRequest | HttpResponse) -> tuple[str, str]:
     heads = "".join(f"{name}: {value}\n" for name, value in side.headers)
     whole = decode(text[: MOST_OF_A_BODY * 4])
     cut = (
-        f"{len(text):,} bytes, of which the first are shown"
+        f"{len(text):,} bytes, only the first are shown"
         if len(whole[:MOST_OF_A_BODY].encode("utf-8", "replace")) < len(text)
         else ""
     )

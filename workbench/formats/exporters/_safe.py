@@ -1,4 +1,4 @@
-"""The exchanges of a selection without secrets, wherever in it, and however written, a secret stands again."""
+"""Removes secrets from the exchanges of a selection, wherever and however a secret is repeated in it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from workbench.wire.session import MemorySession
 
 
 def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
-    """(index, exchange), every secret replaced and marked; bodies that held one are in no content coding.
+    """Yield (index, exchange) with secrets replaced and marked; bodies with a secret have no content coding.
 
-    Raises SessionFormatError.
+    Raises:
+        SessionFormatError: an exchange cannot be read.
     """
     if isinstance(selection.session, Redacted):
         return selection.exchanges()
@@ -28,7 +29,7 @@ def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
 
 
 def header_text(value: str) -> str:
-    """A header's value as the text it was meant as: UTF-8 where its bytes are."""
+    """Text of a header value, decoded as UTF-8 if its bytes are."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
@@ -36,14 +37,14 @@ def header_text(value: str) -> str:
 
 
 def written(text: str) -> str:
-    """A text for a file that holds UTF-8 alone: half a surrogate pair as its escape."""
+    """Text for a UTF-8 file: lone surrogates are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
-    """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them.
+    """Redactor that knows the secrets of all headers and URLs, raw and as other texts encode them.
 
-    Of a session in memory, which no recorder has looked through, those of all its exchanges count.
+    For a session in memory, which no recorder has searched, the secrets of all its exchanges are known.
     """
     redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
     session = selection.session
@@ -59,7 +60,7 @@ def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
 
 
 def _in_base64(secret: bytes) -> Iterator[bytes]:
-    """A secret as base64 writes it, by itself and inside of any longer text, in either alphabet."""
+    """A secret in base64, alone and inside longer text, in either alphabet."""
     forms = [b64encode(secret).rstrip(b"=")]
     for before in range(3):
         first, last = -(-before * 8 // 6), (before + len(secret)) * 8 // 6  # characters that say nothing else
@@ -70,7 +71,7 @@ def _in_base64(secret: bytes) -> Iterator[bytes]:
 
 
 def _heads(exchange: Exchange) -> Exchange:
-    """The exchange without bodies: its heads name the secrets."""
+    """The exchange without bodies: its headers and URLs name the secrets."""
     request: HttpRequest | None = exchange.request and replace(exchange.request, body=Body())
     response: HttpResponse | None = exchange.response and replace(exchange.response, body=Body())
     return replace(exchange, request=request, response=response, frames=())

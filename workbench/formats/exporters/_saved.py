@@ -1,4 +1,4 @@
-"""Session files as bytes: secrets are replaced as in every session file."""
+"""Writes session files as bytes; secrets are replaced as in every session file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workbench.wire.session import store
 
 
 class _Done(Redactor):
-    """Finds nothing: what it is given holds no secret any more."""
+    """A redactor that finds nothing: its input contains no secrets any more."""
 
     def exchange(self, exchange: Exchange) -> Exchange:
         return exchange
 
 
 def saved(selection: Selection, form: str) -> Exported:
-    """The exchanges as a session file. Raises SessionFormatError, OSError.
+    """Write the exchanges as a session file. Raises SessionFormatError, OSError.
 
     Args:
         form: ``store.TEXT`` or ``store.RECORDING``.

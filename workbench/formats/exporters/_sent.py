@@ -1,8 +1,7 @@
-"""A request as it is sent again: its URL, headers and body, with variables where secrets stood.
+"""Prepares a request for sending again: URL, headers and body, with variables in place of secrets.
 
-What belongs to one connection (``Connection``, ``Content-Length`` …) is left to the program that sends it. The key
-variable of a provider is named only where the request goes to that provider's own host: nothing in a session chooses
-where somebody's key goes.
+Headers of one connection (``Connection``, ``Content-Length`` …) are left to the program that sends it. A provider's key
+variable is used only if the request goes to that provider's own host: a session must not choose where a key is sent.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ class Sent:
     """A request to send.
 
     Attributes:
-        url, body: pieces, with variables in place of secrets; the body in no content coding.
-        headers: name and pieces of the value, none for an empty one.
+        url, body: pieces, with variables in place of secrets; the body without content coding.
+        headers: name and pieces of the value; no pieces for an empty value.
         names: of all headers it had.
-        raw_url: as it was recorded.
-        has_body: it is sent with one, be it empty.
-        takes_codings: its sender asked for compressed answers.
-        is_stream: the answer is shown as it comes.
-        notes: what is not in it as it was sent, one line each.
+        raw_url: as recorded.
+        has_body: send a body, even an empty one.
+        takes_codings: its sender accepted compressed responses.
+        is_stream: show the response while it arrives.
+        notes: differences from the recorded request, one line each.
     """
 
     method: str
@@ -61,10 +60,10 @@ class Sent:
 
 
 def sent(exchange: Exchange, redactor: Redactor) -> Sent:
-    """The request of an exchange.
+    """Prepare the request of an exchange.
 
     Raises:
-        LocalProtocolError: there is none, or none that HTTP can carry.
+        LocalProtocolError: there is no request, or HTTP cannot carry it.
     """
     if exchange.request is None:
         raise LocalProtocolError("no request was recorded", hint="only a request can be sent again")
@@ -74,7 +73,7 @@ def sent(exchange: Exchange, redactor: Redactor) -> Sent:
 
 
 def _is_stream(exchange: Exchange) -> bool:
-    """The answer was a stream; or, where there was none or a refusal, the request asks for one."""
+    """True if the response was a stream, or, without a successful response, if the request asks for one."""
     request, answer = exchange.request, exchange.response
     if answer is None or answer.status >= 400:
         return request is not None and _asks_for_stream(request)
@@ -97,7 +96,7 @@ def _asks_for_stream(request: HttpRequest) -> bool:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one request. ``marked`` is the same one with every secret in it marked."""
+    """Reads one request. ``marked`` is the same request with every secret marked."""
 
     request: HttpRequest
     marked: HttpRequest
@@ -105,7 +104,7 @@ class _Reader:
     def read(self, *, is_stream: bool) -> Sent:
         request = self.request
         if not _TOKEN.fullmatch(request.method):
-            raise LocalProtocolError("the method is no HTTP method", hint="it cannot be sent")
+            raise LocalProtocolError("the method is not an HTTP method", hint="it cannot be sent")
         notes: list[str] = []
         made = Sent(
             method=request.method,
@@ -132,24 +131,24 @@ class _Reader:
         if url.startswith("/"):
             base = self._base(notes)
         elif not re.match(r"(?i)https?://[^/?#]", url):
-            raise LocalProtocolError("the URL is no HTTP URL", hint="curl is only given what was sent over HTTP")
+            raise LocalProtocolError("the URL is not an HTTP URL", hint="only HTTP requests can be sent again")
         spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "url"]
         pieces = list(_cut(url, spans, self._key()))
         plain = [Variable(p.name) if isinstance(p, Variable) else _quoted(p).encode() for p in pieces]
         if any(isinstance(p, str) and _quoted(p) != p for p in pieces):
-            notes.append("characters that no URL holds are percent-encoded")
+            notes.append("characters not allowed in URLs are percent-encoded")
         return [*base, *plain]
 
     def _base(self, notes: list[str]) -> list[Piece]:
         host = self.request.headers.get("host") or ""
         if _HOST.fullmatch(host):
-            notes.append("the scheme was not recorded: https is assumed")
+            notes.append("the scheme was not recorded; https is assumed")
             return [f"https://{host}".encode()]
         notes.append("the host was not recorded: set BASE_URL")
         return [Variable("BASE_URL")]
 
     def _key(self) -> str:
-        """The variable of the key: the provider's own, where it would go to the provider alone."""
+        """Variable of the key: the provider's own if the request goes to its host."""
         return contracts.key_variable(self.request.url) or "API_KEY"
 
     # Headers.
@@ -164,7 +163,7 @@ class _Reader:
             if name.lower() in dropped or name.startswith(":"):
                 continue
             if not _TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
-                notes.append(f"a header that HTTP does not allow is left out: {name[:40]!r}")
+                notes.append(f"left out a header that HTTP does not allow: {name[:40]!r}")
             else:
                 yield name, tuple(self._value(name, value.strip()))
 
@@ -184,7 +183,7 @@ class _Reader:
 
     @property
     def _decoded(self) -> bytes | None:
-        """The body without its content coding, None where that cannot be undone."""
+        """The body without its content coding; None if it cannot be decoded."""
         text, problem = decode_partial(self.request.body)
         return None if problem else text
 
@@ -192,12 +191,12 @@ class _Reader:
         body = self.request.body
         text = self._decoded
         if text is None:
-            notes.append(f"the body is sent in its content coding ({body.encoding}): it does not decode")
+            notes.append(f"the body is sent as {body.encoding}: it cannot be decoded")
             return [body.raw]
         if body.encoding:
-            notes.append(f"the body is sent decoded; it was sent as {body.encoding}")
+            notes.append(f"the body is sent decoded; the original was {body.encoding}")
         elif not body.is_raw:
-            notes.append("the body is sent as it was kept, not byte for byte as it was first sent")
+            notes.append("the body is sent as stored; the original bytes were not kept")
         spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "body"]
         if spans:
             notes.append("secrets in the body are variables: set SECRET …")
@@ -209,7 +208,7 @@ def _quoted(text: str) -> str:
 
 
 def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[AnyStr | Variable]:
-    """The text with a variable in place of every range, as far as ranges lie in it and apart; one for each secret."""
+    """The text with a variable in place of every range that is inside it and separate; one variable for each secret."""
     at, names = 0, dict[AnyStr, str]()
     for start, end in sorted(set(spans)):
         if at <= start < end <= len(text):
@@ -223,7 +222,7 @@ def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[
 
 
 def _octets(value: str) -> bytes:
-    """The bytes of a header's value; importers may hand over text that no wire carried so."""
+    """Bytes of a header value; importers may return text that no wire carried."""
     try:
         return value.encode("latin-1")
     except UnicodeEncodeError:

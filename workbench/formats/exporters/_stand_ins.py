@@ -1,8 +1,8 @@
-"""Stand-ins for private words: as long in characters and in UTF-8, of the same case, the same word by the same one.
+"""Makes stand-ins for private words: same length in characters and in UTF-8, same case, same word same stand-in.
 
 A word is a run of letters, a number a run of three or more digits. Words of one or two letters, shorter numbers,
-punctuation and white space stay: they give a text its shape. A stand-in can be told from a word: it has no vowel and
-its last letter is a check of the others (a number has no digit but 7, 8 and 9): replacing twice changes nothing.
+punctuation and white space are kept: they give a text its shape. A stand-in is recognisable: it has no vowel and its
+last letter is a check letter (a number has only the digits 7, 8 and 9), so replacing twice changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 _DIGITS: Final = "789"
 _HEX: Final = re.compile("[0-9a-f]+|[0-9A-F]+")
 _STANDARD: Final = str.maketrans("-_", "+/")
-"""Clients write the same bytes in either alphabet of base64."""
+"""Maps the URL-safe alphabet of base64 to the standard one; clients use either."""
 
 _TRIES: Final = 64
 _TOKEN: Final = re.compile(
@@ -33,12 +33,12 @@ _TOKEN: Final = re.compile(
 
 @dataclass(slots=True)
 class StandIns:
-    """The stand-ins of one export.
+    """Stand-ins of one export.
 
     Attributes:
-        kept: names, their words, in lower case, and numbers that stay: they belong to the contract.
-        kept_text: what stays wherever it stands: tags, known phrases.
-        salt: makes stand-ins of different exports unlinkable; random unless given.
+        kept: names, their words in lower case, and numbers that are kept because they belong to the contract.
+        kept_text: text that is kept everywhere: tags, known phrases.
+        salt: makes stand-ins of different exports unlinkable; random by default.
     """
 
     kept: frozenset[str]
@@ -50,11 +50,11 @@ class StandIns:
     _taken: set[str] = field(default_factory=set, repr=False)
 
     def replaces(self, word: str) -> bool:
-        """Whether a word, in lower case, or a number has a stand-in now."""
+        """True if a lower-case word or a number gets a stand-in."""
         return word in self._words or word in self._numbers
 
     def text(self, text: str) -> str:
-        """The text with stand-ins for what is private; character by character in the same place."""
+        """The text with stand-ins for private words; every character keeps its position."""
         if text.lower() in self.kept:
             return text
         pieces, at = list[str](), 0
@@ -64,7 +64,7 @@ class StandIns:
         return "".join((*pieces, _TOKEN.sub(self._token, text[at:])))
 
     def sealed(self, text: str) -> str:
-        """Base64, or what else has no words: every letter and digit by one of its kind."""
+        """Replace every letter and digit of text without words, such as base64, by one of its kind."""
         if _is_sealed_stand_in(text) or text.lower() in self.kept:
             return text
         draw = Random(self._digest(text.rstrip("=").translate(_STANDARD)))
@@ -73,7 +73,7 @@ class StandIns:
         return "".join(_of_kind(char, lower[n], upper[n], digits[n]) for n, char in enumerate(text))
 
     def number(self, digits: str) -> str:
-        """A number in the digits of a stand-in."""
+        """A number in stand-in digits."""
         if self.keeps_numbers or digits in self.kept or not set(digits).difference(_DIGITS):
             return digits
         self._numbers.add(digits)
@@ -101,7 +101,7 @@ class StandIns:
         return "".join(c.upper() if of.isupper() else c for c, of in zip(stand_in, word, strict=True))
 
     def _new(self, word: str) -> str:
-        """A stand-in that no other word has, as long as there are such."""
+        """A stand-in that no other word has, as long as there are free ones."""
         if is_stand_in(word):
             return word
         draw = Random(self._digest(word))
@@ -119,7 +119,7 @@ class StandIns:
 
 
 _LOOSE: Final = re.compile(_TOKEN.pattern.replace("{100,}", "(?!)"))
-"""The tokens of a long run that is text: a path, words joined by underscores."""
+"""Tokens of a long run that is text: a path, words joined by underscores."""
 
 
 def _looks_sealed(text: str) -> bool:
@@ -132,7 +132,7 @@ def _check(letters: str) -> str:
 
 
 def is_stand_in(word: str) -> bool:
-    """Whether a word, in lower case, is one that stands for another."""
+    """True if a lower-case word is a stand-in."""
     return not set(word).difference(_LETTERS) and _check(word[:-1]) == word[-1]
 
 
@@ -147,7 +147,7 @@ def _of_kind(char: str, lower: str, upper: str, digit: str) -> str:
 
 
 def _in_other_letters(word: str, draw: Random) -> str:
-    """A word in another script, in letters of the same part of it: each as wide in UTF-8 as the one it replaces."""
+    """A word of another script, in letters of the same block, each as long in UTF-8 as the one it replaces."""
     pools = [_pool(ord(char) & ~0x3F) for char in word]
     if all(not pool or char in pool for pool, char in zip(pools, word, strict=True)):
         return word
@@ -156,6 +156,6 @@ def _in_other_letters(word: str, draw: Random) -> str:
 
 @lru_cache(maxsize=256)
 def _pool(start: int) -> str:
-    """Every fourth letter of sixty-four characters."""
+    """Every fourth letter of a block of sixty-four characters."""
     letters = [char for char in map(chr, range(start, start + 64)) if char.isalpha() and char.isprintable()]
     return "".join(letters[::4])

@@ -1,8 +1,8 @@
-"""Any bytes as words of a POSIX shell, which cannot be anything but data.
+"""Writes any bytes as words of a POSIX shell that can only be data.
 
-A word is in single quotes where a terminal takes its text as it is; else it is written by ``printf`` from octal
-escapes, so that nothing in it acts on the terminal it is pasted into. Secrets are variables beside the quotes; where
-one is not set, the shell says so and runs nothing.
+A word is in single quotes if a terminal shows its text unchanged; otherwise ``printf`` writes it from octal escapes, so
+that nothing in it acts on the terminal it is pasted into. Secrets are variables outside the quotes; if one is not set,
+the shell reports it and runs nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@,+-]+", re.ASCII)
 _NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 _TRAP: Final = re.compile(r"\\(?:'|\Z)")
-"""A backslash before a quote of ours: some shells (fish) let it escape that quote even in single quotes."""
+"""A backslash before one of our quotes: some shells (fish) let it escape that quote even in single quotes."""
 
 _ESCAPED: Final = re.compile(rb"[^ !#-&(-\[\]-~]|%")
 
 
 class Variable(NamedTuple):
-    """A shell variable that stands for a secret."""
+    """A shell variable in place of a secret."""
 
     name: str
 
@@ -29,7 +29,7 @@ Piece = bytes | Variable
 
 
 def is_pasteable(pieces: Sequence[Piece]) -> bool:
-    """Whether every character of the text can be seen, and stands for itself between single quotes."""
+    """True if every character of the text is visible and literal between single quotes."""
     return all(isinstance(piece, Variable) or _is_pasteable(piece) for piece in pieces)
 
 
@@ -42,7 +42,7 @@ def _is_pasteable(data: bytes) -> bool:
 
 
 def quoted(pieces: Sequence[Piece]) -> str:
-    """Pasteable pieces as one word."""
+    """Join pasteable pieces into one quoted word."""
     return "".join(map(_quoted, pieces)) or "''"
 
 
@@ -54,7 +54,7 @@ def _quoted(piece: Piece) -> str:
 
 
 def printed(pieces: Sequence[Piece]) -> str:
-    r"""A command that prints the pieces exactly, NUL bytes too."""
+    r"""A command that prints the pieces exactly, including NUL bytes."""
     form = b"".join(b"%s" if isinstance(p, Variable) else _ESCAPED.sub(_escape, p) for p in pieces)
     variables = [_variable(p) for p in pieces if isinstance(p, Variable)]
     text = "\\055" + form[1:].decode() if form.startswith(b"-") else form.decode()  # no option of printf
@@ -66,7 +66,7 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 
 def word(pieces: Sequence[Piece]) -> str:
-    """Pieces as one word. Neither may it hold NUL, nor end in a line end."""
+    """Join pieces into one word, which must not contain NUL or end with a line end."""
     return quoted(pieces) if is_pasteable(pieces) else f'"$({printed(pieces)})"'
 
 

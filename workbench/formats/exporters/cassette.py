@@ -1,7 +1,7 @@
-"""A cassette as vcrpy reads it (YAML, version 1): a test suite replays the exchanges from it.
+"""Writes a cassette for vcrpy (YAML, version 1): a test suite replays the exchanges from it.
 
-Text bodies stand as text, others as ``!!binary``. A body that is no longer in its content coding loses the header that
-named it, or the client that it is played to could not read it. Format: vcrpy, ``vcr/serialize.py``.
+Text bodies are text, others ``!!binary``. A decoded body loses its Content-Encoding header, or the client that replays
+it could not read it. Format: vcrpy, ``vcr/serialize.py``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _OF_ITS_FRAMING: Final = ("content-length", "transfer-encoding")
 
 
 def write(selection: Selection) -> Exported:
-    """The exchanges that have both sides, as one cassette.
+    """Write the exchanges that have both sides into one cassette.
 
     Raises:
-        LocalProtocolError: none has.
-        SessionFormatError: one cannot be read.
+        LocalProtocolError: no exchange has both sides.
+        SessionFormatError: an exchange cannot be read.
     """
     interactions: list[Any] = []
     notes: list[str] = []
@@ -38,25 +38,25 @@ def write(selection: Selection) -> Exported:
         interactions.append(_interaction(exchange))
         notes += (f"{where}: {note}" for note in _notes(exchange))
     if not interactions:
-        raise LocalProtocolError("no exchange has both sides", hint="a cassette holds requests with their answers")
+        raise LocalProtocolError("no exchange has both sides", hint="a cassette needs requests with responses")
     return one_file(_yaml({"interactions": interactions, "version": 1}), tuple(notes), tuple(left_out))
 
 
 def _missing(exchange: Exchange) -> str:
     if exchange.kind is Kind.WEBSOCKET:
-        return "a WebSocket connection; cassettes hold HTTP"
+        return "a WebSocket connection; cassettes are HTTP only"
     if exchange.request is None:
         return "no request was recorded"
-    return "" if exchange.response and exchange.response.status else "no answer was recorded"
+    return "" if exchange.response and exchange.response.status else "no response was recorded"
 
 
 def _notes(exchange: Exchange) -> Iterator[str]:
     if exchange.state is not State.COMPLETE:
-        yield f"the answer is {exchange.state}; played back, it just ends there"
+        yield f"the response is {exchange.state}; the replay ends there"
     if exchange.hop:
-        yield f"that it was recorded at the hop {exchange.hop!r} is not kept"
+        yield f"the hop {exchange.hop!r} is not kept"
     if any(_is_decoded(side) for side in (exchange.request, exchange.response) if side):
-        yield "a body is kept without its content coding, and without the header that named it"
+        yield "a body is kept decoded, without its Content-Encoding header"
 
 
 def _interaction(exchange: Exchange) -> Any:
@@ -78,7 +78,7 @@ def _interaction(exchange: Exchange) -> Any:
 
 
 def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
-    """Name → values. Names that differ in case alone are one header to a client, and stay as they were."""
+    """Name → values. Names that differ only in case are one header to a client, and keep the first spelling."""
     dropped = {"content-encoding", *_OF_ITS_FRAMING} if _is_decoded(side) else set[str]()
     found: dict[str, list[str]] = {}
     for name, value in side.headers:
@@ -88,7 +88,7 @@ def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
 
 
 def _is_decoded(side: HttpRequest | HttpResponse) -> bool:
-    """The header names a coding that the body is not in."""
+    """True if the header names a coding that the body does not have."""
     named = (side.headers.get("content-encoding") or "identity").strip().lower()
     return bool(side.body.raw) and named != "identity" and not side.body.encoding
 

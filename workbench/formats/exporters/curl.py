@@ -1,4 +1,4 @@
-"""A request as a ``curl`` command for a POSIX shell, which sends it again."""
+"""Writes a request as a ``curl`` command for a POSIX shell."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ TITLE = "cURL command"
 SUFFIX = ".sh"
 
 MOST_ON_THE_LINE: Final = 100_000
-"""Bytes of a body given as an argument; Linux takes 131,072 for one, and what is larger is piped in."""
+"""Largest body given as an argument, in bytes; Linux allows 131,072 per argument. Larger bodies are piped in."""
 
 _EXPECTS: Final = 1_000_000
-"""From about here on curl asks the server before it sends a body, which not every server answers."""
+"""Size from which curl sends Expect: 100-continue first, which not every server answers."""
 
 _ADDED_BY_CURL: Final = ("Accept", "User-Agent")
 
 
 class Command(NamedTuple):
-    """A command, and what is not in it as it was sent, one line each."""
+    """A command, and its differences from the recorded request, one line each."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
 def write(selection: Selection) -> Exported:
-    """Every request, in order, one command after the other. Raises SessionFormatError."""
+    """Write every request, in order, as one command each. Raises SessionFormatError."""
     redactor = knowing(selection, salt=b"curl")
     made, notes, left_out = list[str](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
@@ -51,11 +51,11 @@ def curl(exchange: Exchange, redactor: Redactor | None = None) -> Command:
     """The command that sends the request of an exchange again.
 
     Args:
-        exchange: as it was opened.
-        redactor: finds its secrets, and those that it knows of other exchanges.
+        exchange: as opened.
+        redactor: finds its secrets, and those known from other exchanges.
 
     Raises:
-        LocalProtocolError: there is no request, or curl cannot send such a one.
+        LocalProtocolError: there is no request, or curl cannot send it.
     """
     request = sent(exchange, redactor or Redactor(salt=b"curl"))
     head = ["curl", "--globoff", "--path-as-is"] if _has_steps(request.raw_url) else ["curl", "--globoff"]
@@ -91,7 +91,7 @@ def _piped(body: Sequence[Piece]) -> str:
 
 
 def _guards(body: Sequence[Piece]) -> str:
-    """What keeps curl from sending half a body: a variable that is not set ends one side of a pipe alone."""
+    """Checks that stop curl from sending half a body: an unset variable ends only one side of a pipe."""
     return "".join(f": {quoted([piece])} &&\n" for piece in dict.fromkeys(body) if isinstance(piece, Variable))
 
 

@@ -1,8 +1,8 @@
-"""HAR 1.2, which the developer tools of browsers open.
+"""Writes HAR 1.2, which browsers' developer tools open.
 
-Bodies are text where they are UTF-8 and base64 elsewhere, content codings undone. What HAR has no field for stands in
-``_workbench`` (of an entry: id, origin, state, arrival of each piece …), and is read back by the importer.
-Format: http://www.softwareishard.com/blog/har-12-spec/.
+Bodies are text if they are UTF-8, else base64; content codings are decoded. Data without a HAR field is in
+``_workbench`` (of an entry: id, origin, state, chunk times …), and the importer reads it back. Format:
+http://www.softwareishard.com/blog/har-12-spec/.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SUFFIX = ".har"
 
 _OPCODES = {"text": 1, "binary": 2, "close": 8, "ping": 9, "pong": 10}
 _NO_TIME = "1970-01-01T00:00:00.000Z"
-"""HAR wants a time: this one says that none is known."""
+"""Start time for exchanges without one; HAR requires a time."""
 
 
 def write(selection: Selection) -> Exported:
-    """The exchanges as one archive. Raises SessionFormatError."""
+    """Write the exchanges as one archive. Raises SessionFormatError."""
     entries: list[JsonValue] = []
     notes: list[str] = []
     for index, exchange in safe(selection):
         entries.append(_entry(exchange))
         if any(side and side.body.encoding for side in (exchange.request, exchange.response)):
-            notes.append(f"exchange {index + 1}: a content coding is undone, as HAR wants it")
+            notes.append(f"exchange {index + 1}: the body is stored decoded, as HAR requires")
     log = {"version": "1.2", "creator": {"name": "Workbench", "version": __version__}, "pages": [], "entries": entries}
     return one_file(dumps({"log": log}) + b"\n", tuple(notes))
 
@@ -57,7 +57,7 @@ def _entry(exchange: Exchange) -> JsonValue:
 
 
 def _frame(frame: Frame, started: float) -> JsonValue:
-    """A message as Chrome writes it: what is no text is base64."""
+    """A WebSocket message as Chrome writes it: binary data is base64."""
     is_text = frame.opcode == "text"
     plain: dict[str, JsonValue] = {
         "type": "send" if frame.direction == "sent" else "receive",
@@ -68,7 +68,7 @@ def _frame(frame: Frame, started: float) -> JsonValue:
 
 
 def _own(exchange: Exchange) -> JsonValue:
-    """What HAR cannot hold; what is usual is left out."""
+    """Data that HAR has no field for; default values are omitted."""
     sides = {"request": exchange.request, "response": exchange.response}
     chunks = exchange.response.body.chunks if exchange.response and not exchange.response.body.encoding else ()
     own: dict[str, JsonValue] = {
@@ -107,7 +107,7 @@ def _request(request: HttpRequest) -> JsonValue:
 def _response(answer: HttpResponse | None, note: str) -> JsonValue:
     response = answer or HttpResponse(status=0)
     text = _decoded(response.body)
-    missing: dict[str, JsonValue] = {} if answer else {"_error": note or "no answer was recorded"}
+    missing: dict[str, JsonValue] = {} if answer else {"_error": note or "no response was recorded"}
     return missing | {
         "status": response.status,
         "statusText": response.reason,
@@ -126,13 +126,13 @@ def _response(answer: HttpResponse | None, note: str) -> JsonValue:
 
 
 def _decoded(body: Body) -> bytes:
-    """The body without its coding; as it is where that cannot be undone."""
+    """The body without its coding; unchanged if it cannot be decoded."""
     text, problem = decode_partial(body)
     return body.raw if problem else text
 
 
 def _content(text: bytes, encoding: str) -> dict[str, JsonValue]:
-    """``text`` of a body; ``postData`` has no field for its encoding, and gets one of ours."""
+    """``text`` of a body; ``postData`` has no field for its encoding and gets one of ours."""
     try:
         return {"text": text.decode()}
     except UnicodeDecodeError:
@@ -152,7 +152,7 @@ def _query(url: str) -> list[JsonValue]:
 
 
 def _timings(exchange: Exchange) -> dict[str, float]:
-    """Milliseconds until the first byte of the answer, and from there to its last."""
+    """Milliseconds to the first byte of the response, and from there to its last."""
     whole = max(exchange.duration or 0.0, 0.0)
     chunks = exchange.response.body.chunks if exchange.response else ()
     wait = min(max(chunks[0].at, 0.0), whole) if chunks else whole

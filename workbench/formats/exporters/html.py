@@ -1,7 +1,7 @@
-"""A report as one HTML file, which needs nothing else: no script, nothing fetched, light and dark, made to be printed.
+"""Report as one self-contained HTML file: no script, nothing fetched, light and dark, printable.
 
-A Content-Security-Policy allows the style of the page and nothing else. Text of the session is escaped, and what in it
-acts or hides is written as its escape.
+A Content-Security-Policy allows only the page's own style. Text of the session is escaped; control and invisible
+characters are written as escapes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'
 
 
 def write(selection: Selection) -> Exported:
-    """The report. Raises SessionFormatError."""
+    """Write the report. Raises SessionFormatError."""
     made = report(selection)
     return one_file("\n".join(_page(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
 
@@ -65,7 +65,7 @@ def _page(made: Report) -> Iterator[str]:
     yield from (f'<p class="soft">{escape(note)}</p>' for note in made.limits)
     yield "</header>\n<main>"
     if made.findings:
-        yield "<section>\n<h2>What is wrong</h2>"
+        yield "<section>\n<h2>Findings</h2>"
         for told in made.findings:
             yield from _finding(told)
         yield "</section>"
@@ -81,11 +81,11 @@ def _finding(told: Told) -> Iterator[str]:
     yield f"<p><b>{escape(told.message)}</b></p>"
     rows = (
         ("Where", f'<a href="#x{told.exchange}">{escape(told.where)}</a>'),
-        ("In short", escape(told.summary)),
+        ("Rule", escape(told.summary)),
         ("Why", escape(told.why)),
-        ("Seen", escape(told.evidence)),
-        ("It began", escape(told.began)),
-        ("The provider says", told.says and f"<code>{escape(told.says)}</code>"),
+        ("Evidence", escape(told.evidence)),
+        ("Began", escape(told.began)),
+        ("Provider error", told.says and f"<code>{escape(told.says)}</code>"),
         ("Source", escape(told.source)),
     )
     yield f"<dl>{''.join(_row(name, value) for name, value in rows if value)}</dl>"

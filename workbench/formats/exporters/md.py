@@ -1,7 +1,7 @@
-"""A report in Markdown: what broke, where, what the provider says, how it is repaired, and the exchanges.
+"""Report in Markdown: findings, where they are, the provider's error, repairs, and the exchanges.
 
-Text of the session stands in code spans and fenced blocks alone, each fenced longer than any run of backticks in it: it
-is shown as it is and can be no markup.
+Text of the session is only in code spans and fenced blocks, each fence longer than any run of backticks in it, so that
+it is shown unchanged and cannot act as markup.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$@])")
 
 
 def write(selection: Selection) -> Exported:
-    """The report. Raises SessionFormatError."""
+    """Write the report. Raises SessionFormatError."""
     made = report(selection)
     return one_file("\n".join(_lines(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
 
@@ -31,7 +31,7 @@ def _lines(made: Report) -> Iterator[str]:
     yield from (f"- {_span(name)}: {_span(value)}" for name, value in made.about)
     yield from (f"- {_span(note)}" for note in made.limits)
     if made.findings:
-        yield from ("", "## What is wrong", "")
+        yield from ("", "## Findings", "")
     for told in made.findings:
         yield from _finding(told)
     yield from ("", "## Exchanges", "")
@@ -44,11 +44,11 @@ def _finding(told: Told) -> Iterator[str]:
     if told.summary:
         yield from (_plain(told.summary), "")
     yield f"- Where: {_span(told.where)}"
-    yield f"- What: {_span(told.message)}"
+    yield f"- Finding: {_span(told.message)}"
     said = (
-        ("Seen", told.evidence),
-        ("It began", told.began),
-        ("The provider says", told.says),
+        ("Evidence", told.evidence),
+        ("Began", told.began),
+        ("Provider error", told.says),
         ("Source", told.source),
     )
     yield from (f"- {name}: {_span(text)}" for name, text in said if text)
@@ -56,7 +56,7 @@ def _finding(told: Told) -> Iterator[str]:
         yield from ("", _plain(told.why))
     if told.excerpt:
         before, at, after = told.excerpt
-        yield from ("", "The bytes, between the arrows:", "", *_fenced(f"{before}\n→→→\n{at}\n←←←\n{after}"))
+        yield from ("", "Bytes of the finding, between the arrows:", "", *_fenced(f"{before}\n→→→\n{at}\n←←←\n{after}"))
     for repair in told.repairs:
         yield from ("", f"Repair: {_span(repair.title)} ({_plain(repair.checked)})", "")
         for place, old, new in repair.changes:
@@ -75,12 +75,12 @@ def _exchange(shown: Shown) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Our own words."""
+    """Escape our own text for Markdown."""
     return _MARKUP.sub(r"\\\1", text.replace("\n", " "))
 
 
 def _span(text: str) -> str:
-    """A code span: its fence is longer than any run of backticks in the text."""
+    """A code span; its fence is longer than any run of backticks in the text."""
     if not text.strip():
         return "(empty)"
     fence = "`" * (_longest(text) + 1)

@@ -1,4 +1,4 @@
-"""Requests as a Python program that sends them again with httpx, their bodies byte for byte."""
+"""Writes requests as a Python program that sends them again with httpx, bodies byte for byte."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TITLE = "Python program (httpx)"
 SUFFIX = ".py"
 
 PATIENCE = 600
-"""Seconds: what the SDKs of providers wait for an answer."""
+"""Timeout in seconds, as the SDKs of providers use it."""
 
 
 def write(selection: Selection) -> Exported:
-    """Every request, in order, in one program. Raises LocalProtocolError, SessionFormatError."""
+    """Write every request, in order, into one program. Raises LocalProtocolError, SessionFormatError."""
     redactor = knowing(selection, salt=b"python")
     requests, notes, left_out = list[tuple[int, Sent]](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
@@ -37,7 +37,7 @@ def write(selection: Selection) -> Exported:
 def program(requests: list[tuple[int, Sent]]) -> str:
     """The program that sends requests, given with the index of their exchange."""
     needed = list(dict.fromkeys(name for _, request in requests for name in variables(request)))
-    blocks = [head("Send again what was recorded: the same bodies, byte for byte.", "httpx", needed)]
+    blocks = [head("Send the recorded requests again: the same bodies, byte for byte.", "httpx", needed)]
     blocks.append("\n".join([*(["import os"] if needed else []), "import sys", "", "import httpx"]))
     for index, request in requests:
         title = f"# Exchange {index + 1}\n" if len(requests) > 1 else ""
@@ -46,7 +46,7 @@ def program(requests: list[tuple[int, Sent]]) -> str:
 
 
 def head(what: str, package: str, needed: list[str]) -> str:
-    """The docstring of a program: what it does, and what it needs."""
+    """Docstring of a program: its purpose and requirements."""
     lines = [f'"""{what}', "", f"Needs: pip install {package}"]
     if needed:
         lines.append(f"Set in the environment: {', '.join(needed)}")
@@ -73,7 +73,7 @@ def _block(request: Sent) -> Iterator[str]:
 
 
 def _changed(request: Sent) -> Iterator[str]:
-    """What httpx sends otherwise."""
+    """Notes on what httpx sends differently."""
     if any(step in request.raw_url for step in ("/./", "/../")) or request.raw_url.endswith(("/.", "/..")):
         yield "httpx resolves the dots in the path of the URL"
     missing = {"accept", "user-agent"} - {name.lower() for name in request.names}

@@ -1,4 +1,4 @@
-"""Our own form: a session file in SQLite, as the recorder writes it."""
+"""Writes a session file in SQLite, as the recorder does."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ SUFFIX = ".wb"
 
 
 def write(selection: Selection) -> Exported:
-    """The exchanges as a session. Raises SessionFormatError, OSError."""
+    """Write the exchanges as a session. Raises SessionFormatError, OSError."""
     return saved(selection, store.RECORDING)

@@ -1,4 +1,4 @@
-"""Our own form as text: JSON Lines, one exchange a line, bodies exact; for fixtures and diffs."""
+"""Writes the session text form: JSON Lines, one exchange a line, exact bodies; for fixtures and diffs."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ SUFFIX = ".jsonl"
 
 
 def write(selection: Selection) -> Exported:
-    """The exchanges as a session. Raises SessionFormatError, OSError."""
+    """Write the exchanges as a session. Raises SessionFormatError, OSError."""
     return saved(selection, store.TEXT)

@@ -1,4 +1,4 @@
-"""Members of a zip archive, unpacked in memory within bounds: nothing is written anywhere."""
+"""Unpacks members of a zip archive in memory, with limits; nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body
 
 MAX_MEMBERS = 200_000
-"""Members of one archive: a log has one for each sample."""
+"""Limit of members in one archive; an Inspect log has one for each sample."""
 
 MAX_UNPACKED = 4 * MAX_DECODED_BODY
-"""Bytes that the members of one archive may grow to together: an archive can name the same bytes a thousand times."""
+"""Limit of unpacked bytes of one archive: a hostile archive can list the same bytes a thousand times."""
 
 _LOCAL_HEADER = 30
 _STORED = 0
@@ -21,7 +21,7 @@ _CODINGS = {8: "deflate", 93: "zstd"}
 
 
 class Archive:
-    """A zip archive. Raises UnreadableInput: it has no directory that can be read."""
+    """A zip archive. Raises UnreadableInput if its directory cannot be read."""
 
     def __init__(self, data: bytes) -> None:
         import zipfile
@@ -32,35 +32,41 @@ class Archive:
             with zipfile.ZipFile(BytesIO(data)) as archive:
                 members = archive.infolist()
         except Exception as error:  # of torn archives zipfile raises whatever it stumbles on
-            raise UnreadableInput("a zip archive whose directory cannot be read", hint="it may be cut") from error
+            raise UnreadableInput(
+                "the directory of the zip archive cannot be read", hint="the file may be truncated"
+            ) from error
         if len(members) > MAX_MEMBERS:
-            raise UnreadableInput(f"a zip archive of more than {MAX_MEMBERS:,} members")
+            raise UnreadableInput(f"a zip archive with more than {MAX_MEMBERS:,} members")
         self._members = {m.filename: m for m in members if not m.is_dir()}
 
     def names(self) -> tuple[str, ...]:
-        """Names of the members, in the order of the directory."""
+        """Names of the members in directory order."""
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """A member, unpacked. Raises WireError: damaged, encrypted, of another packing, or too large."""
+        """Unpack a member.
+
+        Raises:
+            WireError: damaged, encrypted, of an unknown compression method, or too large.
+        """
         member = self._members[name]
         start = member.header_offset
         header = self._data[start : start + _LOCAL_HEADER]
         if start < 0 or len(header) < _LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
-            raise WireError("a member that is not where the directory says")
+            raise WireError("the member is not at the offset given in the directory")
         begin = (
             start + _LOCAL_HEADER + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         )
         raw = self._data[begin : begin + max(member.compress_size, 0)]
         if member.flag_bits & 1:
-            raise WireError("an encrypted member")
+            raise WireError("the member is encrypted")
         if member.compress_type == _STORED:
             unpacked = raw
         elif member.compress_type in _CODINGS:
             unpacked = decode_body(Body(raw, encoding=_CODINGS[member.compress_type]))
         else:
-            raise WireError(f"a member packed by method {member.compress_type}, which is not known here")
+            raise WireError(f"compression method {member.compress_type} is not supported")
         self._left -= len(unpacked)
         if self._left < 0:
-            raise WireError(f"members of more than {MAX_UNPACKED:,} bytes together")
+            raise WireError(f"the members unpack to more than {MAX_UNPACKED:,} bytes")
         return unpacked

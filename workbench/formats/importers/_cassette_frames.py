@@ -1,4 +1,4 @@
-"""What cassettes hold beside HTTP: WebSocket frames (``kind: message``) and gRPC samples (``request_sample``)."""
+"""Reads non-HTTP entries of cassettes: WebSocket frames (``kind: message``), gRPC samples (``request_sample``)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workbench.wire.jsontext import dumps
 
 
 def is_frame(interaction: JsonValue) -> bool:
-    """An entry that is one WebSocket message."""
+    """True for an entry with one WebSocket message."""
     return isinstance(interaction, dict) and interaction.get("kind") == "message" and "direction" in interaction
 
 
 def connection(interactions: Sequence[JsonValue]) -> Exchange:
-    """The frames of a cassette as one connection. Raises LocalProtocolError."""
+    """Build one connection from the frames of a cassette. Raises LocalProtocolError."""
     frames = tuple(_frame(i) for i in interactions if is_frame(i))
-    note = "WebSocket messages; the cassette keeps neither the handshake nor times, and the JSON in a parsed form"
+    note = "WebSocket messages; the cassette has no handshake and no times, and only parsed JSON"
     return Exchange("1", kind=Kind.WEBSOCKET, frames=frames, note=note)
 
 
@@ -31,12 +31,12 @@ def _frame(entry: dict[str, JsonValue]) -> Frame:
 
 
 def is_sample(interaction: dict[str, JsonValue]) -> bool:
-    """An entry that is one gRPC call."""
+    """True for an entry with one gRPC call."""
     return "request_sample" in interaction or "response_sample" in interaction
 
 
 def sample(number: str, interaction: dict[str, JsonValue]) -> Exchange:
-    """A gRPC call: the serialized messages as bodies, their trees in ``meta``."""
+    """A gRPC call: the serialised messages as bodies, their parsed trees in ``meta``."""
     samples = {side: interaction.get(f"{side}_sample") for side in ("request", "response")}
     messages = {side: held for side, held in samples.items() if isinstance(held, dict)}
     return Exchange(

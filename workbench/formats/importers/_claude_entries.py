@@ -1,6 +1,6 @@
-"""The lines of a Claude Code session, each reduced to what a conversation needs.
+"""Reads the lines of a Claude Code session into conversation entries.
 
-Entry types this file does not know are kept as links of the tree (they have a place in it) and say nothing.
+Unknown entry types are kept as links of the tree (they have a place in it) without content.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 from workbench.errors import LocalProtocolError
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._rebuilt import Said
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._messages_transcript import HistoryEntry
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps
 
-NOTHING_SAID = Said("user")
+NOTHING_SAID = HistoryEntry("user")
 SYNTHETIC = "<synthetic>"
 SAYING = ("user", "assistant")
 BOOKKEEPING = frozenset(
@@ -34,28 +34,28 @@ BOOKKEEPING = frozenset(
     | {"pr-link", "worktree-state", "content-replacement", "speculation-accept", "task-summary", "bridge-session"}
     | {"attribution-snapshot", "hook", "started", "rate_limit_event", "stream_event", "tool_progress", "relocated"}
 )
-"""Types of entries in which the client notes something for itself: no request has them."""
+"""Entry types for the client's own notes; no request contains them."""
 
 REASONING = ("thinking", "redacted_thinking")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ClaudeEntry:
     """One line.
 
     Attributes:
-        position: line number, or place in the container.
-        parent: uuid of the entry before it in the conversation; None at a root.
-        resumes: on the first entry after a compaction, uuid of the last one before it, one that nothing has where it
-            does not say; None on any other entry.
-        chain: "" for the main conversation, else the sub-agent's id ("?" when it has none).
-        kind: ``"user"``, ``"assistant"``, ``"boundary"`` (the history starts anew) or ``"other"``.
-        said: what it adds to the history.
-        calls: ids of the calls in it. results: ids that its results answer.
-        is_reasoning: it holds reasoning and nothing else.
-        turn: id of the model turn it is a block of.
-        envelope: an assistant's message without its content.
-        error: text of an API error that the client shows as a message, None for any other entry.
+        position: line number, or index in the container.
+        parent: uuid of the previous entry of the conversation; None at a root.
+        resumes: on the first entry after a compaction, uuid of the last entry before it, or an unused uuid if not
+    given; None on other entries.
+        chain: id of the sub-agent, "?" if it has none; empty for the main conversation.
+        kind: ``"user"``, ``"assistant"``, ``"boundary"`` (a new history starts) or ``"other"``.
+        said: content added to the history.
+        calls: ids of its tool calls. results: ids of the calls that its results answer.
+        is_reasoning: it contains only reasoning.
+        turn: id of the model turn that this block belongs to.
+        envelope: an assistant message without its content.
+        error: text of an API error that the client shows as a message; None on other entries.
     """
 
     position: int
@@ -65,7 +65,7 @@ class Entry:
     kind: str
     time: float | None = None
     resumes: str | None = None
-    said: Said = NOTHING_SAID
+    content: HistoryEntry = NOTHING_SAID
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     is_reasoning: bool = False
@@ -75,11 +75,11 @@ class Entry:
     version: str = ""
 
 
-def entries_of(values: Iterable[tuple[int, JsonValue]], damage: Damage) -> Iterator[Entry]:
-    """The entries that have a place in a conversation, in file order; an entry that is repeated counts once.
+def entries_of(values: Iterable[tuple[int, JsonValue]], damage: ImportDamage) -> Iterator[ClaudeEntry]:
+    """Entries with a place in a conversation, in file order; repeated entries count once.
 
-    Where no entry of a chain names a parent (older clients, the export of a web session, logs put together by others),
-    each follows the one before it.
+    If no entry of a chain names a parent (older clients, exports of web sessions, merged logs), each entry follows the
+    previous one.
     """
     held = [(position, value) for position, value in values if _is_placed(position, value, damage)]
     linked = {_thread(value) for _, value in held if _text(value.get("parentUuid"))}
@@ -99,15 +99,15 @@ def entries_of(values: Iterable[tuple[int, JsonValue]], damage: Damage) -> Itera
             damage.add(f"line {position}: {error.what}")
             continue
         if entry.kind in SAYING and not _is_all_said(value):
-            damage.add(f"line {position}: a block that is no object")
+            damage.add(f"line {position}: a content block that is not an object")
         seen.add(uuid)
         last[thread] = uuid
         yield entry
 
 
-def _is_placed(position: int, value: JsonValue, damage: Damage) -> bool:
+def _is_placed(position: int, value: JsonValue, damage: ImportDamage) -> bool:
     if not isinstance(value, dict):
-        damage.add(f"line {position}: no object")
+        damage.add(f"line {position}: not an object")
         return False
     kind = value.get("type")
     if kind in SAYING and not isinstance(value.get("message"), dict):
@@ -128,7 +128,7 @@ def _has_place(value: dict[str, JsonValue]) -> bool:
 
 
 def _thread(value: dict[str, JsonValue]) -> tuple[str, str]:
-    """What file order tells apart: the session, and the conversation in it."""
+    """Session and conversation of an entry, for files in plain order."""
     return _text(value.get("sessionId")), _chain(value)
 
 
@@ -136,23 +136,23 @@ def _chain(value: dict[str, JsonValue]) -> str:
     return (_text(value.get("agentId")) or "?") if value.get("isSidechain") is True else ""
 
 
-def _entry(position: int, uuid: str, parent: str | None, chain: str, value: dict[str, JsonValue]) -> Entry:
+def _entry(position: int, uuid: str, parent: str | None, chain: str, value: dict[str, JsonValue]) -> ClaudeEntry:
     kind, message = value.get("type"), value.get("message")
     time, version = epoch(value.get("timestamp")), _text(value.get("version"))
     if kind == "system" and value.get("subtype") == "compact_boundary":
         before = _text(value.get("logicalParentUuid")) or f"before {uuid}"
-        return Entry(position, uuid, parent, chain, "boundary", time, resumes=before, version=version)
+        return ClaudeEntry(position, uuid, parent, chain, "boundary", time, resumes=before, version=version)
     if kind not in SAYING or not isinstance(message, dict) or value.get("isVisibleInTranscriptOnly") is True:
-        return Entry(position, uuid, parent, chain, "other", time, version=version)
+        return ClaudeEntry(position, uuid, parent, chain, "other", time, version=version)
     blocks = _blocks(message.get("content"))
-    entry = Entry(
+    entry = ClaudeEntry(
         position,
         uuid,
         parent,
         chain,
         str(kind),
         time,
-        said=_said(str(kind), message.get("content"), blocks),
+        content=_history_entry(str(kind), message.get("content"), blocks),
         calls=tuple(_text(b.get("id")) for b in blocks if b.get("type") == "tool_use"),
         results=tuple(_text(b.get("tool_use_id")) for b in blocks if _is_result(b)) if kind == "user" else (),
         is_reasoning=all(b.get("type") in REASONING for b in blocks),
@@ -163,8 +163,8 @@ def _entry(position: int, uuid: str, parent: str | None, chain: str, value: dict
 
 
 def _with_turn(
-    entry: Entry, value: dict[str, JsonValue], message: dict[str, JsonValue], blocks: list[dict[str, JsonValue]]
-) -> Entry:
+    entry: ClaudeEntry, value: dict[str, JsonValue], message: dict[str, JsonValue], blocks: list[dict[str, JsonValue]]
+) -> ClaudeEntry:
     is_error = value.get("isApiErrorMessage") is True and message.get("model") == SYNTHETIC
     return replace(
         entry,
@@ -180,12 +180,12 @@ def _blocks(content: JsonValue) -> list[dict[str, JsonValue]]:
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
-def _said(role: str, content: JsonValue, blocks: list[dict[str, JsonValue]]) -> Said:
+def _history_entry(role: str, content: JsonValue, blocks: list[dict[str, JsonValue]]) -> HistoryEntry:
     if isinstance(content, str) and role == "user":
-        return Said(role, text=dumps(content) if content else b"")
+        return HistoryEntry(role, text=dumps(content) if content else b"")
     is_first = _is_result if role == "user" else lambda block: False
     results = tuple(dumps(b) for b in blocks if is_first(b))
-    return Said(role, results, tuple(dumps(b) for b in blocks if not is_first(b)))
+    return HistoryEntry(role, results, tuple(dumps(b) for b in blocks if not is_first(b)))
 
 
 def _is_result(block: dict[str, JsonValue]) -> bool:

@@ -1,8 +1,8 @@
-"""The conversations in a Claude Code session: which entries belong to one model turn, and what came before it.
+"""Rebuilds the conversations of a Claude Code session: groups entries into model turns and finds their histories.
 
-The file is a tree of lines, one a content block, and results hang on the line of their call, so that parallel calls
-fork it. ``Unit`` undoes that: all blocks of one model turn and the results of its calls are one node. The tree of units
-forks only where a person went back and asked again.
+The file is a tree of lines, one content block each. Tool results are children of the line of their call, so parallel
+calls fork the tree. ``Unit`` removes these forks: the blocks of one model turn and the results of its calls are one
+node. The tree of units forks only where a person went back and asked again.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.formats.importers._claude_entries import SYNTHETIC, Entry
-from workbench.formats.importers._rebuilt import History, Said, extend
+from workbench.formats.importers._claude_entries import SYNTHETIC, ClaudeEntry
+from workbench.formats.importers._messages_transcript import HistoryEntry, MessagesHistory, extend
 
 
 @dataclass(slots=True, eq=False)
@@ -19,50 +19,50 @@ class Unit:
     """A node of the conversation: a model turn with the results of its calls, or one other entry.
 
     Attributes:
-        parent: what was said before; None at a root.
-        resumes: after a compaction, what stood before it; the history starts anew, the conversation goes on.
-        before: the history up to it. after: the history with it.
-        model: name of the model it came from, or of the one before it.
-        conversation: "" for the main one, else one name for each sub-agent.
-        branch: "" on the branch that was carried on, else the name of an abandoned one.
+        parent: the previous node; None at a root.
+        resumes: after a compaction, the node before it; the conversation continues with a new history.
+        before: the history up to this node. after: the history including it.
+        model: model name of this node, or of the last one that has it.
+        conversation: one name for each sub-agent; empty for the main conversation.
+        branch: name of an abandoned branch; empty on the branch that was continued.
     """
 
     kind: str
-    entries: list[Entry]
-    answers: list[Entry] = field(default_factory=list)
+    entries: list[ClaudeEntry]
+    answers: list[ClaudeEntry] = field(default_factory=list)
     parent: Unit | None = None
     resumes: Unit | None = None
-    before: History | None = None
-    after: History | None = None
+    before: MessagesHistory | None = None
+    after: MessagesHistory | None = None
     model: str | None = None
     conversation: str = ""
     is_live: bool = False
     branch: str = ""
 
     @property
-    def first(self) -> Entry:
+    def first(self) -> ClaudeEntry:
         return self.entries[0]
 
     @property
     def is_model_turn(self) -> bool:
-        """It came from the provider, and not from the client itself."""
+        """True if the provider wrote it, not the client itself."""
         return self.kind == "assistant" and (self.first.envelope or {}).get("model") != SYNTHETIC
 
-    def says(self) -> Iterator[Said]:
-        """What it adds to the history.
+    def says(self) -> Iterator[HistoryEntry]:
+        """Content that the node adds to the history.
 
-        A turn that stopped after its reasoning adds nothing: the client drops it, since no API takes it back.
+        A turn that stopped after its reasoning adds nothing: the client drops it, because no API accepts it back.
         """
         if self.kind == "assistant":
-            blocks = tuple(block for entry in self.entries for block in entry.said.blocks)
+            blocks = tuple(block for entry in self.entries for block in entry.content.blocks)
             if self.first.error is None and not all(entry.is_reasoning for entry in self.entries):
-                yield Said("assistant", blocks=blocks)
-            yield from (answer.said for answer in self.live_answers())
+                yield HistoryEntry("assistant", blocks=blocks)
+            yield from (answer.content for answer in self.live_answers())
         elif self.kind == "user":
-            yield self.first.said
+            yield self.first.content
 
-    def live_answers(self) -> list[Entry]:
-        """The answers, without those of an abandoned branch: of two for one call on different branches the later."""
+    def live_answers(self) -> list[ClaudeEntry]:
+        """Tool results without those of abandoned branches; of two results for one call the later one."""
         if len({r for a in self.answers for r in a.results}) == sum(len(a.results) for a in self.answers):
             return self.answers
         latest = {result: answer for answer in self.answers for result in answer.results}
@@ -76,8 +76,8 @@ class Unit:
         return [answer for answer in self.answers if answer.uuid in kept]
 
 
-def units_of(entries: Sequence[Entry]) -> list[Unit]:
-    """The units in file order, linked, each with its history, conversation and branch."""
+def units_of(entries: Sequence[ClaudeEntry]) -> list[Unit]:
+    """Units in file order, linked, each with its history, conversation and branch."""
     units, unit_of = _group(entries)
     _link(units, unit_of, entries)
     for unit in _parents_first(units):
@@ -87,7 +87,7 @@ def units_of(entries: Sequence[Entry]) -> list[Unit]:
     return units
 
 
-def _group(entries: Sequence[Entry]) -> tuple[list[Unit], dict[str, Unit]]:
+def _group(entries: Sequence[ClaudeEntry]) -> tuple[list[Unit], dict[str, Unit]]:
     units: list[Unit] = []
     turns: dict[tuple[str, str], Unit] = {}
     callers: dict[tuple[str, str], Unit] = {}
@@ -109,8 +109,8 @@ def _group(entries: Sequence[Entry]) -> tuple[list[Unit], dict[str, Unit]]:
     return units, unit_of
 
 
-def _link(units: Sequence[Unit], unit_of: dict[str, Unit], entries: Sequence[Entry]) -> None:
-    """Find each unit's parent. A line that is missing stood before the first one that names it as its parent."""
+def _link(units: Sequence[Unit], unit_of: dict[str, Unit], entries: Sequence[ClaudeEntry]) -> None:
+    """Find each unit's parent. A missing line is placed before the first line that names it as its parent."""
     stood_before: dict[str, Unit | None] = {}
     last: dict[str, Unit] = {}
     for entry in entries:
@@ -131,7 +131,7 @@ def _other(unit: Unit, found: Unit | None) -> Unit | None:
 
 
 def _parents_first(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Every unit after its parent; a ring of parents is cut where it closes."""
+    """Every unit after its parent; a cycle of parents is cut where it closes."""
     done: set[int] = set()
     for unit in units:
         path: dict[int, Unit] = {}
@@ -163,7 +163,7 @@ def _model_before(unit: Unit) -> str | None:
 
 
 def newest(units: Iterable[Unit]) -> dict[str, Unit]:
-    """Conversation → the unit its live branch ends in: the newest one that says something."""
+    """Conversation → last unit of its live branch: the newest one with content."""
     found: dict[str, Unit] = {}
     for unit in units:
         best = found.get(unit.conversation)

@@ -1,6 +1,6 @@
-"""Lines of a Codex rollout: items of the Responses API, told apart into what the model said and what was sent to it.
+"""Groups the lines of a Codex rollout, which are Responses items, into model output and client input.
 
-There is no id of a model's turn: the items between two of the client's are one answer.
+The file has no id for a model turn: the items between two client items are one response.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _ENVELOPED = ("session_meta", "turn_context", "response_item", "event_msg", "com
 _REPEATED = frozenset(
     {"user_message", "agent_message", "agent_reasoning", "token_count", "task_started", "task_complete"}
 )
-"""Events that say again what items say."""
+"""Events that repeat the content of items."""
 
 _BARE_TYPES = SAID_TYPES | {"message", "function_call_output", "custom_tool_call_output", "tool_search_output"}
 
 
 @dataclass(slots=True)
-class Step:
-    """Neighbouring lines of one kind.
+class CodexStep:
+    """Adjacent lines of one kind.
 
     Attributes:
-        kind: "said" (items of one answer), "sent" (items of the client), "compacted", "aborted" or "other".
-        items: as they stand in the file, without what the API would not take back.
-        keep: for "compacted", the history in the old one's place.
+        kind: "said" (items of one response), "sent" (items of the client), "compacted", "aborted" or "other".
+        items: as in the file, without fields that the API would not accept back.
+        keep: for "compacted", the history that replaces the old one.
     """
 
     kind: str
@@ -56,9 +56,9 @@ class Step:
     kept: dict[str, JsonValue] = field(default_factory=dict)
 
 
-def steps(lines: Iterable[Line]) -> Iterator[Step]:
-    """The rollout as a row of steps, each with the settings of its turn."""
-    open_step: Step | None = None
+def steps(lines: Iterable[Line]) -> Iterator[CodexStep]:
+    """Split the rollout into steps, each with the settings of its turn."""
+    open_step: CodexStep | None = None
     context: dict[str, JsonValue] = {}
     for line in lines:
         kind, payload = _payload(line.value)
@@ -66,7 +66,7 @@ def steps(lines: Iterable[Line]) -> Iterator[Step]:
             context = {**context, **payload}
         elif kind == "session_meta":
             context = {**context, "session_meta": payload}
-            yield Step("other", line.number, kept={f"line {line.number}": line.value})
+            yield CodexStep("other", line.number, kept={f"line {line.number}": line.value})
         elif kind == "event_msg" and open_step and payload.get("type") == "token_count":
             open_step.usage = mapping(mapping(payload.get("info")).get("last_token_usage")) or open_step.usage
         step = _step(kind, payload, line)
@@ -87,7 +87,7 @@ def steps(lines: Iterable[Line]) -> Iterator[Step]:
 
 
 def _payload(value: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
-    """(type, payload) of a line; older generations have items without an envelope."""
+    """(type, payload) of a line; older versions have items without an envelope."""
     kind = text(value.get("type"))
     if kind in _ENVELOPED or "payload" in value:
         return kind, mapping(value.get("payload"))
@@ -96,26 +96,26 @@ def _payload(value: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
     return ("session_meta", value) if "instructions" in value and "id" in value else (kind or "state", value)
 
 
-def _step(kind: str, payload: dict[str, JsonValue], line: Line) -> Step | None:
+def _step(kind: str, payload: dict[str, JsonValue], line: Line) -> CodexStep | None:
     time = epoch(line.value.get("timestamp"))
     if kind == "response_item":
         is_said = text(payload.get("type")) in SAID_TYPES or _is_answer(payload)
-        return Step("said" if is_said else "sent", line.number, [payload], time)
+        return CodexStep("said" if is_said else "sent", line.number, [payload], time)
     if kind == "compacted":
-        return Step("compacted", line.number, list(_replaced(payload)), time)
+        return CodexStep("compacted", line.number, list(_history_after_compaction(payload)), time)
     if kind == "event_msg" and payload.get("type") == "turn_aborted":
-        return Step("aborted", line.number, [], time)
+        return CodexStep("aborted", line.number, [], time)
     if kind in ("session_meta", "turn_context") or (kind == "event_msg" and text(payload.get("type")) in _REPEATED):
         return None
-    return Step("other", line.number, [], time, kept={f"line {line.number}": line.value})
+    return CodexStep("other", line.number, [], time, kept={f"line {line.number}": line.value})
 
 
 def _is_answer(item: dict[str, JsonValue]) -> bool:
     return item.get("type", "message") == "message" and item.get("role") == "assistant"
 
 
-def _replaced(payload: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
-    """The history after a compaction: the one that is written down, else the summary alone."""
+def _history_after_compaction(payload: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    """The history after a compaction: the recorded replacement, else the summary alone."""
     if isinstance(payload.get("replacement_history"), list):
         yield from mappings(payload["replacement_history"])
     elif text(payload.get("message")):
@@ -124,5 +124,5 @@ def _replaced(payload: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
 
 
 def as_sent(item: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """An item as it goes back to the API: keys that are null are not sent."""
+    """An item as it is sent back to the API, without null keys."""
     return rest(item, "internal_chat_message_metadata_passthrough")

@@ -1,7 +1,7 @@
-"""Requests and responses in mappings of names and values, whatever recorder wrote them and however it names things.
+"""Reads requests and responses from mappings of any recorder, whatever its names for things.
 
-Names are data (``_fields``); what a value is tells the rest: a body may be text, bytes, base64, a parsed tree, a list
-of the chunks that came, or an object that says how it is encoded.
+Names are data (``_fields``); the value decides the rest: a body may be text, bytes, base64, parsed JSON, a list of
+chunks, or an object that states its encoding.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from workbench.formats.importers._bare import SYNTHESISED
+from workbench.formats.importers._body_encodings import bytes_of_numbers, joined_chunks
 from workbench.formats.importers._fields import (
     BODY,
     ELSEWHERE,
@@ -39,9 +39,9 @@ from workbench.formats.importers._http import (
     text_bytes,
     whole_text,
 )
-from workbench.formats.importers._packed import bytes_of_numbers, joined_chunks
 from workbench.formats.importers._payloads import SYNTHESISED_NOTE, stream_of
 from workbench.formats.importers._sides import RESPONSE, error_status, is_error, shape_of
+from workbench.formats.importers._single_body import SYNTHESISED
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
@@ -60,14 +60,14 @@ _ABOUT = frozenset(
 _DEEPEST = 4
 
 
-class Side(NamedTuple):
-    """One side as far as it can be read.
+class MessageSide(NamedTuple):
+    """One side of an exchange, as far as it can be read.
 
     Attributes:
         http: the request or the response.
-        meta: what is to be kept with the exchange.
-        note: what is to be said of it.
-        left_out: what the file says was there and is not in it.
+        meta: for ``Exchange.meta``.
+        note: for ``Exchange.note``.
+        left_out: content that the file mentions but does not contain.
     """
 
     http: HttpRequest | HttpResponse
@@ -76,13 +76,13 @@ class Side(NamedTuple):
     left_out: str = ""
 
 
-class _Held(NamedTuple):
+class _TypedBody(NamedTuple):
     body: Body
     content_type: str = ""
 
 
 def is_request(held: JsonValue) -> bool:
-    """A mapping that says where something was sent, or with which head."""
+    """True for a mapping with a target, or with headers and a request body."""
     if not isinstance(held, dict):
         return False
     found = fields(held)
@@ -97,7 +97,7 @@ def is_request(held: JsonValue) -> bool:
 
 
 def is_response(held: JsonValue) -> bool:
-    """A mapping with a status and something else, a head and a body, or an answer or a failure as its body."""
+    """True for a mapping with a status and more, with headers and a body, or with a response or failure as body."""
     if not isinstance(held, dict) or (shape_of(held) == RESPONSE and not is_error(held)):
         return False
     found = fields(held)
@@ -109,24 +109,24 @@ def is_response(held: JsonValue) -> bool:
 
 
 def has_body(held: Mapping[str, JsonValue]) -> bool:
-    """What lies beside a request and has a member for a body is its answer, whatever that body is."""
+    """True if a mapping next to a request has a body field; it is then the response, whatever the body is."""
     found = fields(held)
     return first(found, ("body", "payload")) is not None and len(found) > 1
 
 
-def request_side(held: Mapping[str, JsonValue]) -> Side:
-    """Raises LocalProtocolError for a body that JSON cannot say."""
+def request_side(held: Mapping[str, JsonValue]) -> MessageSide:
+    """Read a request. Raises LocalProtocolError for a body that JSON cannot express."""
     found = fields(held)
     headers = headers_of(first(found, HEADERS))
     method = text_of(first(found, METHOD)) or "POST"
     body = _body(found, headers, is_answer=False).body
     left = first(found, ELSEWHERE) if not body.raw else None
     request = HttpRequest(header_text(method).upper(), _url(found), headers, body)
-    return Side(request, left_out=_moved("request", left))
+    return MessageSide(request, left_out=_missing_body("request", left))
 
 
-def response_side(held: Mapping[str, JsonValue]) -> Side:
-    """Raises LocalProtocolError for a body that JSON cannot say."""
+def response_side(held: Mapping[str, JsonValue]) -> MessageSide:
+    """Read a response. Raises LocalProtocolError for a body that JSON cannot express."""
     found = fields(held)
     headers = headers_of(first(found, HEADERS))
     body, content_type = _body(found, headers, is_answer=True)
@@ -135,28 +135,32 @@ def response_side(held: Mapping[str, JsonValue]) -> Side:
     if not body.raw and failure is not None and failure is not False:
         body, told = _failure(failure)
         status = status or told
-        return Side(HttpResponse(status or 0, headers, body), note="the client kept the error and not the answer")
+        return MessageSide(HttpResponse(status or 0, headers, body), note="the client kept the error, not the response")
     if content_type and not headers.get("content-type"):
         headers = Headers((*headers.items, ("content-type", content_type)))
     response = HttpResponse(status or 200, headers, body)
-    left = _moved("response", first(found, ELSEWHERE) if not body.raw else None)
+    left = _missing_body("response", first(found, ELSEWHERE) if not body.raw else None)
     if content_type:
-        return Side(response, SYNTHESISED, SYNTHESISED_NOTE, left)
-    return Side(response, left_out=left)
+        return MessageSide(response, SYNTHESISED, SYNTHESISED_NOTE, left)
+    return MessageSide(response, left_out=left)
 
 
-def body_in(value: JsonValue, *, is_answer: bool) -> Side:
+def body_in(value: JsonValue, *, is_answer: bool) -> MessageSide:
     """A side of which only the body was kept. Raises LocalProtocolError."""
     return response_side({"body": value}) if is_answer else request_side({"body": value})
 
 
-def whole_answer(value: Mapping[str, JsonValue]) -> Side:
-    """An answer that is the object itself, whatever its members are called. Raises LocalProtocolError."""
-    return Side(HttpResponse(body=parsed_body(value)))
+def whole_answer(value: Mapping[str, JsonValue]) -> MessageSide:
+    """A response that is the object itself, whatever its members are called. Raises LocalProtocolError."""
+    return MessageSide(HttpResponse(body=parsed_body(value)))
 
 
-def _moved(side: str, name: JsonValue) -> str:
-    return f"the {side} body is in another file, {whole_text(name)[:80]!r}: give that" if isinstance(name, str) else ""
+def _missing_body(side: str, name: JsonValue) -> str:
+    return (
+        f"the {side} body is in another file, {whole_text(name)[:80]!r}: open that file"
+        if isinstance(name, str)
+        else ""
+    )
 
 
 def _is_head(value: JsonValue) -> bool:
@@ -164,12 +168,12 @@ def _is_head(value: JsonValue) -> bool:
 
 
 def _is_answer(value: JsonValue, depth: int = 0) -> bool:
-    """A body that can only be an answer: one of a model, or a list of chunks."""
+    """True for a body that can only be a model's response, or a list of its chunks."""
     if isinstance(value, list):
         return bool(value) and stream_of(value[:_DEEPEST]) is not None
     if not isinstance(value, dict):
         return False
-    inner = _unwrapped(value) if depth < _DEEPEST else None
+    inner = _unwrap(value) if depth < _DEEPEST else None
     return shape_of(value) == RESPONSE or (inner is not None and _is_answer(inner[0], depth + 1))
 
 
@@ -178,7 +182,7 @@ def _status(found: Mapping[str, JsonValue]) -> int | None:
 
 
 def _url(found: Mapping[str, JsonValue]) -> str:
-    """An absolute URL where the host is known, else a path; a query that is kept apart is added."""
+    """An absolute URL if the host is known, else a path; a separate query is appended."""
     said = text_of(first(found, URL))
     path = text_of(first(found, PATH))
     if not said:
@@ -193,7 +197,7 @@ def _url(found: Mapping[str, JsonValue]) -> str:
     return whole_text(said)
 
 
-def _body(found: Mapping[str, JsonValue], headers: Headers, *, is_answer: bool) -> _Held:
+def _body(found: Mapping[str, JsonValue], headers: Headers, *, is_answer: bool) -> _TypedBody:
     name = next((name for name in BODY if found.get(name) is not None), "")
     encoded = name in _BASE64_NAMES or is_base64(found)
     value = found.get(name)
@@ -202,28 +206,28 @@ def _body(found: Mapping[str, JsonValue], headers: Headers, *, is_answer: bool) 
             value = value[0]
         elif value and all(isinstance(piece, str) for piece in value):
             value = "".join(value)
-    return _held(value, headers, encoded=encoded, is_answer=is_answer)
+    return _read_body(value, headers, encoded=encoded, is_answer=is_answer)
 
 
-def _held(value: JsonValue, headers: Headers, *, encoded: bool, is_answer: bool, depth: int = 0) -> _Held:
-    """A body of any form. ``encoded``: a text of it is base64."""
+def _read_body(value: JsonValue, headers: Headers, *, encoded: bool, is_answer: bool, depth: int = 0) -> _TypedBody:
+    """A body of any form. ``encoded``: its text is base64."""
     numbers = bytes_of_numbers(value)
     if numbers is not None:
-        return _Held(body_of(numbers, headers))
+        return _TypedBody(body_of(numbers, headers))
     if value is None or isinstance(value, str | bytes):
-        return _Held(base64_body(value, headers) if encoded else _text_body(value, headers))
+        return _TypedBody(base64_body(value, headers) if encoded else _text_body(value, headers))
     if isinstance(value, list):
         if headers.get("content-encoding") and (chunks := joined_chunks(value)) is not None:
-            return _Held(body_of(chunks, headers))
+            return _TypedBody(body_of(chunks, headers))
         stream = stream_of(value) if is_answer else None
         if stream:
-            return _Held(Body(stream.raw, is_raw=False, note=SYNTHESISED_NOTE), stream.content_type)
-        if len(value) == 1 and isinstance(value[0], dict) and _unwrapped(value[0]):
+            return _TypedBody(Body(stream.raw, is_raw=False, note=SYNTHESISED_NOTE), stream.content_type)
+        if len(value) == 1 and isinstance(value[0], dict) and _unwrap(value[0]):
             value = value[0]
-    inner = _unwrapped(value) if isinstance(value, dict) and depth < _DEEPEST else None
+    inner = _unwrap(value) if isinstance(value, dict) and depth < _DEEPEST else None
     if inner is None:
-        return _Held(parsed_body(value))
-    return _held(inner[0], headers, encoded=inner[1], is_answer=is_answer, depth=depth + 1)
+        return _TypedBody(parsed_body(value))
+    return _read_body(inner[0], headers, encoded=inner[1], is_answer=is_answer, depth=depth + 1)
 
 
 def _says_stream(headers: Headers) -> bool:
@@ -235,8 +239,8 @@ def _text_body(value: JsonValue, headers: Headers) -> Body:
     return body_of(text_bytes(value) if chunks is None else chunks, headers)
 
 
-def _unwrapped(value: dict[str, JsonValue]) -> tuple[JsonValue, bool] | None:
-    """(body, whether it is base64) in an object that says how its body is kept; None for an object that is a body."""
+def _unwrap(value: dict[str, JsonValue]) -> tuple[JsonValue, bool] | None:
+    """(body, is base64) of an object that states how its body is stored; None for an object that is the body."""
     if not value or len(value) > len(_ABOUT) or shape_of(value):
         return None
     found = fields(value)
@@ -249,7 +253,7 @@ def _unwrapped(value: dict[str, JsonValue]) -> tuple[JsonValue, bool] | None:
 
 
 def _failure(failure: JsonValue) -> tuple[Body, int | None]:
-    """The body of an error that a client raised, and its status as far as it tells."""
+    """Body and status of an error that a client raised; the status is None if unknown."""
     if not isinstance(failure, dict):
         said = text_bytes(failure).decode("utf-8", "replace")
         found = _STATUS_IN_TEXT.search(said)
@@ -264,7 +268,7 @@ def _failure(failure: JsonValue) -> tuple[Body, int | None]:
         return Body(dumps(body), is_raw=False), status
     if isinstance(inner, str) and inner:
         return Body(text_bytes(inner), is_raw=False), status
-    if "message" not in failure and message:  # a logger's names for what an error says
+    if "message" not in failure and message:  # a logger's own names for the error's fields
         kind = text_of(first(found_fields, ("errortype", "errorclass", "type")))
         failure = {"message": message, **({"type": kind} if kind else {})}
     return Body(dumps({"error": failure}), is_raw=False), status

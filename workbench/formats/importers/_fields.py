@@ -1,4 +1,4 @@
-"""Members of recorded mappings, found by the names that recorders give them."""
+"""Finds members of recorded mappings by the names that recorders use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ORIGIN = ("scope", "origin", "baseurl", "apibase", "destination", "host", "hostn
 QUERY = ("query", "queryparam", "queryparams", "queryparameters", "querystring")
 HEADERS = ("headers", "header", "rawheaders", "httpheaders")
 PIECES = ("bodysegments", "segments", "bodychunks")
-"""Names of a body that is kept in pieces: one piece is the body."""
+"""Names of a body that is stored in pieces; a single piece is the body."""
 
 BODY = (
     *PIECES,
@@ -39,26 +39,26 @@ _LONGEST = 40
 _NOT_A_LETTER = re.compile(r"[^a-z0-9]")
 
 
-def normalised(name: str) -> str:
-    """A name without case, dashes and underscores; "" for one that is too long to be known."""
+def normalize_name(name: str) -> str:
+    """A name in lower case without dashes and underscores; empty if too long to be a known name."""
     return _NOT_A_LETTER.sub("", name.lower()) if len(name) <= _LONGEST else ""
 
 
 def fields(held: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Members by normalised name, the first of each."""
+    """Members by normalised name; of duplicates the first."""
     found: dict[str, JsonValue] = {}
     for name, value in held.items():
-        found.setdefault(normalised(name), value)
+        found.setdefault(normalize_name(name), value)
     return found
 
 
 def first(held: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
-    """The first member that is there and not null."""
+    """The first member that is present and not null."""
     return next((held[name] for name in names if held.get(name) is not None), None)
 
 
 def sides(held: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
-    """(request, response) of a mapping that names both sides in its members: ``RequestUri``, ``response_body``."""
+    """(request, response) of a mapping that has the side in its member names: ``RequestUri``, ``response_body``."""
     request: dict[str, JsonValue] = {}
     response: dict[str, JsonValue] = {}
     for name, value in fields(held).items():
@@ -75,7 +75,7 @@ def sides(held: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str
 
 
 def is_base64(held: Mapping[str, JsonValue]) -> bool:
-    """A member says that the body beside it is base64 text."""
+    """True if a member states that the body is base64."""
     if any(held.get(mark) is True for mark in _BASE64_MARKS):
         return True
     said = first(held, _ENCODINGS)
@@ -83,7 +83,7 @@ def is_base64(held: Mapping[str, JsonValue]) -> bool:
 
 
 def text_of(value: JsonValue) -> str:
-    """A text: itself, the only one of a list, or what a matcher compares with; "" for anything else."""
+    """A text: the value, the only item of a list, or the value of a matcher; empty otherwise."""
     for _ in range(_DEEPEST):
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
@@ -95,7 +95,7 @@ def text_of(value: JsonValue) -> str:
 
 
 def number_of(value: JsonValue) -> int | None:
-    """A status: a number, its text with or without a reason, or an object that holds one."""
+    """A status: a number, its text with or without a reason phrase, or an object that contains one."""
     if isinstance(value, dict):
         value = first(fields(value), ("code", "statuscode", "value"))
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The bytes behind a FILE argument: a file read when asked for, a pipe, standard input; compressed or not."""
+"""Reads a FILE argument: a file on demand, a pipe or standard input; plain or compressed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ HEAD = 64 * 1024
 PIECE = 8 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BODIES, LEVELS = "__files", 4
-"""Folder of bodies, and how many folders up from the input it is looked for."""
+"""WireMock's folder of bodies, and how many folders above the input it is searched for."""
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(slots=True)
-class Source:
-    """An input before anybody knows what it is.
+class InputSource:
+    """An input before its format is known.
 
     Attributes:
-        shown: what error lines call it.
-        name: what the session is called.
+        shown: its name in error messages.
+        name: name of the session.
         head: its first 64 kB, unpacked, without byte order mark.
-        path: where it can be read in place; None for standard input, pipes and compressed files.
+        path: the file to read in place; None for standard input, pipes and compressed files.
     """
 
     shown: str
@@ -42,7 +42,7 @@ class Source:
     content: bytes | None = None
 
     def data(self) -> bytes:
-        """All of it."""
+        """The whole content."""
         if self.content is None:
             assert self.path is not None
             self.content = _read(self.path, self.shown)
@@ -50,10 +50,10 @@ class Source:
 
 
 @dataclass(slots=True)
-class Beside:
-    """Files that belong to an input: bodies that its recorder moved out of it.
+class BodyFiles:
+    """Bodies that a recorder stored in files next to its recording.
 
-    WireMock keeps them in ``__files``, beside the folder of its mappings (WireMock docs, "Stubbing", body files).
+    WireMock keeps them in ``__files``, next to the folder of its mappings (WireMock docs, "Stubbing", body files).
 
     Attributes:
         path: the input.
@@ -64,7 +64,7 @@ class Beside:
     left: int = MAX_INPUT_FILE
 
     def read(self, name: str) -> bytes | None:
-        """A file by its name in the input; None where none lies there. It never leads out of its folder."""
+        """A file by its name in the input; None if it does not exist. Names never lead out of the folder."""
         for folder in (*(parent / BODIES for parent in self.path.resolve().parents[:LEVELS]), self.path.parent):
             found = _within(folder.resolve(), name)
             if found is None or found.stat().st_size > self.left:
@@ -76,7 +76,7 @@ class Beside:
 
 
 def _within(folder: Path, name: str) -> Path | None:
-    """A regular file at or below a folder."""
+    """The path of a regular file at or below a folder; None for any other name."""
     try:
         file = (folder / name).resolve()
         return file if file.is_relative_to(folder) and file.is_file() else None
@@ -84,30 +84,35 @@ def _within(folder: Path, name: str) -> Path | None:
         return None
 
 
-def open_source(path: str, stdin: BinaryIO | None) -> Source:
-    """Raises UnreadableInput for what is no readable file, OSError for what fails while it is read."""
+def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
+    """Open an input.
+
+    Raises:
+        UnreadableInput: not a readable file.
+        OSError: reading failed.
+    """
     if path == "-":
-        return _held("standard input", "standard input", _all_of(stdin))
+        return _unpacked_source("standard input", "standard input", _all_of(stdin))
     file = Path(path)
     try:
         mode = file.stat().st_mode
         if not stat.S_ISREG(mode):
-            return _held(path, file.name, _streamed(file, mode, path))
+            return _unpacked_source(path, file.name, _read_pipe(file, mode, path))
         with file.open("rb") as stream:
             head = stream.read(HEAD)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise UnreadableInput("there is no such file", where=path, hint="check the name") from error
+        raise UnreadableInput("no such file", where=path, hint="check the name") from error
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
-            raise UnreadableInput("this is no file name", where=path[:200]) from error
+            raise UnreadableInput("not a file name", where=path[:200]) from error
         raise
     if _packing(head):
-        return _held(path, file.name, _read(file, path))
-    return Source(path, file.name, _text_head(head, path), path=file)
+        return _unpacked_source(path, file.name, _read(file, path))
+    return InputSource(path, file.name, _text_head(head, path), path=file)
 
 
-def _streamed(file: Path, mode: int, shown: str) -> bytes:
-    """What comes through a pipe. Nothing else that is no regular file can be read: a device need not have an end."""
+def _read_pipe(file: Path, mode: int, shown: str) -> bytes:
+    """Read from a pipe. Other special files are refused: a device may have no end."""
     if stat.S_ISDIR(mode):
         raise UnreadableInput("this is a folder", where=shown, hint="name a file in it")
     if not stat.S_ISFIFO(mode):
@@ -117,18 +122,18 @@ def _streamed(file: Path, mode: int, shown: str) -> bytes:
         waiting = select.poll()
         waiting.register(stream, select.POLLIN)
         came = waiting.poll(WRITER_SECONDS * 1000)
-        first = stream.read(HEAD)  # None: somebody has it open for writing; b"": nobody has
+        first = stream.read(HEAD)  # None: a writer has it open; b"": no writer
         if first == b"" and not came:
-            raise UnreadableInput(f"nobody wrote into this pipe for {WRITER_SECONDS:g} seconds", where=shown)
+            raise UnreadableInput(f"no data in this pipe for {WRITER_SECONDS:g} seconds", where=shown)
         os.set_blocking(stream.fileno(), True)
         return _drain(stream, shown, first or b"")
 
 
-def _held(shown: str, name: str, data: bytes) -> Source:
+def _unpacked_source(shown: str, name: str, data: bytes) -> InputSource:
     packing = _packing(data)
     if packing:
         data = _unpack(data, packing, shown)
-    return Source(shown, name, _text_head(data[:HEAD], shown), content=data)
+    return InputSource(shown, name, _text_head(data[:HEAD], shown), content=data)
 
 
 def _text_head(head: bytes, shown: str) -> bytes:
@@ -146,7 +151,7 @@ def _unpack(data: bytes, packing: str, shown: str) -> bytes:
     try:
         return decode_body(Body(raw=data, encoding=packing))
     except WireError as error:
-        raise UnreadableInput(f"a {packing} file that cannot be unpacked: {error.what}", where=shown) from error
+        raise UnreadableInput(f"the {packing} file cannot be unpacked: {error.what}", where=shown) from error
 
 
 def _all_of(stdin: BinaryIO | None) -> bytes:

@@ -1,14 +1,14 @@
-"""Messages of a Gemini CLI chat, in the form of the Gemini API.
+"""Reads messages of a Gemini CLI chat in the form of the Gemini API.
 
-Thoughts are what the client shows; it sends none back. Signatures of thoughts are not kept.
+Thoughts are those that the client shows; it sends none back. Thought signatures are not kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._values import count, listed, mapping, mappings, rest, text
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._values import as_list, count, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 
 Parts = list[dict[str, JsonValue]]
@@ -24,9 +24,9 @@ _COUNTS = {
 
 
 def messages_of(
-    values: Iterable[dict[str, JsonValue]], damage: Damage
+    values: Iterable[dict[str, JsonValue]], damage: ImportDamage
 ) -> tuple[dict[str, JsonValue], list[dict[str, JsonValue]]]:
-    """(about the chat, its messages) of a document, or of lines that say one after the other what changed."""
+    """(chat metadata, messages) of a document, or of lines that record changes in order."""
     about: dict[str, JsonValue] = {}
     messages: dict[str, dict[str, JsonValue]] = {}
     for number, value in enumerate(values, 1):
@@ -44,18 +44,18 @@ def messages_of(
     return about, list(messages.values())
 
 
-def _by_id(held: JsonValue, damage: Damage) -> dict[str, dict[str, JsonValue]]:
+def _by_id(held: JsonValue, damage: ImportDamage) -> dict[str, dict[str, JsonValue]]:
     messages = damage.objects(held, "a message")
     return {text(m.get("id")) or f"message {n}": m for n, m in enumerate(messages, 1)}
 
 
 def _rewind(messages: dict[str, dict[str, JsonValue]], id: str) -> None:
-    """Drop a message and what follows it."""
+    """Drop a message and all after it."""
     while id in messages:
         messages.popitem()
 
 
-def parts_of(content: JsonValue, damage: Damage) -> Parts:
+def parts_of(content: JsonValue, damage: ImportDamage) -> Parts:
     """Parts of a content: a string, a part, or a list of both."""
     held = content if isinstance(content, list) else [content]
     for part in held:
@@ -64,29 +64,31 @@ def parts_of(content: JsonValue, damage: Damage) -> Parts:
     return [{"text": p} if isinstance(p, str) else p for p in held if p and isinstance(p, str | dict)]
 
 
-def said(message: dict[str, JsonValue], damage: Damage) -> tuple[Parts, Parts]:
+def model_parts(message: dict[str, JsonValue], damage: ImportDamage) -> tuple[Parts, Parts]:
     """(thoughts, text and calls) of a message of type "gemini"."""
-    thoughts = [{"text": _thought(t), "thought": True} for t in damage.objects(message.get("thoughts"), "a thought")]
+    thoughts = [
+        {"text": _thought_text(t), "thought": True} for t in damage.objects(message.get("thoughts"), "a thought")
+    ]
     for thought in mappings(message.get("thoughts")):
         if not (text(thought.get("subject")) or text(thought.get("description"))):
             damage.leave_out("a thought without subject and description")
     return thoughts, [*parts_of(message.get("content"), damage), *_calls(message, damage)]
 
 
-def _thought(thought: dict[str, JsonValue]) -> str:
+def _thought_text(thought: dict[str, JsonValue]) -> str:
     subject, description = text(thought.get("subject")), text(thought.get("description"))
     return f"**{subject}**\n{description}" if subject else description
 
 
-def _calls(message: dict[str, JsonValue], damage: Damage) -> Iterator[dict[str, JsonValue]]:
+def _calls(message: dict[str, JsonValue], damage: ImportDamage) -> Iterator[dict[str, JsonValue]]:
     for call in damage.objects(message.get("toolCalls"), "a call"):
         known = {"id": text(call.get("id")), "name": text(call.get("name"))}
         args = call.get("args")
         yield {"functionCall": {k: v for k, v in known.items() if v} | {"args": {} if args is None else args}}
 
 
-def results(message: dict[str, JsonValue], damage: Damage) -> Parts:
-    """What the client answers to the calls of a message; a call may have no result."""
+def results(message: dict[str, JsonValue], damage: ImportDamage) -> Parts:
+    """Results that the client returns for the calls of a message; a call may have no result."""
     made: Parts = []
     for call in mappings(message.get("toolCalls")):
         held = call.get("result")
@@ -94,22 +96,22 @@ def results(message: dict[str, JsonValue], damage: Damage) -> Parts:
             about = {k: call[k] for k in ("id", "name") if isinstance(call.get(k), str)}
             made.append({"functionResponse": {**about, "response": {"output": held}}})
         else:
-            parts = listed(held) or [held]
+            parts = as_list(held) or [held]
             made += [p for p in parts if isinstance(p, dict) and p]
             if any(p is not None and not isinstance(p, dict) for p in parts):
-                damage.leave_out("a part of a result that is no object")
+                damage.leave_out("a part of a result that is not an object")
     return made
 
 
-def beside(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """What a message holds that is not sent."""
+def unsent_fields(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Fields of a message that are not sent."""
     kept = rest(message, "type", "content", "thoughts", "tokens", "toolCalls", "timestamp", "model")
     calls = [rest(call, "args", "result", "name") for call in mappings(message.get("toolCalls"))]
     return {**kept, **({"toolCalls": calls} if calls else {})}
 
 
 def usage(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Counts under the API's names."""
+    """Token counts under the API's names."""
     tokens = mapping(message.get("tokens"))
     made = {name: count(tokens.get(key)) for key, name in _COUNTS.items()}
     return {name: number for name, number in made.items() if number is not None}

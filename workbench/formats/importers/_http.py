@@ -1,4 +1,4 @@
-"""What recorders of HTTP have in common: headers, bodies that were decoded or parsed on the way, times."""
+"""Shared by importers of HTTP recordings: headers, times, and bodies that the recorder decoded or parsed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from workbench.formats.importers._packed import WAS_BASE64, WAS_CHUNKS, decoded, hidden_base64, joined_chunks
+from workbench.formats.importers._body_encodings import (
+    WAS_BASE64,
+    WAS_CHUNKS,
+    decode_base64,
+    hidden_base64,
+    joined_chunks,
+)
 from workbench.ir import JsonValue
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import Body, Headers
 from workbench.wire.jsontext import dumps
 
-PARSED = "the recorder kept a parsed form: key order and white space are lost"
+PARSED = "the recorder kept parsed JSON: key order and white space are lost"
 
 
 def text_bytes(value: JsonValue) -> bytes:
-    """A recorded text or bytes as bytes; other scalars as a person would write them."""
+    """Bytes of recorded text or bytes; other scalars are written as text."""
     if isinstance(value, bytes):
         return value
     if value is None:
@@ -26,22 +32,22 @@ def text_bytes(value: JsonValue) -> bytes:
 
 
 def header_text(value: JsonValue) -> str:
-    """A header name or value: bytes of the wire read as Latin-1."""
+    """A header name or value: wire bytes read as Latin-1."""
     if isinstance(value, str) and value.isascii():
         return value
     return text_bytes(value).decode("latin-1")
 
 
 def whole_text(value: JsonValue) -> str:
-    """A URL or a note, "" for what is no text; what JSON has but no file and no URL, half a character, becomes "?"."""
+    """Text for a URL or note; lone surrogates become "?". Empty if the value is not a string."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def headers_of(value: JsonValue) -> Headers:
-    """Headers as recorders keep them.
+    """Headers in any form that recorders use.
 
     A mapping to a text, a list of texts or a matcher; a list of pairs, of ``{name, value}``, of ``{name, values}`` or
-    of ``{key, value}``; names and values in turn; or the lines of a head.
+    of ``{key, value}``; alternating names and values; or the lines of a header block.
     """
     return Headers(tuple((header_text(n), header_text(v)) for n, v in _pairs(value)))
 
@@ -67,16 +73,16 @@ def _pair(item: JsonValue) -> Iterator[tuple[JsonValue, JsonValue]]:
 
 
 def _values(held: JsonValue) -> list[JsonValue]:
-    """The values of one header: of a matcher (``{"equalTo": …}``) what it compares with."""
+    """Values of one header; of a matcher (``{"equalTo": …}``) the value it compares with."""
     if isinstance(held, dict):
         held = next((one for one in held.values() if isinstance(one, str | list)), None)
     return held if isinstance(held, list) else [held]
 
 
 def body_of(raw: bytes, headers: Headers) -> Body:
-    """A body as a recorder kept it.
+    """A body as the recorder kept it.
 
-    Content-Encoding may still name a coding that was already undone, and the text may be the base64 of the body.
+    Content-Encoding may name a coding that was already removed, and the text may be base64 of the body.
     """
     found = hidden_base64(raw)
     if found is not None:
@@ -85,29 +91,29 @@ def body_of(raw: bytes, headers: Headers) -> Body:
     named = headers.get("content-encoding") or ""
     encoding = detect_encoding(raw, named)
     if raw and named and not encoding and named.strip().lower() != "identity":
-        return Body(raw, is_raw=False, note=f"the recorder kept the body after undoing {named}")
+        return Body(raw, is_raw=False, note=f"the recorder kept the body after decoding {named}")
     return Body(raw, encoding=encoding)
 
 
 def parsed_body(value: JsonValue) -> Body:
-    """A body of which only the JSON value was kept. Raises LocalProtocolError for what is no JSON value."""
+    """A body of which only the JSON value was kept. Raises LocalProtocolError if the value is not JSON."""
     return Body(dumps(value), is_raw=False, note=PARSED)
 
 
 def base64_body(text: JsonValue, headers: Headers) -> Body:
-    """A body kept as base64 text, or as a list of texts, one for each chunk that came."""
+    """A body stored as base64 text, or as a list of texts, one for each chunk."""
     data = text_bytes(text)
-    found = decoded(data)
+    found = decode_base64(data)
     if found is not None:
         return body_of(found, headers)
     chunks = joined_chunks(data)
     if chunks is not None:
         return replace(body_of(chunks, headers), note=WAS_CHUNKS)
-    return Body(data, is_raw=False, note="the recorder says base64, and this is not base64")
+    return Body(data, is_raw=False, note="the recorder states base64, but the text is not base64")
 
 
 def epoch(value: JsonValue) -> float | None:
-    """Seconds since the epoch of an ISO 8601 or RFC 2822 text, or of a number; without a zone it is UTC."""
+    """Seconds since the epoch of an ISO 8601 or RFC 2822 text, or of a number; UTC if it names no zone."""
     found = _moment(value) if isinstance(value, str) else value
     if isinstance(found, int | float) and not isinstance(found, bool) and 0 < found < 1e11:
         return float(found)
@@ -126,7 +132,7 @@ def _moment(value: str) -> float | None:
 
 
 def seconds(value: JsonValue) -> float | None:
-    """Milliseconds, as HAR counts them, in seconds; None where unknown (-1)."""
+    """HAR milliseconds in seconds; None if unknown (-1)."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12:
         return value / 1000
     return None

@@ -1,4 +1,4 @@
-"""Messages of an Inspect log, as the IR says them.
+"""Reads messages of an Inspect log into the IR.
 
 Facts: the message types of inspect_ai (``ChatMessageSystem`` … ``ChatMessageTool``, content items and ``ToolCall``).
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from workbench.formats.importers._providers import reasoning
 from workbench.formats.importers._transcript import answer_of
-from workbench.formats.importers._values import content_parts, count, listed, mapping, mappings, text
+from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
 from workbench.ir import JsonValue, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
 
 _STOPS = {"stop": "stop", "tool_calls": "tool_calls", "max_tokens": "length", "model_length": "length"}
@@ -17,7 +17,7 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 
 def message_of(value: dict[str, JsonValue], protocol: str) -> Message | None:
-    """A message in normal form; None for what is none."""
+    """A message in normal form; None if the value is not a message."""
     role = text(value.get("role"))
     if role not in _ROLES:
         return None
@@ -56,7 +56,7 @@ def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
 
 
 def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
-    """A result; of a failed one its error, as the client sends it."""
+    """A tool result; a failed one has its error as text, as the client sends it."""
     error = text(mapping(value.get("error")).get("message"))
     said = f"Error: {error}" if protocol == "openai-chat" else error
     return ToolResultIR(
@@ -68,7 +68,7 @@ def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
 
 
 def answer_in(output: dict[str, JsonValue], protocol: str) -> ModelResponse | None:
-    """What a model event says came back; None where nothing did."""
+    """The response that a model event records; None if there was none."""
     choice = next(mappings(output.get("choices")), None)
     message = message_of(mapping(choice.get("message")), protocol) if choice else None
     error = text(output.get("error"))
@@ -91,9 +91,9 @@ def _usage(held: dict[str, JsonValue]) -> Usage | None:
 
 
 def tools_of(held: JsonValue) -> tuple[ToolDef, ...]:
-    """Tools that a model event declares."""
+    """Tools declared in a model event."""
     return tuple(
         ToolDef(text(t.get("name")) or None, text(t.get("description")) or None, t.get("parameters"))
-        for t in listed(held)
+        for t in as_list(held)
         if isinstance(t, dict)
     )

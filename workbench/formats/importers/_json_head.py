@@ -1,4 +1,4 @@
-"""How much the beginning of a file looks like one JSON document."""
+"""Recognises JSON by the beginning of a file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _ARGUMENTS = re.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_inp
 
 
 def is_json(head: bytes) -> bool:
-    """An object or a list begins here."""
+    """True if it starts with an object or a list."""
     return bool(_JSON.match(head))
 
 
 def is_written_call(head: bytes) -> bool:
-    """It begins like a tool call that a model wrote as text."""
+    """True if it starts like a tool call that a model wrote as text."""
     return bool(_CALL.match(head) and _ARGUMENTS.search(head, 0, 4096))

@@ -1,4 +1,4 @@
-"""JSON Lines: one value a line, read so that a torn line costs only itself."""
+"""Reads JSON Lines, one value per line; a damaged line loses only itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
 MAX_DAMAGE = 20
-"""Bad lines that are named one by one; the rest is counted."""
+"""Limit of damaged lines that are listed; further ones are counted."""
 
 
 class Line(NamedTuple):
-    """A line that holds a JSON object: ``number`` counts from one, ``raw`` is without white space around it."""
+    """A line with a JSON object: ``number`` counts from one, ``raw`` has no surrounding white space."""
 
     number: int
     raw: bytes
@@ -24,8 +24,8 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Damage:
-    """What could not be read, collected while reading."""
+class ImportDamage:
+    """Content that could not be read, collected while reading."""
 
     lines: list[str] = field(default_factory=list)
     more: int = 0
@@ -38,16 +38,16 @@ class Damage:
             self.more += 1
 
     def leave_out(self, what: str) -> None:
-        """Note one more of a kind of things that is left out: ``"a part of type 'x', which is not known"``."""
+        """Count one more item of a kind that is left out, such as ``"a part of type 'x', which is not supported"``."""
         if what in self.kinds or len(self.kinds) < MAX_DAMAGE:
             self.kinds[what] = self.kinds.get(what, 0) + 1
         else:
             self.more += 1
 
     def unknown(self, what: str, kind: JsonValue) -> None:
-        """Note one more thing of a type that is not known: ``what`` calls it ("a part")."""
+        """Count one more item of an unknown type; ``what`` is its noun ("a part")."""
         if isinstance(kind, str):
-            self.leave_out(f"{what} of type {kind[:40]!r}, which is not known")
+            self.leave_out(f"{what} of type {kind[:40]!r}, which is not supported")
         else:
             self.leave_out(f"{what} without a type")
 
@@ -55,27 +55,27 @@ class Damage:
         """The objects of a list; whatever else is in it, or in its place, is left out: ``what`` calls one of them."""
         if not isinstance(value, list):
             if value not in (None, "", {}):
-                self.leave_out(f"what should be a list ({what})")
+                self.leave_out(f"a value that should be a list ({what})")
             return
         for entry in value:
             if isinstance(entry, dict):
                 yield entry
             else:
-                self.leave_out(f"{what} that is no object")
+                self.leave_out(f"{what} that is not an object")
 
-    def told(self) -> tuple[str, ...]:
+    def as_lines(self) -> tuple[str, ...]:
         kinds = (f"left out: {what}{f' ({count:,} times)' if count > 1 else ''}" for what, count in self.kinds.items())
-        more = (f"{self.more:,} more lines like these",) if self.more else ()
+        more = (f"{self.more:,} more problems like these",) if self.more else ()
         return (*self.lines, *kinds, *more)
 
     def refuse(self, nothing: str) -> UnreadableInput:
-        """The error for when nothing usable is left."""
-        told = self.told()
+        """The error if nothing usable is left."""
+        told = self.as_lines()
         return UnreadableInput(f"{nothing}: {told[0]}" if told else nothing)
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(number, stripped line) of every line that is not blank. Lines end at LF or CRLF."""
+    """(number, stripped line) of every non-blank line. Lines end at LF or CRLF."""
     start = number = 0
     data = data.removeprefix(b"\xef\xbb\xbf")
     while start < len(data):
@@ -88,8 +88,8 @@ def split(data: bytes) -> Iterator[tuple[int, bytes]]:
         start = end + 1
 
 
-def objects(data: bytes, damage: Damage) -> Iterator[Line]:
-    """Every line that holds a JSON object; what does not goes to ``damage``."""
+def objects(data: bytes, damage: ImportDamage) -> Iterator[Line]:
+    """The objects of a list; everything else in it is left out. ``what`` is the noun of one item."""
     for number, raw in split(data):
         try:
             value = loads(raw)
@@ -103,7 +103,7 @@ def objects(data: bytes, damage: Damage) -> Iterator[Line]:
 
 
 def first_objects(head: bytes, count: int = 8) -> list[dict[str, JsonValue]]:
-    """The objects among the first lines that are whole in the head of a file."""
+    """The objects of the first complete lines in the head of a file."""
     found: list[dict[str, JsonValue]] = []
     whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1]
     for number, raw in split(whole):

@@ -1,25 +1,25 @@
-"""Bodies that a recorder moved to other files, put back where their names stand."""
+"""Restores bodies that a recorder stored in separate files."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass
 
-from workbench.formats.importers._fields import BODY, ELSEWHERE, fields, first, normalised
-from workbench.formats.importers._files import Beside
+from workbench.formats.importers._fields import BODY, ELSEWHERE, fields, first, normalize_name
+from workbench.formats.importers._files import BodyFiles
 from workbench.ir import JsonValue
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 
 
 @dataclass(slots=True)
-class Moved:
-    """Puts bodies back. A name to which no file belongs stays as it is, and whoever reads the record says so."""
+class BodyRestorer:
+    """Inserts bodies from files. A name without a file is kept; the reader of the record reports it."""
 
-    beside: Beside
+    beside: BodyFiles
     _nodes: int = MAX_RECORD_NODES
 
     def put_back(self, value: JsonValue, depth: int = 0) -> JsonValue:
-        """A value with every body that lies beside its file."""
+        """A value with the bodies of all files that exist."""
         self._nodes -= 1
         if depth > MAX_RECORD_DEPTH or self._nodes < 0:
             return value
@@ -33,12 +33,12 @@ class Moved:
         data = self.beside.read(name) if isinstance(name, str) and first(found, BODY) is None else None
         if data is None:
             return held
-        kept = {key: item for key, item in held.items() if normalised(key) not in ELSEWHERE}
+        kept = {key: item for key, item in held.items() if normalize_name(key) not in ELSEWHERE}
         return {**kept, **_body(data)}
 
 
 def _body(data: bytes) -> dict[str, JsonValue]:
-    """As WireMock keeps a body in the mapping itself: text, or base64 for what is none."""
+    """The fields that WireMock uses for an inline body: text, or base64 for binary data."""
     try:
         return {"body": data.decode("utf-8")}
     except UnicodeDecodeError:

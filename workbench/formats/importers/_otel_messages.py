@@ -1,9 +1,9 @@
-"""What was asked and answered, in the spellings that spans of models have had.
+"""Reads input and output messages from spans, in the forms that conventions have used.
 
-* OpenTelemetry from 1.37 on: ``gen_ai.input.messages`` and ``gen_ai.output.messages``, made of parts, on the span or on
-  the event ``gen_ai.client.inference.operation.details``;
-* before: an event for each message (``gen_ai.user.message`` … ``gen_ai.choice``), and before that one with the JSON of
-  all (``gen_ai.content.prompt``);
+* OpenTelemetry 1.37 and later: ``gen_ai.input.messages`` and ``gen_ai.output.messages``, made of parts, on the span or
+    on the event ``gen_ai.client.inference.operation.details``;
+* before: one event per message (``gen_ai.user.message`` … ``gen_ai.choice``), and earlier one event with the JSON of
+    all messages (``gen_ai.content.prompt``);
 * OpenLLMetry: ``gen_ai.prompt.0.role`` …; OpenInference: ``llm.input_messages.0.message.role`` ….
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from workbench.errors import WireError
-from workbench.formats.importers._otlp import Span, below, first, objects_in, structured
+from workbench.formats.importers._otlp import OtelSpan, below, first, objects_in, parse_structured
 from workbench.formats.importers._providers import reasoning
-from workbench.formats.importers._values import content_parts, listed, mapping, mappings, text
+from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.wire.jsontext import dumps, loads
 
@@ -40,12 +40,12 @@ MESSAGES = (
     "llm.tools",
     "llm.request.functions",
 )
-"""Names, and beginnings of names, of what is told by an exchange."""
+"""Names and name prefixes of attributes that an exchange already contains."""
 
 
 @dataclass(slots=True)
 class Talk:
-    """Messages of one span. ``answer`` is None where the span holds none."""
+    """Messages of one span. ``answer`` is None if the span has none."""
 
     system: tuple[Part, ...] = ()
     asked: list[Message] = field(default_factory=list)
@@ -54,8 +54,8 @@ class Talk:
     tools: tuple[ToolDef, ...] = ()
 
 
-def talk_of(span: Span, protocol: str) -> Talk:
-    """What a span says was asked and answered."""
+def talk_of(span: OtelSpan, protocol: str) -> Talk:
+    """Input and output messages of a span."""
     held = dict(span.attributes)
     for event in span.events:
         if event.name == DETAILS:
@@ -64,8 +64,8 @@ def talk_of(span: Span, protocol: str) -> Talk:
     if not asked and not answered:
         asked, answered = _events(span)
     talk = Talk(tools=tuple(_tools(held)))
-    instructions = structured(held.get("gen_ai.system_instructions"))
-    for part in listed(instructions) or ([instructions] if instructions else []):
+    instructions = parse_structured(held.get("gen_ai.system_instructions"))
+    for part in as_list(instructions) or ([instructions] if instructions else []):
         talk.system += tuple(_parts(part, protocol))
     for value in asked:
         message = _message(value, protocol)
@@ -81,7 +81,7 @@ def talk_of(span: Span, protocol: str) -> Talk:
 
 
 def _number(talk: Talk) -> None:
-    """Ids for calls and results that have none: a result answers the first open call of its name."""
+    """Add ids to calls and results without one; a result answers the first open call of its name."""
     said = [*talk.asked, Message("assistant", talk.answer or ())]
     waiting: list[tuple[str | None, str]] = []
     made: list[Message] = []
@@ -106,7 +106,7 @@ Values = list[dict[str, JsonValue]]
 
 
 def _attributes(held: dict[str, JsonValue]) -> tuple[Values, Values]:
-    """(asked, answered) of attributes, in the first spelling that is used."""
+    """(input, output) messages from attributes, in the first form that is used."""
     parts = objects_in(held.get("gen_ai.input.messages")), objects_in(held.get("gen_ai.output.messages"))
     if any(parts):
         return parts
@@ -119,17 +119,17 @@ def _attributes(held: dict[str, JsonValue]) -> tuple[Values, Values]:
     return list(mappings(below(held, "gen_ai.prompt."))), list(mappings(below(held, "gen_ai.completion.")))
 
 
-def _events(span: Span) -> tuple[Values, Values]:
+def _events(span: OtelSpan) -> tuple[Values, Values]:
     asked: Values = []
     answered: Values = []
     for event in span.events:
         held = event.attributes
         if event.name in _MESSAGE_EVENTS:
             role = text(held.get("role")) or _MESSAGE_EVENTS[event.name]
-            asked.append({**held, **mapping(structured(held.get("gen_ai.event.content"))), "role": role})
+            asked.append({**held, **mapping(parse_structured(held.get("gen_ai.event.content"))), "role": role})
         elif event.name == "gen_ai.choice":
-            whole = held | mapping(structured(held.get("gen_ai.event.content")))
-            message = mapping(structured(whole.get("message"))) or mapping(below(whole, "message."))
+            whole = held | mapping(parse_structured(held.get("gen_ai.event.content")))
+            message = mapping(parse_structured(whole.get("message"))) or mapping(below(whole, "message."))
             answered.append({**whole, **message})
         elif event.name == "gen_ai.content.prompt":
             asked += objects_in(held.get("gen_ai.prompt"))
@@ -141,7 +141,7 @@ def _events(span: Span) -> tuple[Values, Values]:
 def _message(value: dict[str, JsonValue], protocol: str) -> Message:
     role = _ROLES.get(text(value.get("role")), text(value.get("role")) or "user")
     calls = list(_calls(value.get("tool_calls")))
-    parts = [p for held in listed(value.get("parts")) for p in _parts(held, protocol)]
+    parts = [p for held in as_list(value.get("parts")) for p in _parts(held, protocol)]
     said = list(_content(value, protocol))
     if role == "tool":
         results = [p for p in parts if isinstance(p, ToolResultIR)]
@@ -158,9 +158,9 @@ def _message(value: dict[str, JsonValue], protocol: str) -> Message:
 
 
 def _content(value: dict[str, JsonValue], protocol: str) -> Iterator[Part]:
-    """Content as one text, as a list of typed parts, or as OpenInference flattens it."""
+    """Content as one text, as a list of typed parts, or as flattened by OpenInference."""
     inference = [mapping(c.get("message_content")) or c for c in mappings(value.get("contents"))]
-    content = inference or structured(value.get("content"))
+    content = inference or parse_structured(value.get("content"))
     if isinstance(content, list):
         for part in content:
             yield from _parts(part, protocol)
@@ -171,7 +171,7 @@ def _content(value: dict[str, JsonValue], protocol: str) -> Iterator[Part]:
 
 
 def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
-    """A part of a message, in any spelling."""
+    """Parts of a message in any form."""
     if isinstance(held, str):
         yield from (Text(held),) if held else ()
         return
@@ -180,7 +180,7 @@ def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
     if kind in ("tool_call", "tool_use"):
         yield from _calls([part])
     elif kind in ("tool_call_response", "tool_result"):
-        result = structured(first(part, "response", "result", "content"))
+        result = parse_structured(first(part, "response", "result", "content"))
         content = content_parts(result) if isinstance(result, str | list) else ()
         said = content or ((Text(dumps(result).decode("utf-8", "replace")),) if result else ())
         yield ToolResultIR(text(first(part, "id", "tool_call_id", "tool_use_id")) or None, said)
@@ -199,7 +199,7 @@ def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
 
 
 def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
-    """Calls: flat, below ``function``, or below ``tool_call`` as OpenInference has them."""
+    """Tool calls: flat, under ``function``, or under ``tool_call`` (OpenInference)."""
     for entry in objects_in(held):
         call = mapping(entry.get("tool_call")) or entry
         function = mapping(call.get("function"))
@@ -218,7 +218,9 @@ def _call(id: str | None, name: str | None, arguments: JsonValue) -> ToolCallIR:
 
 
 def _tools(held: dict[str, JsonValue]) -> Iterator[ToolDef]:
-    inference = [structured(first(mapping(t.get("tool")), "json_schema")) for t in mappings(below(held, "llm.tools."))]
+    inference = [
+        parse_structured(first(mapping(t.get("tool")), "json_schema")) for t in mappings(below(held, "llm.tools."))
+    ]
     found: Iterable[JsonValue] = (
         objects_in(held.get("gen_ai.tool.definitions"))
         or inference
@@ -226,5 +228,5 @@ def _tools(held: dict[str, JsonValue]) -> Iterator[ToolDef]:
     )
     for tool in mappings(list(found)):
         inner = mapping(tool.get("function")) or tool
-        schema = structured(first(inner, "parameters", "input_schema"))
+        schema = parse_structured(first(inner, "parameters", "input_schema"))
         yield ToolDef(text(inner.get("name")) or None, text(inner.get("description")) or None, schema)

@@ -1,4 +1,4 @@
-"""OTLP in JSON: spans and log records with their attributes as plain values.
+"""Reads OTLP JSON: spans and log records with their attributes as plain values.
 
 Facts: ``opentelemetry-proto`` (``trace/v1``, ``logs/v1``, ``common/v1``) and its mapping to JSON: ids in hexadecimal,
 64-bit integers as strings.
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from workbench.errors import WireError
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._values import listed, mapping, mappings, rest, text
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
@@ -23,7 +23,7 @@ _MOST_STEPS = 12
 
 
 @dataclass(slots=True)
-class Event:
+class SpanEvent:
     """An event of a span, or a log record that belongs to it."""
 
     name: str
@@ -32,15 +32,15 @@ class Event:
 
 
 @dataclass(slots=True)
-class Span:
-    """One span. ``about``: its ids, name and status; ``resource``: attributes of what it comes from."""
+class OtelSpan:
+    """One span. ``about``: its ids, name and status; ``resource``: attributes of its source."""
 
     attributes: Attributes
     about: dict[str, JsonValue]
     resource: Attributes
     start: float | None = None
     end: float | None = None
-    events: list[Event] = field(default_factory=list)
+    events: list[SpanEvent] = field(default_factory=list)
     error: str = ""
 
     @property
@@ -48,10 +48,10 @@ class Span:
         return text(self.about.get("spanId"))
 
 
-def spans_of(documents: Iterable[dict[str, JsonValue]], damage: Damage) -> list[Span]:
-    """Every span, by its start, with the log records that name it."""
-    spans: list[Span] = []
-    logs: list[tuple[str, Event]] = []
+def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) -> list[OtelSpan]:
+    """All spans by start time, with the log records that name them."""
+    spans: list[OtelSpan] = []
+    logs: list[tuple[str, SpanEvent]] = []
     for document in documents:
         if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
             damage.leave_out("a document without spans and logs")
@@ -70,7 +70,7 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: Damage) -> list[
     return spans
 
 
-def _scopes(held: dict[str, JsonValue], damage: Damage, *names: str) -> Iterator[dict[str, JsonValue]]:
+def _scopes(held: dict[str, JsonValue], damage: ImportDamage, *names: str) -> Iterator[dict[str, JsonValue]]:
     if not any(name in held for name in names):
         damage.leave_out(f"an entry without {names[0]}")
     for name in names:
@@ -80,47 +80,47 @@ def _scopes(held: dict[str, JsonValue], damage: Damage, *names: str) -> Iterator
             yield scope
 
 
-def _span(value: dict[str, JsonValue], resource: Attributes) -> Span:
+def _span(value: dict[str, JsonValue], resource: Attributes) -> OtelSpan:
     status = mapping(value.get("status"))
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
-    return Span(
+    return OtelSpan(
         attributes_of(value.get("attributes")),
         rest(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano"),
         resource,
         _seconds(value.get("startTimeUnixNano")),
         _seconds(value.get("endTimeUnixNano")),
         [
-            Event(text(e.get("name")), attributes_of(e.get("attributes")), _seconds(e.get("timeUnixNano")))
+            SpanEvent(text(e.get("name")), attributes_of(e.get("attributes")), _seconds(e.get("timeUnixNano")))
             for e in mappings(value.get("events"))
         ],
         (text(status.get("message")) or "the span ended with an error") if failed else "",
     )
 
 
-def _log(record: dict[str, JsonValue]) -> tuple[str, Event]:
+def _log(record: dict[str, JsonValue]) -> tuple[str, SpanEvent]:
     attributes = attributes_of(record.get("attributes"))
     body = plain(mapping(record.get("body")))
     attributes |= body if isinstance(body, dict) else {"body": body}
     name = text(record.get("eventName")) or text(attributes.get("event.name"))
-    return text(record.get("spanId")), Event(name, attributes, _seconds(record.get("timeUnixNano")))
+    return text(record.get("spanId")), SpanEvent(name, attributes, _seconds(record.get("timeUnixNano")))
 
 
 def _seconds(value: JsonValue) -> float | None:
-    """Nanoseconds since the epoch, as a number or a string of digits."""
+    """Seconds of nanoseconds since the epoch, given as a number or digits."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 25:
         value = int(value)
     return value / 1e9 if type(value) in (int, float) and 0 < value < 1e20 else None
 
 
 def attributes_of(held: JsonValue) -> Attributes:
-    """Attributes as a dictionary: of OTLP's list of keys and values, or of a plain object."""
+    """Attributes as a dictionary, from OTLP's list of keys and values or a plain object."""
     if isinstance(held, dict):
         return dict(held)
     return {text(a.get("key")): plain(mapping(a.get("value"))) for a in mappings(held)}
 
 
 def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
-    """The value that an ``AnyValue`` stands for."""
+    """The plain value of an ``AnyValue``."""
     if depth > _DEEPEST or not value:
         return None
     kind, held = next(iter(value.items()))
@@ -139,8 +139,8 @@ def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
     return held
 
 
-def structured(value: JsonValue) -> JsonValue:
-    """A value that may be kept as the text of its JSON."""
+def parse_structured(value: JsonValue) -> JsonValue:
+    """A value that may be stored as JSON text."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return loads(value)
@@ -150,7 +150,7 @@ def structured(value: JsonValue) -> JsonValue:
 
 
 def below(attributes: Mapping[str, JsonValue], prefix: str) -> JsonValue:
-    """The tree of attributes whose names begin alike: ``a.0.b`` is "b" of the first of the list "a"."""
+    """The tree of attributes with a common name prefix: ``a.0.b`` is "b" of the first item of list "a"."""
     root: dict[str, JsonValue] = {}
     for name, value in attributes.items():
         if not name.startswith(prefix):
@@ -167,7 +167,7 @@ def below(attributes: Mapping[str, JsonValue], prefix: str) -> JsonValue:
 
 
 def _lists(node: JsonValue, depth: int = 0) -> JsonValue:
-    """Objects whose keys are all numbers as lists, in their order."""
+    """Turn objects with only numeric keys into lists, in numeric order."""
     if not isinstance(node, dict) or depth > _MOST_STEPS:
         return node
     made = {key: _lists(inner, depth + 1) for key, inner in node.items()}
@@ -177,10 +177,12 @@ def _lists(node: JsonValue, depth: int = 0) -> JsonValue:
 
 
 def first(attributes: Mapping[str, JsonValue], *names: str) -> JsonValue:
-    """The first of these attributes that is there."""
+    """The first of these attributes that is present."""
     return next((attributes[n] for n in names if attributes.get(n) is not None), None)
 
 
 def objects_in(value: JsonValue) -> list[dict[str, JsonValue]]:
-    """Objects of a list that may be kept as the text of its JSON, each too."""
-    return [mapping(structured(v)) for v in listed(structured(value)) if isinstance(structured(v), dict)]
+    """Objects of a list; the list and each item may be stored as JSON text."""
+    return [
+        mapping(parse_structured(v)) for v in as_list(parse_structured(value)) if isinstance(parse_structured(v), dict)
+    ]

@@ -1,8 +1,8 @@
-"""Messages of pi, as the IR says them and as pi sends them.
+"""Reads messages of pi into the IR, as pi sends them.
 
-Facts: the session format of pi and what its client makes of it before a request: texts for summaries and for commands
-that a person ran, answers that were aborted or failed left out, calls without result answered (``packages/ai`` and
-``packages/coding-agent`` of the project).
+Facts: pi's session format and its request preparation: summaries and commands that a person ran become texts, aborted
+or failed answers are left out, calls without result get one (``packages/ai`` and ``packages/coding-agent`` of the
+project).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROTOCOLS = {
     "google-vertex": "gemini",
     "bedrock-converse-stream": "bedrock-converse",
 }
-"""``api`` of a message → protocol; what is not here is shown as Chat Completions."""
+"""``api`` of a message → protocol; unlisted ones are shown as Chat Completions."""
 
 STOPS = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
 BROKEN = ("aborted", "error")
@@ -37,8 +37,8 @@ _CAME_BACK = "The following is a summary of a branch that this conversation came
 _PLAIN = {"reasoning_content": Carrier.REASONING_CONTENT, "reasoning": Carrier.REASONING}
 
 
-class Answer(NamedTuple):
-    """What the model said."""
+class PiAnswer(NamedTuple):
+    """An assistant message."""
 
     api: str
     model: str
@@ -54,17 +54,17 @@ class Answer(NamedTuple):
 
     @property
     def is_broken(self) -> bool:
-        """The client leaves it out of the next request."""
+        """True if the client leaves it out of the next request."""
         return self.stop in BROKEN
 
 
-def answer_in(message: dict[str, JsonValue]) -> Answer:
-    """A message of role "assistant"."""
+def answer_in(message: dict[str, JsonValue]) -> PiAnswer:
+    """Read a message of role "assistant"."""
     api = text(message.get("api"))
-    return Answer(
+    return PiAnswer(
         api,
         text(message.get("model")),
-        tuple(_said(message.get("content"), PROTOCOLS.get(api, "openai-chat"))),
+        tuple(_model_parts(message.get("content"), PROTOCOLS.get(api, "openai-chat"))),
         text(message.get("stopReason")),
         text(message.get("errorMessage")),
         _usage(mapping(message.get("usage"))),
@@ -72,8 +72,8 @@ def answer_in(message: dict[str, JsonValue]) -> Answer:
     )
 
 
-def told_by_client(entry: dict[str, JsonValue]) -> Message | None:
-    """What an entry that is no answer adds to the history; None where it is not sent."""
+def client_message(entry: dict[str, JsonValue]) -> Message | None:
+    """The message that a client entry adds to the history; None if it is not sent."""
     if entry.get("type") == "custom_message":
         return Message("user", content_parts(entry.get("content")))
     if entry.get("type") == "branch_summary":
@@ -92,7 +92,7 @@ def told_by_client(entry: dict[str, JsonValue]) -> Message | None:
 
 
 def summary(entry: dict[str, JsonValue], *, is_branch: bool = False) -> Message | None:
-    """The message that stands for what is left out."""
+    """The message that replaces the dropped history."""
     said = text(entry.get("summary"))
     if not said:
         return None
@@ -100,17 +100,17 @@ def summary(entry: dict[str, JsonValue], *, is_branch: bool = False) -> Message 
 
 
 def no_result(call: ToolCallIR) -> Message:
-    """What the client answers to a call that was never run."""
+    """The result that the client sends for a call that was never run."""
     return Message("tool", (ToolResultIR(call.id, (Text(NO_RESULT),), is_error=True, name=call.name),))
 
 
 def result_id(entry: dict[str, JsonValue]) -> str | None:
-    """Id of the call that an entry answers, None where it answers none."""
+    """Id of the call that an entry answers; None if it is not a result."""
     message = mapping(entry.get("message"))
     return _call_id(message.get("toolCallId")) if message.get("role") == "toolResult" else None
 
 
-def _said(content: JsonValue, protocol: str) -> Iterator[Part]:
+def _model_parts(content: JsonValue, protocol: str) -> Iterator[Part]:
     if isinstance(content, str):
         yield from content_parts(content)
     for block in mappings(content):
@@ -134,7 +134,7 @@ def _thinking(block: dict[str, JsonValue], protocol: str) -> Reasoning:
             return Reasoning(Carrier.REDACTED_THINKING, None, data=proof)
         return Reasoning(Carrier.THINKING, said, proof or None)
     if protocol == "openai-responses":
-        return Reasoning(Carrier.ENCRYPTED_ITEM, said, data=_encrypted(proof))
+        return Reasoning(Carrier.ENCRYPTED_ITEM, said, data=_encrypted_state(proof))
     if protocol == "gemini":
         return Reasoning(Carrier.THOUGHT_SIGNATURE, said, proof or None)
     if protocol == "bedrock-converse":
@@ -142,8 +142,8 @@ def _thinking(block: dict[str, JsonValue], protocol: str) -> Reasoning:
     return Reasoning(_PLAIN.get(proof, Carrier.REASONING_CONTENT), said)
 
 
-def _encrypted(proof: str) -> JsonValue:
-    """The state in a reasoning item that is kept as JSON."""
+def _encrypted_state(proof: str) -> JsonValue:
+    """Encrypted state of a reasoning item stored as JSON."""
     try:
         return text(mapping(loads(proof)).get("encrypted_content")) or None
     except WireError:
@@ -151,7 +151,7 @@ def _encrypted(proof: str) -> JsonValue:
 
 
 def _call_id(value: JsonValue) -> str | None:
-    """The id of a call; of the Responses API it is kept with the item's behind it."""
+    """Id of a call; for the Responses API the item's id is appended to it."""
     return text(value).partition("|")[0] or None
 
 

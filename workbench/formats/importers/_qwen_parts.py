@@ -1,10 +1,10 @@
-"""Gemini's parts in a Qwen Code chat, as the IR says them."""
+"""Reads Gemini parts of a Qwen Code chat into the IR."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import count, mapping, mappings, text
 from workbench.ir import (
     Carrier,
@@ -23,23 +23,23 @@ from workbench.wire.jsontext import dumps
 
 
 def message_of(
-    value: dict[str, JsonValue], number: int, calls: Sequence[ToolCallIR], damage: Damage
+    value: dict[str, JsonValue], number: int, calls: Sequence[ToolCallIR], damage: ImportDamage
 ) -> tuple[str, Message]:
-    """(role, message) of an entry; one without parts says nothing.
+    """(role, message) of an entry; the message is None without parts.
 
     Args:
-        number: of the line, to make ids of where calls have none.
-        calls: of the answer before, to find ids for results that have none.
+        number: line number, for ids of calls without one.
+        calls: calls of the previous response, for ids of results without one.
     """
     kind = value.get("type")
     parts = list(damage.objects(mapping(value.get("message")).get("parts"), "a part"))
     if kind == "assistant":
-        return "assistant", Message("assistant", tuple(_said(parts, number)))
+        return "assistant", Message("assistant", tuple(_model_parts(parts, number)))
     if kind == "user" or kind == "tool_result":
         results = [p for p in parts if isinstance(p.get("functionResponse"), dict)]
         if results:
             if len(results) < len(parts):
-                damage.leave_out("a part beside results, which is not known")
+                damage.leave_out("a part next to tool results, which is not supported")
             return "tool", Message("tool", tuple(_results(results, calls)))
         return "user", Message("user", tuple(_part(p) for p in parts))
     if parts or kind != "system":
@@ -47,7 +47,7 @@ def message_of(
     return "", Message("system", ())
 
 
-def _said(parts: Sequence[dict[str, JsonValue]], number: int) -> Iterator[Part]:
+def _model_parts(parts: Sequence[dict[str, JsonValue]], number: int) -> Iterator[Part]:
     for n, part in enumerate(parts):
         if part.get("thought") is True:
             yield Reasoning(Carrier.REASONING_CONTENT, text(part.get("text")))
@@ -73,7 +73,7 @@ def _part(part: dict[str, JsonValue]) -> Part:
 
 
 def _results(parts: Sequence[dict[str, JsonValue]], calls: Sequence[ToolCallIR]) -> Iterator[Part]:
-    """Results; one without id answers the first call of its name that is not answered."""
+    """Tool results; one without id answers the first unanswered call of its name."""
     open_calls = [(c.id, c.name) for c in calls]
     for part in parts:
         held = part["functionResponse"]
@@ -87,7 +87,7 @@ def _results(parts: Sequence[dict[str, JsonValue]], calls: Sequence[ToolCallIR])
 
 
 def _result_text(response: JsonValue) -> tuple[Part, ...]:
-    """The text that the client sends: what is under ``output`` or ``error``, else the JSON of it all."""
+    """Text that the client sends: the value under ``output`` or ``error``, else JSON of the whole."""
     held = mapping(response)
     for key in ("output", "error"):
         if isinstance(held.get(key), str):

@@ -1,7 +1,7 @@
-"""Exchanges in JSON or YAML of any build: wherever a request and its answer lie side by side, they are found.
+"""Finds exchanges anywhere in JSON or YAML: a request next to its response, in any structure.
 
-What a value is decides, by its shape and by the names recorders use; not where it lies. One side by itself is an
-exchange too, and two that have the same id are one. Whatever lies in a list of exchanges and is none is damage.
+Shape and recorder names decide what a value is, not its position. A single side is an exchange as well, and two sides
+with the same id are one. Other items in a list of exchanges are reported as damage.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
-from workbench.formats.importers._bare import body_only
-from workbench.formats.importers._envelopes import Side
+from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._fields import (
     FAILURE,
     METHOD,
@@ -21,22 +20,23 @@ from workbench.formats.importers._fields import (
     URL,
     fields,
     first,
-    normalised,
+    normalize_name,
     number_of,
     sides,
 )
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
 from workbench.formats.importers._payloads import stream_of
 from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, error_status, is_error, shape_of, side_of
-from workbench.formats.importers._talks import LACKS, PUT_TOGETHER, answer_in, request_in
+from workbench.formats.importers._single_body import body_only
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import loads
 
-NEITHER = "neither a request nor an answer of a model API"
+NEITHER = "neither a request nor a response of a model API"
 
 _REQUESTS = (
     *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
@@ -56,17 +56,17 @@ _FAILURES = ("errorinformation", "errorstr", *FAILURE)
 
 @dataclass(slots=True)
 class Record:
-    """One exchange, or a side of one.
+    """One exchange, or one side of it.
 
     Attributes:
-        where: its place in the file.
-        key: what tells it from others, "" for nothing.
-        problems: what of it could not be read.
+        where: its pointer in the file.
+        key: its id in the file; empty if it has none.
+        problems: parts that could not be read.
     """
 
     where: str
-    request: Side | None = None
-    response: Side | None = None
+    request: MessageSide | None = None
+    response: MessageSide | None = None
     key: str = ""
     started: float | None = None
     is_rebuilt: bool = False
@@ -74,19 +74,19 @@ class Record:
 
 
 @dataclass(slots=True)
-class Finder:
-    """Goes through values and collects the exchanges in them. ``damage`` is told what lies among them and is none."""
+class RecordFinder:
+    """Searches values for exchanges. Other items among them are added to ``damage``."""
 
-    damage: Damage
+    damage: ImportDamage
     found: list[Record] = field(default_factory=list)
     _left: int = MAX_RECORD_NODES
 
     def look(self, value: JsonValue, where: str = "", depth: int = 0) -> None:
-        """Collect what is in a value."""
+        """Collect the exchanges in a value."""
         self._left -= 1
         if depth > MAX_RECORD_DEPTH or self._left < 0:
             if self._left == -1:
-                self.damage.add(f"{where}: more than {MAX_RECORD_NODES:,} values are not looked through")
+                self.damage.add(f"{where}: only the first {MAX_RECORD_NODES:,} values are searched")
             return
         if isinstance(value, dict):
             self._look_into(value, where, depth)
@@ -94,13 +94,13 @@ class Finder:
             self._look_along(value, where, depth)
 
     def add_body(self, side: str, raw: bytes, value: JsonValue, where: str) -> None:
-        """Collect a body that is kept byte for byte."""
+        """Add a body kept byte for byte."""
         held = body_only(1, side, raw, value)
-        request = Side(held.request, note=held.note) if held.request else None
-        self.found.append(Record(where, request, Side(held.response, note=held.note) if held.response else None))
+        request = MessageSide(held.request, note=held.note) if held.request else None
+        self.found.append(Record(where, request, MessageSide(held.response, note=held.note) if held.response else None))
 
     def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
-        if "jsonrpc" in value:  # the same words, in a protocol that asks no model
+        if "jsonrpc" in value:  # the same names, but not a model API
             return
         if _is_other_step(value):
             inner = {name: held for name, held in value.items() if isinstance(held, list) and "run" in name.lower()}
@@ -136,7 +136,7 @@ class Finder:
 
 
 def is_record(value: JsonValue) -> bool:
-    """An object that holds both sides of an exchange, or one and its id, although it may look like a body itself."""
+    """True for an object with both sides of an exchange, or one side and its id, though it may look like a body."""
     if not isinstance(value, dict):
         return False
     has_key = shape_of(value) is None and bool(_key(fields(value)))
@@ -146,17 +146,17 @@ def is_record(value: JsonValue) -> bool:
         return False
 
 
-def exchanges_of(records: Iterable[Record], damage: Damage) -> list[Exchange]:
-    """The exchanges of records: halves with the same key are one, in the place of the request."""
+def exchanges_of(records: Iterable[Record], damage: ImportDamage) -> list[Exchange]:
+    """Exchanges of records; two sides with the same key are one exchange, at the position of the request."""
     made: list[Exchange] = []
-    for number, record in enumerate(_paired(records), 1):
+    for number, record in enumerate(_pair_records(records), 1):
         for problem in record.problems:
             damage.add(f"{record.where or '/'}: {problem}")
         made.append(_exchange(str(number), record))
     return made
 
 
-def _paired(records: Iterable[Record]) -> list[Record]:
+def _pair_records(records: Iterable[Record]) -> list[Record]:
     asked: dict[str, Record] = {}
     answered: dict[str, Record] = {}
     kept: list[Record] = []
@@ -173,7 +173,7 @@ def _paired(records: Iterable[Record]) -> list[Record]:
                 other.response, other.problems = record.response, other.problems + record.problems
                 continue
             answered[record.key] = record
-        elif record.key in asked:  # noted when it was asked, and again with its answer when it was over
+        elif record.key in asked:  # logged when it started, and again when it ended
             other = asked.pop(record.key)
             other.request, other.response, other.problems = record.request, record.response, record.problems
             continue
@@ -197,13 +197,13 @@ def _exchange(number: str, record: Record) -> Exchange:
         state=State.INCOMPLETE if record.problems else State.COMPLETE,
         origin=Origin.RECONSTRUCTED if record.is_rebuilt else Origin.IMPORTED,
         started_at=record.started,
-        note="; ".join(notes) or ("" if request and response else "one side by itself"),
+        note="; ".join(notes) or ("" if request and response else "one side only"),
         meta=meta,
     )
 
 
 def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
-    """The exchange that an object is, several where one request has several answers, or none."""
+    """Yield the exchange of an object: several if one request has several responses, or none."""
     found = fields(value)
     base = Record(where, key=_key(found), started=epoch(first(found, _TIMES)))
     shape = shape_of(value)
@@ -211,7 +211,7 @@ def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
         yield replace(base, response=_envelopes.whole_answer(value), problems=[])
         return
     is_envelope = shape is None and "request" not in found and _envelopes.is_request(value)
-    apart = _apart(value, base) or ([] if is_envelope else _beside(value, found, base))
+    apart = _record_by_prefix(value, base) or ([] if is_envelope else _records_by_member(value, found, base))
     if apart:
         yield from apart
         return
@@ -220,13 +220,13 @@ def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
     elif shape == RESPONSE:
         yield replace(base, response=_bare_answer(value), problems=[])
     elif is_envelope:
-        yield from _enveloped(value, found, base)
+        yield from _request_records(value, found, base)
     elif shape is None and _envelopes.is_response(value) and _is_worth(value):
-        yield _noted(replace(base, response=_envelopes.response_side(value), problems=[]))
+        yield _with_problems(replace(base, response=_envelopes.response_side(value), problems=[]))
 
 
 def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
-    """An answer in an envelope of a gateway, which its clients got: ``{"code": 0, "data": {…}}``."""
+    """True for a response inside a gateway's own envelope: ``{"code": 0, "data": {…}}``."""
     has_code = any(
         isinstance(found.get(name), bool | int | str) for name in ("code", "success", "ret", "errcode", "errno")
     )
@@ -235,30 +235,30 @@ def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
     return has_code and is_answer and not any(name in found for name in (*_REQUESTS, *METHOD, *URL, "headers"))
 
 
-def _apart(value: dict[str, JsonValue], base: Record) -> list[Record]:
-    """Both sides in the members of one object (``RequestBody``, ``response_status``)."""
+def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]:
+    """Both sides from the members of one object (``RequestBody``, ``response_status``)."""
     asked, answered = sides(value)
     has_target = any(first(asked, names) is not None for names in (URL, PATH)) or "body" in asked
     has_answer = any(name in answered for name in ("body", "status", "statuscode", "code"))
-    named = any(normalised(name).startswith("re") for name in value)  # request…, response…: not a body of its own
-    if not (named and has_target and has_answer) or not _prefixed(value) or shape_of(value) == RESPONSE:
+    named = any(normalize_name(name).startswith("re") for name in value)  # request…, response…: not a body itself
+    if not (named and has_target and has_answer) or not _has_side_prefixes(value) or shape_of(value) == RESPONSE:
         return []
     if not (_envelopes.is_request(asked) or isinstance(asked.get("body"), dict | str)):
         return []
     record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
-    return [_noted(replace(record, problems=[]))]
+    return [_with_problems(replace(record, problems=[]))]
 
 
-def _prefixed(value: Mapping[str, JsonValue]) -> bool:
-    """Some member names the side of what it holds, and is no object that holds all of it."""
-    names = {normalised(name) for name, held in value.items() if held is not None}
+def _has_side_prefixes(value: Mapping[str, JsonValue]) -> bool:
+    """True if member names have the prefix of a side, and no object contains the whole side."""
+    names = {normalize_name(name) for name, held in value.items() if held is not None}
     wanted = ("body", "uri", "url", "method", "path", "headers", "payload")
     asked = any(name.removeprefix(p) in wanted for name in names for p in ("request", "req") if name.startswith(p))
     return asked and any(name.startswith("res") and name.endswith(("body", "payload", "data")) for name in names)
 
 
-def _beside(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
-    """A request and an answer that are members of one object."""
+def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
+    """Request and responses that are members of one object."""
     request, is_rebuilt, asked = _request_among(value, found)
     answers, also_rebuilt = _answers_among(value, found, asked, request)
     own = shape_of(value)
@@ -268,30 +268,30 @@ def _beside(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Reco
         return []
     problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
     made = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
-    return [_noted(replace(made, response=answer)) for answer in answers] or [_noted(made)]
+    return [_with_problems(replace(made, response=answer)) for answer in answers] or [_with_problems(made)]
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
-    """Sides that are there by name and were not understood."""
+    """Problems for sides that are present by name and could not be read."""
     problems: list[str] = []
     for side, names, has in (("request", _REQUESTS[:5], has_request), ("response", _RESPONSES[:7], has_answer)):
         held = first(found, names)
         if not has and held not in (None, "", {}, []):
-            problems.append(f"its {side} cannot be read")
+            problems.append(f"the {side} cannot be read")
     return problems
 
 
-def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> tuple[Side | None, bool, str]:
-    """(request, whether it is put together, its member) among the members of an object."""
+def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> tuple[MessageSide | None, bool, str]:
+    """(request, is reconstructed, member name) of an object."""
     names = [name for name in _REQUESTS if name != "additionalargs" or "originalresponse" in found]
     for name in names:
-        held = _parsed(found.get(name))
+        held = _parse_text(found.get(name))
         side, is_rebuilt = _as_request(held, found)
         if side:
             return side, is_rebuilt, name
     for key, held in value.items():
-        if isinstance(held, dict) and normalised(key) not in (*names, *_RESPONSES) and _is_named_request(held):
-            return _as_request(held, found)[0], False, normalised(key)
+        if isinstance(held, dict) and normalize_name(key) not in (*names, *_RESPONSES) and _is_named_request(held):
+            return _as_request(held, found)[0], False, normalize_name(key)
     return None, False, ""
 
 
@@ -299,7 +299,7 @@ def _is_named_request(held: dict[str, JsonValue]) -> bool:
     return shape_of(held) == REQUEST or (shape_of(held) is None and _envelopes.is_request(held))
 
 
-def _as_request(held: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Side | None, bool]:
+def _as_request(held: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[MessageSide | None, bool]:
     if isinstance(held, dict):
         shape = shape_of(held)
         if shape != REQUEST and _envelopes.is_request(held):
@@ -321,20 +321,20 @@ def _is_langchain(held: dict[str, JsonValue]) -> bool:
 
 
 def _answers_among(
-    value: dict[str, JsonValue], found: dict[str, JsonValue], asked: str, request: Side | None
-) -> tuple[list[Side], bool]:
-    """(answers, whether they are put together) among the members of an object. ``asked``: the member of the request."""
+    value: dict[str, JsonValue], found: dict[str, JsonValue], asked: str, request: MessageSide | None
+) -> tuple[list[MessageSide], bool]:
+    """(responses, are reconstructed) of an object. ``asked``: member name of the request."""
     for name in _RESPONSES:
         if name == asked or found.get(name) is None:
             continue
-        held = _parsed(found[name])
+        held = _parse_text(found[name])
         if request and isinstance(held, dict) and _envelopes.has_body(held) and not shape_of(held):
             return [_envelopes.response_side(held)], False
         answers, is_rebuilt = _as_answers(held, found, is_alone=request is None)
         if answers:
             return answers, is_rebuilt
     for key, held in value.items():
-        if normalised(key) in (asked, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
+        if normalize_name(key) in (asked, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
             held, is_alone=request is None
         ):
             continue
@@ -352,8 +352,8 @@ def _is_unnamed_answer(held: JsonValue, *, is_alone: bool) -> bool:
     return stream_of(held[:4]) is not None if isinstance(held, list) else _envelopes.is_response(held)
 
 
-def _as_answers(held: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: bool) -> tuple[list[Side], bool]:
-    """``is_alone``: no request is known."""
+def _as_answers(held: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: bool) -> tuple[list[MessageSide], bool]:
+    """(responses, are reconstructed) of a value. ``is_alone``: no request is known."""
     if isinstance(held, dict):
         found = _answer_object(held)
         if found or shape_of(held) == EVENT:
@@ -365,12 +365,12 @@ def _as_answers(held: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: b
             return [_envelopes.body_in(held, is_answer=True)], False
     if isinstance(held, str) and held.lstrip().startswith(("data:", "event:")):
         return [_envelopes.response_side({"body": held})], False
-    body = None if is_alone else answer_in(held, beside)  # text by itself says nothing
+    body = None if is_alone else answer_in(held, beside)  # text without a request could be anything
     return ([_envelopes.body_in(body, is_answer=True)], True) if body is not None else ([], False)
 
 
-def _answer_object(held: dict[str, JsonValue]) -> list[Side]:
-    """The answer that an object is or has as its only one."""
+def _answer_object(held: dict[str, JsonValue]) -> list[MessageSide]:
+    """The response that an object is, or contains as its only one."""
     if _envelopes.is_response(held):
         return [_envelopes.response_side(held)]
     if shape_of(held) == RESPONSE:
@@ -382,25 +382,25 @@ def _answer_object(held: dict[str, JsonValue]) -> list[Side]:
     return [_envelopes.body_in(streams[0], is_answer=True)] if len(streams) == 1 and shape_of(held) is None else []
 
 
-def _failure_among(found: Mapping[str, JsonValue]) -> Side:
+def _failure_among(found: Mapping[str, JsonValue]) -> MessageSide:
     return _envelopes.response_side({"exception": first(found, _FAILURES)})
 
 
-def _bare_answer(value: dict[str, JsonValue]) -> Side:
+def _bare_answer(value: dict[str, JsonValue]) -> MessageSide:
     side = _envelopes.body_in(value, is_answer=True)
     if is_error(value) and isinstance(side.http, HttpResponse):
         return side._replace(http=replace(side.http, status=error_status(value) or 0))
     return side
 
 
-def _enveloped(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> Iterator[Record]:
-    """A request by itself; with a status beside it, what is called its body is that of the answer."""
+def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> Iterator[Record]:
+    """A request without its response; if a status is present, the body belongs to the response."""
     status = next((name for name in STATUS if number_of(found.get(name)) is not None), None)
     if status is None:
         side = _envelopes.request_side(value)
         is_sent = first(found, METHOD) is not None and first(found, (*URL, *PATH)) is not None
         if is_sent or _is_asking(side):
-            yield _noted(replace(base, request=side, problems=[]))
+            yield _with_problems(replace(base, request=side, problems=[]))
         return
     asked = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
     answered = {name: held for name, held in found.items() if name not in asked}
@@ -408,23 +408,23 @@ def _enveloped(value: dict[str, JsonValue], found: dict[str, JsonValue], base: R
         asked |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
         answered = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
     record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
-    yield _noted(replace(record, problems=[]))
+    yield _with_problems(replace(record, problems=[]))
 
 
-def _is_asking(side: Side) -> bool:
-    """The body of a request is one of a model API."""
-    held = _parsed(side.http.body.raw.decode("utf-8", "replace"))
+def _is_asking(side: MessageSide) -> bool:
+    """True if the body of a request is one of a model API."""
+    held = _parse_text(side.http.body.raw.decode("utf-8", "replace"))
     return isinstance(held, dict) and shape_of(held) == REQUEST
 
 
-def _noted(record: Record) -> Record:
-    """A record whose problems have what its sides say is missing."""
+def _with_problems(record: Record) -> Record:
+    """A record with the missing parts of its sides added to its problems."""
     left = [side.left_out for side in (record.request, record.response) if side and side.left_out]
     return replace(record, problems=[*record.problems, *left]) if left else record
 
 
 def _list_record(value: list[JsonValue], where: str) -> Record | None:
-    """The side of an exchange that a whole list is: the chunks of a stream, or messages."""
+    """The side that a whole list is: the chunks of a stream, or messages."""
     if stream_of(value):
         return Record(where, response=_envelopes.body_in(value, is_answer=True))
     body = request_in(value, {})
@@ -434,7 +434,7 @@ def _list_record(value: list[JsonValue], where: str) -> Record | None:
 
 
 def _is_worth(value: dict[str, JsonValue]) -> bool:
-    """An answer by itself is one of a model; any other mapping with a status may be anything."""
+    """A single response must be a model's; other mappings with a status may be anything."""
     side = _envelopes.response_side(value).http
     return isinstance(side, HttpResponse) and bool(side.body.raw) and _shape_of_text(side.body.raw)
 
@@ -442,15 +442,15 @@ def _is_worth(value: dict[str, JsonValue]) -> bool:
 def _shape_of_text(raw: bytes) -> bool:
     if raw.lstrip().startswith((b"data:", b"event:")):
         return True
-    value = _parsed(raw.decode("utf-8", "replace"))
+    value = _parse_text(raw.decode("utf-8", "replace"))
     return isinstance(value, dict) and shape_of(value) == RESPONSE
 
 
 def _is_other_step(value: dict[str, JsonValue]) -> bool:
-    """A step of a trace that asks no model."""
+    """True for a trace step that calls no model."""
     attributes = mapping(value.get("span_attributes"))
     said = next((held for held in (*(value.get(k) for k in _STEP_KINDS), attributes.get("type")) if held), None)
-    has_sides = any(normalised(name) in ("input", "inputs", "output", "outputs") for name in value)
+    has_sides = any(normalize_name(name) in ("input", "inputs", "output", "outputs") for name in value)
     return isinstance(said, str) and said.lower() in _OTHER_STEPS and has_sides
 
 
@@ -459,8 +459,8 @@ def _key(found: Mapping[str, JsonValue]) -> str:
     return str(key)[:200] if isinstance(key, str | int) and not isinstance(key, bool) else ""
 
 
-def _parsed(held: JsonValue) -> JsonValue:
-    """The value of a text that is JSON, anything else as it is."""
+def _parse_text(held: JsonValue) -> JsonValue:
+    """Parsed value of a JSON text; other values unchanged."""
     if not isinstance(held, str) or held.lstrip()[:1] not in ("{", "["):
         return held
     try:

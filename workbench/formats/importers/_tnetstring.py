@@ -1,4 +1,4 @@
-"""Typed netstrings: ``<length>:<payload><type>``, read from bytes without trusting them.
+"""Reads typed netstrings, ``<length>:<payload><type>``, from untrusted bytes.
 
 Types: ``,`` bytes, ``;`` text, ``#`` integer, ``^`` float, ``!`` boolean, ``~`` null, ``]`` list, ``}`` dictionary
 (https://tnetstrings.info, and ``;`` as mitmproxy adds it).
@@ -12,17 +12,17 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 
 MAX_DEPTH = 60
-"""Containers inside each other. A flow has seven."""
+"""Limit of nested containers. A flow has seven."""
 
 _MAX_DIGITS = 12
 _MAX_NUMBER = 40
 
 
 def read(data: bytes, at: int, end: int, depth: int = 0) -> tuple[JsonValue, int]:
-    """(value, where the next one begins) of the value at ``at``. Bytes stay bytes, keys are text.
+    """(value, end offset) of the value at ``at``. Bytes stay bytes, keys are text.
 
     Raises:
-        WireError: what is there is no value, or it goes on behind ``end``; says the byte.
+        WireError: there is no value, or it ends after ``end``; the message has the byte offset.
     """
     colon = data.find(b":", at, min(at + _MAX_DIGITS + 1, end))
     if colon <= at or not data[at:colon].isdigit():
@@ -30,11 +30,11 @@ def read(data: bytes, at: int, end: int, depth: int = 0) -> tuple[JsonValue, int
     start = colon + 1
     stop = start + int(data[at:colon])
     if stop >= end:
-        raise WireError(f"the value at byte {at:,} goes on behind the end")
+        raise WireError(f"the value at byte {at:,} ends after the end of the data")
     kind = data[stop : stop + 1]
     if kind in (b"]", b"}"):
         if depth >= MAX_DEPTH:
-            raise WireError(f"more than {MAX_DEPTH} containers inside each other at byte {at:,}")
+            raise WireError(f"more than {MAX_DEPTH} nested containers at byte {at:,}")
         return _container(data, start, stop, kind, depth), stop + 1
     reader = _SCALARS.get(kind)
     if reader is None:
@@ -42,7 +42,7 @@ def read(data: bytes, at: int, end: int, depth: int = 0) -> tuple[JsonValue, int
     try:
         return reader(data[start:stop]), stop + 1
     except (ValueError, OverflowError):
-        raise WireError(f"no value of type {kind.decode()!r} at byte {at:,}") from None
+        raise WireError(f"not a value of type {kind.decode()!r} at byte {at:,}") from None
 
 
 def _container(data: bytes, at: int, end: int, kind: bytes, depth: int) -> JsonValue:

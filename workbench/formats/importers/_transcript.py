@@ -1,7 +1,7 @@
-"""Exchanges rebuilt from a transcript whose client speaks any protocol, each body made when it is asked for.
+"""Reconstructs exchanges of any protocol from a client's transcript; each body is built on demand.
 
-A history is a linked list that turns share. Its messages are written by the adapter of the turn's protocol, once each,
-after ``conversion`` has cut them to what the protocol can say; what that leaves out is told in the exchange.
+A history is a linked list that turns share. The adapter of the turn's protocol writes each message once, after
+``convert`` has reduced it to what the protocol supports; losses are listed in the exchange's ``meta``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench import protocols
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._rebuilt import MADE, NOT_WIRE
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
 from workbench.ir import (
     NOTHING,
     ApiError,
@@ -30,54 +30,54 @@ from workbench.protocols import Adapter, Capabilities
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, summarize
 from workbench.wire.jsontext import dumps
 
-if TYPE_CHECKING:  # conversion is imported by who writes a body: every file asks every importer whether it is theirs
+if TYPE_CHECKING:  # imported only to write a body: sniffing a file loads every importer
     from workbench.convert import Loss
 
-NOTE = "rebuilt from a transcript, which has no"
+NOTE = "reconstructed from a transcript without"
 MAX_LOSSES = 20
-"""Kinds of loss that one exchange names."""
+"""Limit of kinds of loss listed in one exchange."""
 
-NO_FLAG = "the error flag of a result: left out"
+NO_FLAG = "the error flag of a tool result: left out"
 _CONTAINERS = ("messages", "input", "contents")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heard:
-    """Everything said up to and including ``message``: results one by one, ``bytes`` are JSON that is sent as it is."""
+class SharedHistory:
+    """All messages up to and including ``message``: tool results one by one; ``bytes`` are JSON sent unchanged."""
 
     message: Message | bytes
-    before: Heard | None = None
+    before: SharedHistory | None = None
 
     @property
     def is_result(self) -> bool:
         return isinstance(self.message, Message) and self.message.role == "tool"
 
 
-def hear(before: Heard | None, message: Message | bytes | None) -> Heard | None:
-    """A history with one more message; one that says nothing adds nothing."""
+def extend_history(before: SharedHistory | None, message: Message | bytes | None) -> SharedHistory | None:
+    """A history with one more message; an empty message adds nothing."""
     is_said = message.parts if isinstance(message, Message) else message
-    return Heard(message, before) if message is not None and is_said else before
+    return SharedHistory(message, before) if message is not None and is_said else before
 
 
-Held: TypeAlias = bytes | Callable[[], bytes]
-"""A body, or what makes it when it is asked for. It does not raise."""
+LazyBody: TypeAlias = bytes | Callable[[], bytes]
+"""A body, or a function that builds it on demand and does not raise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """An exchange to be made.
+class TranscriptTurn:
+    """An exchange to be built.
 
     Attributes:
         like: the exchange without its two sides.
-        members: further keys of the request, as they are sent.
-        request, response: bodies that the file holds whole, in place of what is written.
-        url: in place of the protocol's path.
-        answer: what the model said; None where there is none.
+        members: additional keys of the request.
+        request, response: complete bodies from the file, instead of written ones.
+        url: replaces the protocol's path.
+        answer: the model's response; None if there is none.
     """
 
     like: Exchange
     protocol: str
-    heard: Heard | None = None
+    history: SharedHistory | None = None
     model: str | None = None
     system: tuple[Part, ...] = ()
     tools: tuple[ToolDef, ...] = ()
@@ -85,35 +85,35 @@ class Turn:
     answer: ModelResponse | None = None
     status: int = 200
     url: str = ""
-    request: Held | None = None
-    response: Held | None = None
+    request: LazyBody | None = None
+    response: LazyBody | None = None
 
 
-class Piece(NamedTuple):
-    """Messages as they are written.
+class WrittenMessages(NamedTuple):
+    """Written messages, as a linked list.
 
     Attributes:
-        size: bytes of this and everything before, commas included.
-        losses: of this and everything before.
+        size: bytes of this and all previous pieces, including commas.
+        losses: of this and all previous pieces.
     """
 
     raw: bytes
-    before: Piece | None
+    before: WrittenMessages | None
     size: int
     losses: frozenset[str]
 
 
 @dataclass(slots=True)
-class Script:
-    """Histories as one protocol writes them."""
+class ProtocolWriter:
+    """Histories written in one protocol."""
 
     adapter: Adapter
-    _pieces: dict[int, Piece | None] = field(default_factory=dict)
+    _pieces: dict[int, WrittenMessages | None] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
-    def piece(self, heard: Heard | None) -> Piece | None:
-        """The messages up to and including one; results that follow each other are written together."""
-        todo: list[tuple[Heard, list[Heard]]] = []
+    def piece(self, heard: SharedHistory | None) -> WrittenMessages | None:
+        """The messages up to and including one; consecutive tool results are written together."""
+        todo: list[tuple[SharedHistory, list[SharedHistory]]] = []
         while heard and id(heard) not in self._pieces:
             group, last = [heard], heard
             while heard.is_result and heard.before and heard.before.is_result:
@@ -123,14 +123,14 @@ class Script:
             heard = heard.before
         piece = self._pieces[id(heard)] if heard else None
         for last, group in reversed(todo):
-            raw, losses = self._written([node.message for node in group])
+            raw, losses = self._write([node.message for node in group])
             if raw:
                 size = len(raw) + (piece.size + 1 if piece else 0)
-                piece = Piece(raw, piece, size, (piece.losses if piece else frozenset()) | losses)
+                piece = WrittenMessages(raw, piece, size, (piece.losses if piece else frozenset()) | losses)
             self._pieces[id(last)] = piece
         return piece
 
-    def _written(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
+    def _write(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
         from workbench.convert.fit import fit_request
         from workbench.convert.normal import NormalRequest
 
@@ -143,19 +143,19 @@ class Script:
         is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in held)
         unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.error_flag else set[str]()
         asked = ModelRequest(self.adapter.name, None, (Message(first.role, parts),))
-        fitted = fit_request(NormalRequest(asked), relaxed(self.adapter))
+        fitted = fit_request(NormalRequest(asked), relax_requirements(self.adapter))
         meant: ModelRequest = fitted.normal
         body = self.adapter.write_request(meant)
         values = body[container(body)]
-        if meant.system and not values:  # there is only one system text, and it stands elsewhere
+        if meant.system and not values:  # the only system text is in a field of its own
             body = self.adapter.write_request(replace(meant, system=(), messages=(Message("user", meant.system),)))
             values = body[container(body)]
-        return b",".join(dumps(value) for value in values), told(fitted.losses) | unsaid
+        return b",".join(dumps(value) for value in values), loss_texts(fitted.losses) | unsaid
 
     def _part(self, part: Part) -> Part:
-        """Names of results only where they are sent: elsewhere they are looked up, and nothing is lost.
+        """Set names of results only in protocols that send them; elsewhere dropping them is no loss.
 
-        A flag that cannot be sent is no text either: the client did not write one.
+        An error flag that cannot be sent is not written as text: the client did not write one.
         """
         if not isinstance(part, ToolResultIR):
             return part
@@ -165,33 +165,33 @@ class Script:
         return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
 
 
-def relaxed(adapter: Adapter, **more: Any) -> Capabilities:
-    """What a protocol can say, without asking for what a transcript does not hold: nothing is made up."""
+def relax_requirements(adapter: Adapter, **more: Any) -> Capabilities:
+    """The protocol's capabilities without required fields, which a transcript lacks: nothing is invented."""
     return replace(adapter.capabilities, required=NOTHING, usage_required=False, answer_needs=NOTHING, **more)
 
 
-def told(losses: Iterable[Loss]) -> frozenset[str]:
-    """Losses in words."""
+def loss_texts(losses: Iterable[Loss]) -> frozenset[str]:
+    """Losses as texts."""
     return frozenset(f"{loss.what}: {loss.instead}" for loss in losses)
 
 
 def container(body: Mapping[str, JsonValue]) -> str:
-    """The key of a request that holds its messages."""
+    """Key of the request that holds its messages."""
     return next(key for key in _CONTAINERS if key in body)
 
 
 class TranscriptSession:
     """A session of turns."""
 
-    def __init__(self, name: str, turns: Iterable[Turn], *, damage: tuple[str, ...], title: str) -> None:
+    def __init__(self, name: str, turns: Iterable[TranscriptTurn], *, damage: tuple[str, ...], title: str) -> None:
         self.name = name
         self.id = ""
-        self.about = MADE
+        self.about = RECONSTRUCTED
         self.is_live = False
         self.format = title
         self._turns = with_unique_ids(turns)
         self.damage = (*damage, *_unknown_parts(self._turns))
-        self._scripts: dict[str, Script] = {}
+        self._scripts: dict[str, ProtocolWriter] = {}
         self._summaries: tuple[Summary, ...] = ()
 
     def __len__(self) -> int:
@@ -205,7 +205,7 @@ class TranscriptSession:
     def _rows(self) -> Iterator[Summary]:
         for index, turn in enumerate(self._turns):
             before, after, _ = self._frame(turn)
-            piece = self._script(turn).piece(turn.heard) if turn.request is None else None
+            piece = self._script(turn).piece(turn.history) if turn.request is None else None
             size = len(before) + len(after) + (piece.size if piece else 0)
             made = self._exchange(turn, b"", frozenset())
             yield replace(summarize(index, made, turn.model), request_bytes=size)
@@ -213,7 +213,7 @@ class TranscriptSession:
     def exchange(self, index: int) -> Exchange:
         turn = self._turns[index]
         before, after, unsaid = self._frame(turn)
-        piece = self._script(turn).piece(turn.heard) if turn.request is None else None
+        piece = self._script(turn).piece(turn.history) if turn.request is None else None
         losses = unsaid | (piece.losses if piece else frozenset())
         raws: list[bytes] = []
         while piece:
@@ -221,13 +221,13 @@ class TranscriptSession:
             piece = piece.before
         return self._exchange(turn, b"".join((before, b",".join(reversed(raws)), after)), losses)
 
-    def _script(self, turn: Turn) -> Script:
+    def _script(self, turn: TranscriptTurn) -> ProtocolWriter:
         if turn.protocol not in self._scripts:
-            self._scripts[turn.protocol] = Script(protocols.get(turn.protocol))
+            self._scripts[turn.protocol] = ProtocolWriter(protocols.get(turn.protocol))
         return self._scripts[turn.protocol]
 
-    def _frame(self, turn: Turn) -> tuple[bytes, bytes, frozenset[str]]:
-        """What stands before and behind the messages of a request, and what of it cannot be said."""
+    def _frame(self, turn: TranscriptTurn) -> tuple[bytes, bytes, frozenset[str]]:
+        """Bytes before and after the messages of a request, and losses in them."""
         from workbench.convert.fit import fit_request
         from workbench.convert.normal import NormalRequest
 
@@ -235,17 +235,17 @@ class TranscriptSession:
             return _now(turn.request), b"", frozenset()
         adapter = self._script(turn).adapter
         asked = ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools)
-        fitted = fit_request(NormalRequest(asked), relaxed(adapter))
+        fitted = fit_request(NormalRequest(asked), relax_requirements(adapter))
         body = adapter.write_request(fitted.normal)
         key = container(body)
         first = b"".join(dumps(value) + b"," for value in body[key])
-        if not turn.heard:
+        if not turn.history:
             first = first.removesuffix(b",")
         others = {k: v for k, v in body.items() if k != key} | dict(turn.members)
         own = b"".join(dumps(k) + b":" + dumps(v) + b"," for k, v in others.items())
-        return b"{" + own + dumps(key) + b":[" + first, b"]}", told(fitted.losses)
+        return b"{" + own + dumps(key) + b":[" + first, b"]}", loss_texts(fitted.losses)
 
-    def _exchange(self, turn: Turn, request: bytes, losses: frozenset[str]) -> Exchange:
+    def _exchange(self, turn: TranscriptTurn, request: bytes, losses: frozenset[str]) -> Exchange:
         adapter = self._script(turn).adapter
         url = turn.url or adapter.path(ModelRequest(turn.protocol, turn.model, ()))
         response, more = None if turn.response is None else _now(turn.response), frozenset[str]()
@@ -258,19 +258,19 @@ class TranscriptSession:
         return replace(like, request=HttpRequest(url=url, body=_not_wire(request)), response=answered)
 
     def refresh(self) -> frozenset[int]:
-        """A transcript is read once."""
+        """Return an empty set: a transcript is read once."""
         return frozenset()
 
     def close(self) -> None:
         """Nothing to close."""
 
 
-def _unknown_parts(turns: Iterable[Turn]) -> tuple[str, ...]:
-    """What of the messages no request and no answer has, since nobody here knows what it is."""
-    damage = Damage()
+def _unknown_parts(turns: Iterable[TranscriptTurn]) -> tuple[str, ...]:
+    """Damage lines for unknown parts, which no request or response contains."""
+    damage = ImportDamage()
     seen: set[int] = set()
     for turn in turns:
-        node = turn.heard
+        node = turn.history
         while node and id(node) not in seen:
             seen.add(id(node))
             _note_unknown(node.message.parts if isinstance(node.message, Message) else (), damage)
@@ -278,10 +278,10 @@ def _unknown_parts(turns: Iterable[Turn]) -> tuple[str, ...]:
         for message in turn.answer.messages if turn.answer else ():
             if id(message.parts) not in seen:
                 _note_unknown(message.parts, damage)
-    return damage.told()
+    return damage.as_lines()
 
 
-def _note_unknown(parts: Sequence[Part], damage: Damage) -> None:
+def _note_unknown(parts: Sequence[Part], damage: ImportDamage) -> None:
     for part in parts:
         if isinstance(part, ToolResultIR):
             _note_unknown(part.content, damage)
@@ -290,21 +290,21 @@ def _note_unknown(parts: Sequence[Part], damage: Damage) -> None:
 
 
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
-    """The body of an answer, and what of it the protocol cannot say."""
+    """Body of a response, and losses in it."""
     from workbench.convert.fit import fit_response
     from workbench.convert.normal import NormalResponse
 
     if not answer.error:
-        fitted = fit_response(NormalResponse(answer), relaxed(adapter, proved_reasoning=frozenset()))
-        return dumps(adapter.write_response(fitted.normal)), told(fitted.losses)
-    fitted = fit_response(NormalResponse(replace(answer, messages=())), relaxed(adapter))
-    return dumps(adapter.write_response(fitted.normal)), told(fitted.losses)
+        fitted = fit_response(NormalResponse(answer), relax_requirements(adapter, proved_reasoning=frozenset()))
+        return dumps(adapter.write_response(fitted.normal)), loss_texts(fitted.losses)
+    fitted = fit_response(NormalResponse(replace(answer, messages=())), relax_requirements(adapter))
+    return dumps(adapter.write_response(fitted.normal)), loss_texts(fitted.losses)
 
 
 def answer_of(
     protocol: str, parts: Iterable[Part], *, model: str | None = None, error: str = "", **fields: JsonValue
 ) -> ModelResponse:
-    """An answer of one choice, or the error in its place."""
+    """A response with one choice, or with an error instead."""
     said = (Message("assistant", tuple(parts)),)
     return ModelResponse(
         protocol,
@@ -315,7 +315,7 @@ def answer_of(
     )
 
 
-def rebuilt(
+def reconstructed_exchange(
     id: str,
     *,
     lacks: Sequence[str],
@@ -326,7 +326,7 @@ def rebuilt(
     state: State = State.COMPLETE,
     meta: Mapping[str, JsonValue] = NOTHING,
 ) -> Exchange:
-    """An exchange without its sides, labelled as what it is. ``lacks``: what the transcript does not hold."""
+    """An exchange without its sides, labelled as reconstructed. ``lacks``: data that the transcript does not have."""
     words = f"{', '.join(lacks[:-1])} or {lacks[-1]}" if len(lacks) > 1 else lacks[0]
     return Exchange(
         id,
@@ -340,11 +340,11 @@ def rebuilt(
     )
 
 
-def with_unique_ids(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """Turns whose ids differ: what a file repeats is numbered."""
+def with_unique_ids(turns: Iterable[TranscriptTurn]) -> tuple[TranscriptTurn, ...]:
+    """Turns with distinct ids: repeated ids are numbered."""
     seen: set[str] = set()
     numbers: dict[str, int] = {}
-    made: list[Turn] = []
+    made: list[TranscriptTurn] = []
     for turn in turns:
         id = turn.like.id or "?"
         while id in seen:
@@ -355,7 +355,7 @@ def with_unique_ids(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     return tuple(made)
 
 
-def _now(held: Held) -> bytes:
+def _now(held: LazyBody) -> bytes:
     return held if isinstance(held, bytes) else held()
 
 

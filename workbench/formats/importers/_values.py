@@ -1,4 +1,4 @@
-"""Values of files that anybody may have written: read by type, with nothing of another type let through."""
+"""Reads values of untrusted files by type; values of another type become empty."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from workbench.ir import JsonValue, Media, Opaque, Part, Text
 
 
 def text(value: JsonValue) -> str:
-    """A string, "" for anything else."""
+    """A string; empty for other types."""
     return value if isinstance(value, str) else ""
 
 
 def mapping(value: JsonValue) -> dict[str, JsonValue]:
-    """An object, an empty one for anything else."""
+    """An object; empty for other types."""
     return value if isinstance(value, dict) else {}
 
 
-def listed(value: JsonValue) -> list[JsonValue]:
-    """A list, an empty one for anything else."""
+def as_list(value: JsonValue) -> list[JsonValue]:
+    """A list; empty for other types."""
     return value if isinstance(value, list) else []
 
 
 def mappings(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
     """The objects of a list."""
-    return (entry for entry in listed(value) if isinstance(entry, dict))
+    return (entry for entry in as_list(value) if isinstance(entry, dict))
 
 
 def count(value: JsonValue) -> int | None:
-    """A number of tokens, None where it is none."""
+    """A token count; None for other values."""
     return int(value) if isinstance(value, int | float) and type(value) is not bool and 0 <= value < 2**53 else None
 
 
 def rest(value: dict[str, JsonValue], *known: str) -> dict[str, JsonValue]:
-    """What is left of an object without the keys that were understood."""
+    """An object without the keys that were read."""
     return {k: v for k, v in value.items() if k not in known and v is not None}
 
 
 def content_parts(content: JsonValue) -> tuple[Part, ...]:
-    """Content as most clients keep it: a string, or a list of strings, texts and images; the rest as it is."""
+    """Content as most clients store it: a string, or a list of strings, texts and images; other parts unchanged."""
     if isinstance(content, str):
         return (Text(content),) if content else ()
     if isinstance(content, dict):
         return (_part(content),)
-    return tuple(Text(c) if isinstance(c, str) else _part(c) for c in listed(content) if isinstance(c, dict | str))
+    return tuple(Text(c) if isinstance(c, str) else _part(c) for c in as_list(content) if isinstance(c, dict | str))
 
 
 def _part(block: dict[str, JsonValue]) -> Part:

@@ -1,4 +1,4 @@
-"""ATIF trajectories (``trajectory.json``): an exchange for each step of the agent."""
+"""Importer for ATIF trajectories (``trajectory.json``): one exchange per agent step."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import re
 from collections.abc import Iterator
 
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of, reasoning
-from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
+from workbench.formats.importers._transcript import (
+    SharedHistory,
+    TranscriptSession,
+    TranscriptTurn,
+    answer_of,
+    extend_history,
+    reconstructed_exchange,
+)
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Message, Part, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.wire.exchange import Exchange, State
@@ -23,24 +30,24 @@ _SENT = ("source", "message", "reasoning_content", "tool_calls", "observation", 
 
 
 def sniff(head: bytes) -> float:
-    """A document that begins with the version of its schema."""
+    """A document that starts with its schema version."""
     return 0.95 if _START.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each step of the agent, and one for results that follow. Raises UnreadableInput: no step."""
+    """One exchange per agent step, and one for final results. Raises UnreadableInput if there is no step."""
     value = mapping(loads(data))
-    damage = Damage()
+    damage = ImportDamage()
     turns = list(_Trajectory(value, damage).turns())
     if not turns:
-        raise damage.refuse("no step in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("the trajectory has no step")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
 class _Trajectory:
-    """A document, and where its conversation stands."""
+    """A document and the state of its conversation."""
 
-    def __init__(self, value: dict[str, JsonValue], damage: Damage) -> None:
+    def __init__(self, value: dict[str, JsonValue], damage: ImportDamage) -> None:
         self.damage = damage
         self.steps = list(damage.objects(value.get("steps"), "a step"))
         self.about = rest(value, "steps")
@@ -49,14 +56,14 @@ class _Trajectory:
         self.client = " ".join(t for t in (text(agent.get("name")), text(agent.get("version"))) if t) or "ATIF"
         self.model = text(agent.get("model_name"))
         self.system: tuple[Part, ...] = ()
-        self.heard: Heard | None = None
+        self.heard: SharedHistory | None = None
         self.asked = False
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Iterator[TranscriptTurn]:
         kept: dict[str, JsonValue] = {"trajectory": self.about}
         for number, step in enumerate(self.steps, 1):
             if step.get("source") == "agent":
-                yield self._answered(step, number, kept)
+                yield self._answered_turn(step, number, kept)
                 kept = {}
                 continue
             if step.get("source") not in ("system", "user"):
@@ -67,15 +74,17 @@ class _Trajectory:
                 self.system += said
             else:
                 role = "system" if step.get("source") == "system" else "user"
-                self.heard, self.asked = hear(self.heard, Message(role, said)), bool(said) or self.asked
+                self.heard, self.asked = extend_history(self.heard, Message(role, said)), bool(said) or self.asked
             held = rest(step, *_SENT, "step_id")
             kept |= {f"step {number}": held} if held else {}
         if self.asked:
-            note = "the trajectory ends here: what the next request would say"
-            like = rebuilt("end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=kept)
+            note = "the trajectory ends here: the next request, not sent"
+            like = reconstructed_exchange(
+                "end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=kept
+            )
             yield self._turn(like, self.model)
 
-    def _answered(self, step: dict[str, JsonValue], number: int, kept: dict[str, JsonValue]) -> Turn:
+    def _answered_turn(self, step: dict[str, JsonValue], number: int, kept: dict[str, JsonValue]) -> TranscriptTurn:
         model = text(step.get("model_name")) or self.model
         protocol = _protocol(model)
         calls = [
@@ -83,7 +92,7 @@ class _Trajectory:
         ]
         thought = text(step.get("reasoning_content"))
         parts = (*((reasoning(protocol, thought),) if thought else ()), *content_parts(step.get("message")), *calls)
-        like = rebuilt(
+        like = reconstructed_exchange(
             f"step {number}",
             lacks=LACKS,
             started_at=epoch(step.get("timestamp")),
@@ -94,19 +103,21 @@ class _Trajectory:
             protocol, parts, model=model or None, stop="tool_calls" if calls else "stop", usage=_usage(step)
         )
         turn = self._turn(like, model)
-        self.heard = hear(self.heard, Message("assistant", parts))
+        self.heard = extend_history(self.heard, Message("assistant", parts))
         results = list(_results(step, calls, self.damage))
         for result in results:
-            self.heard = hear(self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,)))
+            self.heard = extend_history(
+                self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,))
+            )
         self.asked = bool(results)
-        return Turn(like, protocol, turn.heard, turn.model, turn.system, turn.tools, answer=answer)
+        return TranscriptTurn(like, protocol, turn.history, turn.model, turn.system, turn.tools, answer=answer)
 
-    def _turn(self, like: Exchange, model: str) -> Turn:
-        return Turn(like, _protocol(model), self.heard, model or None, system=self.system, tools=self.tools)
+    def _turn(self, like: Exchange, model: str) -> TranscriptTurn:
+        return TranscriptTurn(like, _protocol(model), self.heard, model or None, system=self.system, tools=self.tools)
 
 
 def _protocol(model: str) -> str:
-    """By the provider in the model's name ("anthropic/claude-…"), else by the name."""
+    """Protocol by the provider in the model's name ("anthropic/claude-…"), else by the name."""
     provider, slash, name = model.partition("/")
     return protocol_of(provider if slash else "", name or provider)
 
@@ -122,8 +133,8 @@ def _call(value: dict[str, JsonValue], number: str) -> ToolCallIR:
     return ToolCallIR(id, name, value.get("arguments"), "function")
 
 
-def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: Damage) -> Iterator[Part]:
-    """Results of a step; one that names no call belongs to the only one, else it is told as a message."""
+def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: ImportDamage) -> Iterator[Part]:
+    """Results of a step; one without call id belongs to the only call, else it becomes a message."""
     for held in damage.objects(mapping(step.get("observation")).get("results"), "a result"):
         id = text(held.get("source_call_id")) or (calls[0].id if len(calls) == 1 else None)
         content = content_parts(held.get("content"))
@@ -134,7 +145,7 @@ def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: Damage
 
 
 def _usage(step: dict[str, JsonValue]) -> Usage | None:
-    """Prompt tokens count in those that were cached."""
+    """Token counts; prompt tokens include cached ones."""
     held = mapping(step.get("metrics"))
     asked, said, cached = (count(held.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens"))
     if asked is None and said is None:

@@ -1,12 +1,12 @@
-"""One JSON body by itself: a request or an answer, as somebody copied it out of a log."""
+"""Importer for one JSON body: a request or a response copied from a log."""
 
 from __future__ import annotations
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._bare import body_only
 from workbench.formats.importers._json_head import is_json, is_written_call
 from workbench.formats.importers._records import is_record
 from workbench.formats.importers._sides import EVENT, side_of
+from workbench.formats.importers._single_body import body_only
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
 
@@ -15,7 +15,7 @@ TITLE = "JSON body"
 
 
 def sniff(head: bytes) -> float:
-    """JSON, less so when it begins like a tool call that a model wrote as text."""
+    """JSON; a lower score if it starts like a tool call that a model wrote as text."""
     if not is_json(head):
         return 0.0
     return 0.4 if is_written_call(head) else 0.6
@@ -25,12 +25,12 @@ def read(data: bytes, name: str) -> MemorySession:
     """One exchange with one side. Raises WireError, UnreadableInput."""
     value = loads(data)
     if is_record(value):
-        raise UnreadableInput("a record of a request and its answer, not a body")
+        raise UnreadableInput("a record of a request and its response, not a body")
     side = side_of(value)
     if side == EVENT:
         raise UnreadableInput("one event of a stream, not a whole body")
     if side is None and isinstance(value, list):
         raise UnreadableInput("a JSON array, not a body")
     if side is None:
-        raise UnreadableInput("JSON, but neither a request nor an answer of a model API")
+        raise UnreadableInput("JSON, but neither a request nor a response of a model API")
     return MemorySession(name, (body_only(1, side, data, value),), format=TITLE)

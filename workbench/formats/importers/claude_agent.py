@@ -1,7 +1,7 @@
-"""What Claude Code and the Claude Agent SDK say to each other (``--output-format stream-json``), as exchanges.
+"""Importer for messages between Claude Code and the Claude Agent SDK (``--output-format stream-json``).
 
-One message a line, or recorded as a list in JSON or YAML, each by itself or under a key beside its direction
-(``{"direction": "recv", "message": {…}}``). Facts: Claude Agent SDK docs, "SDKMessage" and "Control protocol".
+One message a line, or a list in JSON or YAML; each alone or under a key next to its direction (``{"direction": "recv",
+"message": {…}}``). Facts: Claude Agent SDK docs, "SDKMessage" and "Control protocol".
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from workbench.config import safeyaml
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
 from workbench.formats.importers._json_head import is_json
-from workbench.formats.importers._lines import Damage, first_objects, objects
-from workbench.formats.importers._rebuilt import RebuiltSession
+from workbench.formats.importers._lines import ImportDamage, first_objects, objects
+from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
@@ -32,50 +32,50 @@ _SESSION = re.compile(rb'["\']?session_id["\']?\s*:')
 
 
 def sniff(head: bytes) -> float:
-    """Messages with the mark of the SDK, one a line or in a list."""
+    """Messages with the SDK's marks, one a line or in a list."""
     first = first_objects(head)
     if len(first) > 1 or any(_is_message(value) for value in first):
         return 0.93 if 2 * sum(_is_message(value) for value in first) > len(first) else 0.0
     return 0.92 if all(pattern.search(head) for pattern in (_TYPE, _MARK, _SESSION)) else 0.0
 
 
-def read(data: bytes, name: str) -> RebuiltSession:
-    """One exchange for each model turn, sub-agents included.
+def read(data: bytes, name: str) -> MessagesSession:
+    """One exchange per model turn, sub-agents included.
 
     Raises:
-        UnreadableInput: no message of a conversation is in it.
+        UnreadableInput: no message of a conversation.
         WireError: a container that is neither JSON nor YAML.
     """
-    damage = Damage()
-    turns = turns_of(list(entries_of(_linked(_messages(data, name, damage)), damage)), damage)
+    damage = ImportDamage()
+    turns = turns_of(list(entries_of(_with_threads(_messages(data, name, damage)), damage)), damage)
     if not turns:
-        raise damage.refuse("no message of a conversation in it")
-    return RebuiltSession(name, turns, url=URL, damage=damage.told(), title=TITLE)
+        raise damage.refuse("no message of a conversation")
+    return MessagesSession(name, turns, url=URL, damage=damage.as_lines(), title=TITLE)
 
 
-def _messages(data: bytes, name: str, damage: Damage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
-    """(position, message) of every message, without what they are wrapped in."""
+def _messages(data: bytes, name: str, damage: ImportDamage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
+    """(position, message) of every message, without its wrapper."""
     if any(_is_message(value) for value in first_objects(data)):
         held: Iterable[tuple[int, JsonValue]] = ((line.number, line.value) for line in objects(data, damage))
     else:
         values = [loads(data)] if is_json(data) else safeyaml.load_all(data, name=name)
-        held = enumerate((item for value in values for item in _listed(value)), 1)
+        held = enumerate((item for value in values for item in _message_list(value)), 1)
     for position, value in held:
         message = _inside(value)
         if message is None:
-            damage.add(f"message {position}: no message of the SDK")
+            damage.add(f"message {position}: not a message of the SDK")
         elif message.get("type") not in _CONTROL:
             yield position, message
 
 
-def _listed(value: JsonValue) -> list[JsonValue]:
-    """The list of messages that a document is or has."""
+def _message_list(value: JsonValue) -> list[JsonValue]:
+    """The list of messages that a document is or contains."""
     lists = [value, *mapping(value).values()]
     return next((one for one in lists if isinstance(one, list) and any(_inside(item) for item in one)), [])
 
 
 def _inside(value: JsonValue) -> dict[str, JsonValue] | None:
-    """A message, or the one that a mapping holds."""
+    """A message, or the message that a mapping contains."""
     if not isinstance(value, dict):
         return None
     if _is_message(value):
@@ -90,10 +90,10 @@ def _is_message(value: dict[str, JsonValue]) -> bool:
     return kind in _CONTROL or (kind in _KINDS and ("session_id" in value or "parent_tool_use_id" in value))
 
 
-def _linked(messages: Iterable[tuple[int, dict[str, JsonValue]]]) -> Iterator[tuple[int, JsonValue]]:
-    """Messages with the names that a session file has for their thread: the SDK says the session at its beginning.
+def _with_threads(messages: Iterable[tuple[int, dict[str, JsonValue]]]) -> Iterator[tuple[int, JsonValue]]:
+    """Messages with the thread names of a session file: the SDK names the session at its start only.
 
-    What is sent before the first answer has a session of its own name there.
+    Content sent before the first response belongs to a session with a name of its own.
     """
     held = list(messages)
     session = next((m.get("session_id") for _, m in held if _is_start(m)), "")

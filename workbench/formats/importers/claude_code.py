@@ -1,4 +1,4 @@
-"""Claude Code sessions (``~/.claude/projects/…/*.jsonl``, or a web session's ``{"loglines": […]}``), as exchanges."""
+"""Importer for Claude Code sessions: ``~/.claude/projects/…/*.jsonl``, or a web session's ``{"loglines": […]}``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
-from workbench.formats.importers._lines import Damage, first_objects, objects
-from workbench.formats.importers._rebuilt import RebuiltSession
+from workbench.formats.importers._lines import ImportDamage, first_objects, objects
+from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
@@ -24,7 +24,7 @@ _MARKS = frozenset({"parentUuid", "leafUuid", "messageId", "sessionId"})
 
 
 def sniff(head: bytes) -> float:
-    """Lines with a type and its marks; what a conversation says has a ``message`` with ``content``."""
+    """Lines with a type and its marks; conversation lines have a ``message`` with ``content``."""
     if _LOGLINES.match(head):
         return 0.95
     first = first_objects(head)
@@ -35,21 +35,21 @@ def sniff(head: bytes) -> float:
     return 0.95 if 2 * len(known) > len(first) and not foreign else 0.0
 
 
-def read(data: bytes, name: str) -> RebuiltSession:
-    """One exchange for each model turn, sub-agents and abandoned branches included.
+def read(data: bytes, name: str) -> MessagesSession:
+    """One exchange per model turn, sub-agents and abandoned branches included.
 
     Raises:
-        UnreadableInput: no line of it belongs to a conversation.
+        UnreadableInput: no line belongs to a conversation.
         WireError: a container that is not JSON.
     """
-    damage = Damage()
+    damage = ImportDamage()
     turns = turns_of(list(entries_of(_values(data, damage), damage)), damage)
     if not turns:
-        raise damage.refuse("no entry of a conversation in it")
-    return RebuiltSession(name, turns, url=URL, damage=damage.told(), title=TITLE)
+        raise damage.refuse("no entry of a conversation")
+    return MessagesSession(name, turns, url=URL, damage=damage.as_lines(), title=TITLE)
 
 
-def _values(data: bytes, damage: Damage) -> Iterable[tuple[int, JsonValue]]:
+def _values(data: bytes, damage: ImportDamage) -> Iterable[tuple[int, JsonValue]]:
     if not _LOGLINES.match(data):
         return ((line.number, line.value) for line in objects(data, damage))
     lines = loads(data)["loglines"]

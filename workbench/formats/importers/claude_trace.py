@@ -1,4 +1,4 @@
-"""claude-trace logs (``.claude-trace/log-*.jsonl``): one HTTP exchange a line, JSON bodies parsed, streams as text."""
+"""Importer for claude-trace logs (``.claude-trace/log-*.jsonl``): one HTTP exchange a line, parsed JSON bodies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from workbench.errors import LocalProtocolError
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, parsed_body, text_bytes, whole
-from workbench.formats.importers._lines import Damage, Line, objects
+from workbench.formats.importers._lines import ImportDamage, Line, objects
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
@@ -18,13 +18,13 @@ _PAIR = re.compile(rb'\A\s*\{\s*"request"\s*:\s*\{\s*"timestamp"\s*:\s*\d')
 
 
 def sniff(head: bytes) -> float:
-    """A first line that begins with a request and its time."""
+    """A first line that starts with a request and its time."""
     return 0.95 if _PAIR.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange a line. Raises UnreadableInput when no line is usable."""
-    damage = Damage()
+    """One exchange a line. Raises UnreadableInput if no line is usable."""
+    damage = ImportDamage()
     exchanges: list[Exchange] = []
     for line in objects(data, damage):
         if not isinstance(line.value.get("request"), dict):
@@ -35,8 +35,8 @@ def read(data: bytes, name: str) -> MemorySession:
         except LocalProtocolError as error:
             damage.add(f"line {line.number}: {error.what}")
     if not exchanges:
-        raise damage.refuse("the log holds no exchange")
-    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+        raise damage.refuse("the log has no exchange")
+    return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
 
 
 def _exchange(number: str, line: Line) -> Exchange:

@@ -1,10 +1,10 @@
-"""One event stream by itself: server-sent events, or the messages of an AWS event stream."""
+"""Importer for one event stream: server-sent events, or AWS event stream messages."""
 
 from __future__ import annotations
 
 import re
 
-from workbench.formats.importers._bare import response_only
+from workbench.formats.importers._single_body import response_only
 from workbench.wire.session import MemorySession
 from workbench.wire.stream import Framing, framing_of
 
@@ -16,12 +16,12 @@ _DATA_LINE = re.compile(rb"(?:\A|[\r\n])(?:data|event):")
 
 
 def sniff(head: bytes) -> float:
-    """It begins with a field or a comment, and has data or a name; or with the prelude of a message."""
+    """Starts with a field or comment and has data or a name; or starts with an AWS message prelude."""
     if framing_of(head) is Framing.AWS:
         return 0.9
     return 0.8 if _FIRST_LINE.match(head) and _DATA_LINE.search(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange whose response is the stream, byte for byte."""
-    return MemorySession(name, (response_only(1, data, "an event stream by itself"),), format=TITLE)
+    """One exchange with the stream as its response, byte for byte."""
+    return MemorySession(name, (response_only(1, data, "an event stream only"),), format=TITLE)

@@ -1,12 +1,12 @@
-"""Gemini CLI response scripts (``*.responses``): answers that stand in for the provider in tests of that program."""
+"""Importer for Gemini CLI response scripts (``*.responses``): canned responses for that program's tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.importers._bare import SYNTHESISED
-from workbench.formats.importers._lines import Damage, Line, first_objects, objects
-from workbench.formats.importers._rebuilt import MADE, NOT_WIRE
+from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
+from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
+from workbench.formats.importers._single_body import SYNTHESISED
 from workbench.formats.importers._values import rest, text
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
@@ -15,12 +15,12 @@ from workbench.wire.session import MemorySession
 
 NAME = "gemini-script"
 TITLE = "Gemini CLI response script"
-_NOTE = "an answer of a response script, which has no requests"
+_NOTE = "from a response script, which has no requests"
 _METHODS = ("generateContent", "generateContentStream", "countTokens", "embedContent")
 
 
 def sniff(head: bytes) -> float:
-    """Lines of a method and its response; a first line may be longer than the head."""
+    """Lines of a method and its response; the first line may be longer than the head."""
     first = first_objects(head)
     if first:
         return 0.95 if all(v.get("method") in _METHODS and "response" in v for v in first) else 0.0
@@ -29,19 +29,19 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange for each line. Raises UnreadableInput: no line holds a response."""
-    damage = Damage()
+    """One exchange a line. Raises UnreadableInput if no line has a response."""
+    damage = ImportDamage()
     exchanges = tuple(_exchanges(objects(data, damage), damage))
     if not exchanges:
-        raise damage.refuse("no response in it")
-    return MemorySession(name, exchanges, damage.told(), format=TITLE, about=MADE)
+        raise damage.refuse("the script has no response")
+    return MemorySession(name, exchanges, damage.as_lines(), format=TITLE, about=RECONSTRUCTED)
 
 
-def _exchanges(lines: Iterator[Line], damage: Damage) -> Iterator[Exchange]:
+def _exchanges(lines: Iterator[Line], damage: ImportDamage) -> Iterator[Exchange]:
     for line in lines:
         held = line.value.get("response")
         if not isinstance(held, dict | list):
-            damage.add(f"line {line.number}: no response in it")
+            damage.add(f"line {line.number}: no response")
             continue
         kept: dict[str, JsonValue] = {
             "method": text(line.value.get("method")),
@@ -53,7 +53,7 @@ def _exchanges(lines: Iterator[Line], damage: Damage) -> Iterator[Exchange]:
             response=_stream(held) if isinstance(held, list) else HttpResponse(body=_body(dumps(held))),
             origin=Origin.RECONSTRUCTED,
             client="gemini-cli",
-            note=f"{_NOTE}; the framing of the stream is synthesised" if is_stream else _NOTE,
+            note=f"{_NOTE}; the framing of the stream is synthetic" if is_stream else _NOTE,
             meta={**kept, **(SYNTHESISED if is_stream else {})},
         )
 

@@ -1,8 +1,8 @@
-"""HAR 1.2: exports of browsers and proxies, and the recordings of Polly.JS.
+"""Importer for HAR 1.2: exports of browsers and proxies, and the recordings of Polly.JS.
 
 Format: http://www.softwareishard.com/blog/har-12-spec/. Chrome adds ``_webSocketMessages`` and ``_error``; an export
-without content leaves ``content.text`` out, which is common for event streams. Our own archives say in ``_workbench``
-what HAR has no field for.
+without content has no ``content.text``, which is common for event streams. Workbench's own archives have in
+``_workbench`` what HAR has no field for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
+from workbench.formats.importers._body_encodings import WAS_CHUNKS, joined_chunks
 from workbench.formats.importers._http import (
     base64_body,
     body_of,
@@ -26,9 +27,8 @@ from workbench.formats.importers._http import (
     whole,
     whole_text,
 )
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._packed import WAS_CHUNKS, joined_chunks
-from workbench.formats.importers._socket_turns import with_turns
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.jsontext import loads
@@ -44,8 +44,8 @@ _YAML_LOG = re.compile(
 _OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 
-class _Answer(NamedTuple):
-    """The response of an entry, how much of it is there, and what is to be said about it."""
+class _HarResponse(NamedTuple):
+    """Response of an entry, its completeness, and a note about it."""
 
     response: HttpResponse | None
     state: State
@@ -53,19 +53,19 @@ class _Answer(NamedTuple):
 
 
 def sniff(head: bytes) -> float:
-    """An object whose first key is ``log``, in JSON or, as Polly.JS may write it, in YAML."""
+    """An object with the first key ``log``, in JSON or, as Polly.JS may write it, in YAML."""
     return 0.95 if _LOG.match(head) or _YAML_LOG.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """Every entry in the order of the file. Raises UnreadableInput, WireError."""
+    """All entries in file order. Raises UnreadableInput, WireError."""
     is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
     value = loads(data) if is_json else safeyaml.load(data, name=name)
     log = value.get("log") if isinstance(value, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
         raise UnreadableInput("no list at /log/entries")
-    damage = Damage()
+    damage = ImportDamage()
     exchanges: list[Exchange] = []
     for number, entry in enumerate(entries):
         if isinstance(entry, dict) and isinstance(entry.get("request"), dict):
@@ -73,9 +73,9 @@ def read(data: bytes, name: str) -> MemorySession:
         else:
             damage.add(f"/log/entries/{number}: no request")
     if not exchanges:
-        raise damage.refuse("the archive holds no entry")
+        raise damage.refuse("the archive has no entry")
     is_ours = any(isinstance(entry, dict) and "_workbench" in entry for entry in entries)
-    return MemorySession(name, tuple(with_turns(exchanges, have_them=is_ours)), damage.told(), format=TITLE)
+    return MemorySession(name, tuple(with_turns(exchanges, have_them=is_ours)), damage.as_lines(), format=TITLE)
 
 
 def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonValue]) -> Exchange:
@@ -94,11 +94,11 @@ def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonV
         frames=frames,
     )
     own = entry.get("_workbench")
-    return _restored(exchange, own, entry.get("response")) if isinstance(own, dict) else exchange
+    return _restore(exchange, own, entry.get("response")) if isinstance(own, dict) else exchange
 
 
-def _restored(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -> Exchange:
-    """An exchange of an archive of ours, as it was."""
+def _restore(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -> Exchange:
+    """An exchange of a Workbench archive with its original fields."""
     sides = own.get("sides")
     has = sides if isinstance(sides, list) else []
     response = _response(answer) if isinstance(answer, dict) and "response" in has else None
@@ -107,10 +107,10 @@ def _restored(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) 
     parent, duration = own.get("parent"), own.get("duration")
     return replace(
         exchange,
-        hop=_said(own, "hop"),
-        branch=_said(own, "branch"),
-        client=_said(own, "client"),
-        note=_said(own, "note"),
+        hop=_own_text(own, "hop"),
+        branch=_own_text(own, "branch"),
+        client=_own_text(own, "client"),
+        note=_own_text(own, "note"),
         request=exchange.request if "request" in has else None,
         response=response,
         state=_member(State, own.get("state"), exchange.state),
@@ -120,7 +120,7 @@ def _restored(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) 
     )
 
 
-def _said(own: dict[str, JsonValue], name: str) -> str:
+def _own_text(own: dict[str, JsonValue], name: str) -> str:
     return whole_text(own.get(name))
 
 
@@ -147,17 +147,17 @@ def _request(plain: dict[str, JsonValue]) -> HttpRequest:
     )
 
 
-def _answer(plain: JsonValue) -> _Answer:
+def _answer(plain: JsonValue) -> _HarResponse:
     if not isinstance(plain, dict):
-        return _Answer(None, State.INCOMPLETE, "the archive holds no response")
+        return _HarResponse(None, State.INCOMPLETE, "the archive has no response")
     status, fault = whole(plain.get("status")), plain.get("_error") or plain.get("_errorMessage")
     if not status:  # what browsers write for a request that was blocked or aborted
-        return _Answer(None, State.ABORTED, f"no answer: {fault}" if isinstance(fault, str) else "no answer came")
+        return _HarResponse(None, State.ABORTED, f"no response: {fault}" if isinstance(fault, str) else "no response")
     content, response = plain.get("content"), _response(plain)
     size = whole(content.get("size")) if isinstance(content, dict) else 0
     if size > 0 and not response.body.raw:
-        return _Answer(response, State.INCOMPLETE, f"the export left out the response body ({size:,} bytes)")
-    return _Answer(response, State.COMPLETE, f"the browser reported: {fault}" if isinstance(fault, str) else "")
+        return _HarResponse(response, State.INCOMPLETE, f"the export left out the response body ({size:,} bytes)")
+    return _HarResponse(response, State.COMPLETE, f"the browser reported: {fault}" if isinstance(fault, str) else "")
 
 
 def _response(plain: dict[str, JsonValue]) -> HttpResponse:
@@ -171,14 +171,14 @@ def _response(plain: dict[str, JsonValue]) -> HttpResponse:
 
 
 def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
-    """``postData`` or ``content``. Their text is decoded already, whatever Content-Encoding says."""
+    """Body of ``postData`` or ``content``. The text is already decoded, whatever Content-Encoding states."""
     if not isinstance(content, dict):
         return Body()
     headers = headers_of(message.get("headers"))
     if "base64" in (content.get("encoding"), content.get("_encoding")):
         return base64_body(content.get("text"), headers)
     if not content.get("text") and content.get("params"):
-        return Body(is_raw=False, note="a form: the export kept its fields and not its bytes")
+        return Body(is_raw=False, note="a form: the export kept its fields, not its bytes")
     chunks = joined_chunks(content.get("text")) if headers.get("content-encoding") else None
     if chunks is not None:
         return replace(body_of(chunks, headers), note=WAS_CHUNKS)

@@ -1,4 +1,4 @@
-"""httprr traces of Go's tests: requests and responses as HTTP/1.1 text, each with its length before it.
+"""Importer for httprr traces of Go tests: HTTP/1.1 text, each message with its length.
 
 Format: ``httprr trace v1``, then for each exchange a line of two lengths, the request and the response
 (golang.org/x/oscar/internal/httprr, "Replay Log Format").
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._http import body_of
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
@@ -27,7 +27,7 @@ _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]{0,200}\r\n")
 
 
-class _Head(NamedTuple):
+class _HeadersAndBody(NamedTuple):
     headers: Headers
     body: Body
 
@@ -38,28 +38,28 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """Every exchange in order. Raises UnreadableInput: there is none."""
-    damage = Damage()
+    """All exchanges in order. Raises UnreadableInput if there are none."""
+    damage = ImportDamage()
     exchanges = tuple(_exchanges(data, damage))
     if not exchanges:
-        raise damage.refuse("the trace holds no exchange")
-    return MemorySession(name, exchanges, damage.told(), format=TITLE)
+        raise damage.refuse("the trace has no exchange")
+    return MemorySession(name, exchanges, damage.as_lines(), format=TITLE)
 
 
-def _exchanges(data: bytes, damage: Damage) -> Iterator[Exchange]:
+def _exchanges(data: bytes, damage: ImportDamage) -> Iterator[Exchange]:
     first = _FIRST.match(data)
     at = first.end() if first else 0
     number = 0
     while at < len(data):
         lengths = _LENGTHS.match(data, at)
         if not lengths:
-            damage.add(f"byte {at:,}: two lengths are expected here; nothing behind it is read")
+            damage.add(f"byte {at:,}: expected a line with two lengths; the rest is not read")
             return
         number += 1
         start, middle = lengths.end(), lengths.end() + int(lengths[1])
         at = middle + int(lengths[2])
         if at > len(data):
-            damage.add(f"exchange {number}: the file ends within it")
+            damage.add(f"exchange {number}: the file ends inside it")
         try:
             yield _exchange(str(number), data[start:middle], data[middle:at], is_whole=at <= len(data))
         except UnreadableInput as error:
@@ -92,20 +92,20 @@ def _exchange(number: str, asked: bytes, answered: bytes, *, is_whole: bool) -> 
     return Exchange(number, request=request, response=response, state=state)
 
 
-def _message(message: bytes, start: int) -> _Head:
-    """Headers and body behind the first line."""
+def _message(message: bytes, start: int) -> _HeadersAndBody:
+    """Headers and body after the first line."""
     end = _HEAD_END.search(message, max(start - 2, 0))
     block = message[start : end.start()] if end else message[start:]
     pairs = (line.partition(":") for line in block.decode("latin-1").splitlines())
     headers = Headers(tuple((name, value.strip()) for name, colon, value in pairs if colon and name))
     body = message[end.end() :] if end else b""
     if "chunked" in (headers.get("transfer-encoding") or "").lower():
-        body = _joined(body)
-    return _Head(headers, body_of(body, headers))
+        body = _remove_chunking(body)
+    return _HeadersAndBody(headers, body_of(body, headers))
 
 
-def _joined(body: bytes) -> bytes:
-    """A body without the framing of chunks; as it is where it has none."""
+def _remove_chunking(body: bytes) -> bytes:
+    """A body without chunk framing; unchanged if it has none."""
     pieces: list[bytes] = []
     at = 0
     while size := _CHUNK.match(body, at):

@@ -1,7 +1,7 @@
-"""Inspect evaluation logs (``.json``, and ``.eval``: a zip archive of the same), an exchange for each model event.
+"""Importer for Inspect evaluation logs (``.json`` or ``.eval``, a zip archive): one exchange per model event.
 
-The bodies of ``call`` are the provider's own, as parsed JSON: they are taken as they are. An event without them, and a
-log without events, is written in the protocol that the model's provider speaks.
+The bodies in ``call`` are the provider's own, as parsed JSON, and are used unchanged. Events without them, and logs
+without events, are written in the protocol of the model's provider.
 """
 
 from __future__ import annotations
@@ -16,18 +16,23 @@ from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._archive import Archive
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._inspect_messages import answer_in, tools_of
-from workbench.formats.importers._inspect_sample import Sample
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._inspect_sample import InspectSample
+from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of
-from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, rebuilt
-from workbench.formats.importers._values import listed, mapping, rest, text
+from workbench.formats.importers._transcript import (
+    SharedHistory,
+    TranscriptSession,
+    TranscriptTurn,
+    reconstructed_exchange,
+)
+from workbench.formats.importers._values import as_list, mapping, rest, text
 from workbench.ir import JsonValue, ModelRequest, Part
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.jsontext import loads
 
 NAME = "inspect-log"
 TITLE = "Inspect evaluation log"
-_VERBATIM = ("headers", "bytes of the wire", "streaming")
+_VERBATIM = ("headers", "original bytes", "streaming")
 _LACKS = ("parameters", "headers", "streaming")
 _LOG = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]{1,20}"\s*,\s*"eval"\s*:\s*\{')
 _MEMBERS = re.compile(rb"header\.json|_journal/|samples/|summaries\.json")
@@ -44,40 +49,40 @@ _TOLD = (
     "store",
     "output",
 )
-"""Keys of a sample that are told by its exchanges, or are the state of the tools."""
+"""Keys of a sample that its exchanges contain, or that are state of the tools."""
 
 
 def sniff(head: bytes) -> float:
-    """A log begins with version, status and eval; an archive with one of the members of a log."""
+    """A log starts with version, status and eval; an archive has a member of a log."""
     if head.startswith(_ZIP):
         return 0.95 if _MEMBERS.search(head) else 0.0
     return 0.95 if _LOG.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each model event of every sample. Raises UnreadableInput: no model was asked in it."""
-    damage = Damage()
-    turns: list[Turn] = []
+    """One exchange per model event of every sample. Raises UnreadableInput if no model was called."""
+    damage = ImportDamage()
+    turns: list[TranscriptTurn] = []
     for where, value, model in _samples(data, damage):
-        sample = Sample(value, damage)
+        sample = InspectSample(value, damage)
         made = list(_turns(sample, where, model))
         turns += made
         if not made and not {"messages", "events", "transcript"} & value.keys():
-            damage.add(f"{where}: no model was asked in it")
+            damage.add(f"{where}: no model was called")
     if not turns:
-        raise damage.refuse("no model was asked in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("no model was called")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _samples(data: bytes, damage: Damage) -> Iterator[tuple[str, dict[str, JsonValue], str]]:
-    """(name, sample, model that is evaluated)."""
+def _samples(data: bytes, damage: ImportDamage) -> Iterator[tuple[str, dict[str, JsonValue], str]]:
+    """Yield (name, sample, evaluated model)."""
     if not data.startswith(_ZIP):
         log = mapping(loads(data))
-        for number, sample in enumerate(listed(log.get("samples")), 1):
+        for number, sample in enumerate(as_list(log.get("samples")), 1):
             if isinstance(sample, dict):
                 yield f"sample {_id(sample, number)}", sample, text(mapping(log.get("eval")).get("model"))
             else:
-                damage.add(f"sample {number}: no object")
+                damage.add(f"sample {number}: not an object")
         return
     archive = Archive(data)
     names = archive.names()
@@ -89,7 +94,7 @@ def _samples(data: bytes, damage: Damage) -> Iterator[tuple[str, dict[str, JsonV
             yield f"sample {_id(sample, number)}", sample, model
 
 
-def _member(archive: Archive, name: str, damage: Damage) -> dict[str, JsonValue]:
+def _member(archive: Archive, name: str, damage: ImportDamage) -> dict[str, JsonValue]:
     try:
         return mapping(loads(archive.read(name)))
     except (WireError, UnreadableInput) as error:
@@ -103,7 +108,7 @@ def _id(sample: dict[str, JsonValue], number: int) -> str:
     return f"{shown} epoch {epoch_}" if isinstance(epoch_, int) and epoch_ != 1 else shown
 
 
-def _turns(sample: Sample, where: str, model: str) -> Iterator[Turn]:
+def _turns(sample: InspectSample, where: str, model: str) -> Iterator[TranscriptTurn]:
     about = rest(sample.value, *_TOLD)
     found = False
     for number, event in enumerate(sample.events(), 1):
@@ -119,9 +124,9 @@ def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -
     kept = rest(event, "input", "input_refs", "tools", "output", "call", "event", "timestamp")
     call = mapping(event.get("call"))
     is_held = isinstance(call.get("request"), dict)
-    words = "the provider's own JSON, of which the parsed form was kept" if is_held else note
+    words = "the provider's own body, kept as parsed JSON" if is_held else note
     error = text(event.get("error"))
-    like = rebuilt(
+    like = reconstructed_exchange(
         id,
         lacks=_VERBATIM if is_held else _LACKS,
         note="; ".join(w for w in (words, f"failed: {error[:200]}" if error else "") if w),
@@ -134,15 +139,15 @@ def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -
     return replace(like, duration=float(time)) if isinstance(time, int | float) and 0 <= time < 1e9 else like
 
 
-def _from_call(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str) -> Turn | None:
-    """The provider's own bodies; None where they were not kept."""
+def _from_call(sample: InspectSample, event: dict[str, JsonValue], like: Exchange, model: str) -> TranscriptTurn | None:
+    """The provider's own bodies; None if they were not kept."""
     call = mapping(event.get("call"))
     request, response = call.get("request"), call.get("response")
     if not isinstance(request, dict):
         return None
     named = text(request.get("model")) or text(event.get("model")) or model
-    protocol = _claimed(request) or _protocol(event, model)
-    return Turn(
+    protocol = _claiming_protocol(request) or _protocol(event, model)
+    return TranscriptTurn(
         like,
         protocol,
         model=named or None,
@@ -152,8 +157,8 @@ def _from_call(sample: Sample, event: dict[str, JsonValue], like: Exchange, mode
     )
 
 
-def _claimed(request: dict[str, JsonValue]) -> str | None:
-    """The protocol whose request this is: its messages may be in the pool, its values in attachments."""
+def _claiming_protocol(request: dict[str, JsonValue]) -> str | None:
+    """Protocol of this request; its messages may be in the pool, its values in attachments."""
     if isinstance(request.get("contents"), list):
         return "gemini"
     claims = sorted(((a.claims_request(request), a.name) for a in protocols.every()), reverse=True)
@@ -165,54 +170,60 @@ def _protocol(event: dict[str, JsonValue], model: str) -> str:
     return protocol_of(provider if slash else "", name or provider)
 
 
-def _from_messages(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str) -> Turn:
+def _from_messages(sample: InspectSample, event: dict[str, JsonValue], like: Exchange, model: str) -> TranscriptTurn:
     protocol = _protocol(event, model)
-    system, heard = sample.heard(sample.input_of(event), protocol)
-    return _written(sample, event, like, model, Turn(like, protocol, heard, system=system))
+    system, heard = sample.history_of(sample.input_of(event), protocol)
+    return _written_turn(sample, event, like, model, TranscriptTurn(like, protocol, heard, system=system))
 
 
-def _written(sample: Sample, event: dict[str, JsonValue], like: Exchange, model: str, turn: Turn) -> Turn:
-    """A turn with the model, tools and answer of an event."""
+def _written_turn(
+    sample: InspectSample, event: dict[str, JsonValue], like: Exchange, model: str, turn: TranscriptTurn
+) -> TranscriptTurn:
+    """A turn with the model, tools and response of an event."""
     named = (text(event.get("model")) or model).partition("/")
     output = mapping(sample.whole(mapping(event.get("output"))))
     for _ in list(sample.damage.objects(output.get("choices"), "a choice"))[1:]:
-        sample.damage.leave_out("a further choice of an answer")
+        sample.damage.leave_out("another choice of a response")
     return replace(
         turn,
         model=named[2] or named[0] or None,
-        tools=tools_of(list(sample.damage.objects(sample.whole(listed(event.get("tools"))), "a tool"))),
+        tools=tools_of(list(sample.damage.objects(sample.whole(as_list(event.get("tools"))), "a tool"))),
         answer=answer_in(output, turn.protocol),
     )
 
 
-def _from_history(sample: Sample, where: str, model: str, about: dict[str, JsonValue]) -> Iterator[Turn]:
-    """A log without events: each answer among the messages, after what is before it, and what was said behind the last.
+def _from_history(
+    sample: InspectSample, where: str, model: str, about: dict[str, JsonValue]
+) -> Iterator[TranscriptTurn]:
+    """Exchanges of a log without events: each response with the messages before it, and the final messages.
 
-    The first exchange has what the log says of the sample.
+    The first exchange has the sample's metadata.
     """
     protocol = _protocol({}, model)
     system: tuple[Part, ...] = ()
-    heard: Heard | None = None
-    answered: Heard | None = None
+    heard: SharedHistory | None = None
+    answered: SharedHistory | None = None
     kept = {"sample": about}
     count = 0
-    for message in listed(sample.value.get("messages")):
+    for message in as_list(sample.value.get("messages")):
         held = mapping(message)
         before = heard
         if held.get("role") == "assistant":
             count += 1
             event: dict[str, JsonValue] = {"output": {"choices": [{"message": held}], "model": held.get("model")}}
-            like = _like(event, f"{where} answer {count}", where, note="the log keeps no events")
-            yield _written(sample, event, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
+            like = _like(event, f"{where} answer {count}", where, note="the log has no events")
+            yield _written_turn(
+                sample, event, _keeping(like, kept), model, TranscriptTurn(like, protocol, heard, system=system)
+            )
             kept = {}
-        system, heard = sample.extended(system, heard, message, protocol)
+        system, heard = sample.extend(system, heard, message, protocol)
         if held.get("role") == "assistant" and heard is not before:
             answered = heard
     if heard is not answered:
-        like = _like(
-            {"pending": True}, f"{where} end", where, note="the log ends here: what the next request would say"
+        like = _like({"pending": True}, f"{where} end", where, note="the log ends here: the next request, not sent")
+        yield _written_turn(
+            sample, {}, _keeping(like, kept), model, TranscriptTurn(like, protocol, heard, system=system)
         )
-        yield _written(sample, {}, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
 
 
 def _keeping(like: Exchange, more: dict[str, JsonValue]) -> Exchange:

@@ -1,15 +1,15 @@
-"""JSON Lines of bodies, or of the payloads of one stream (``*.chunks.txt``: the ``data:`` lines without ``data:``)."""
+"""Importer for JSON Lines of bodies, or of stream payloads (``*.chunks.txt``: ``data:`` lines without ``data:``)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from workbench.formats.importers._bare import SYNTHESISED, response_only
-from workbench.formats.importers._lines import Damage, Line, first_objects, objects
-from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, framed, stream_of
-from workbench.formats.importers._records import NEITHER, Finder, exchanges_of, is_record
+from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
+from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, frame_events, stream_of
+from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
 from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, is_unframed_stream, side_of
+from workbench.formats.importers._single_body import SYNTHESISED, response_only
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
@@ -20,7 +20,7 @@ _NEXT_OBJECT = re.compile(rb"\n[ \t]*\{")
 
 
 def sniff(head: bytes) -> float:
-    """Several lines, each an object; a first line that is longer than the head may be one."""
+    """Several lines, each an object; a first line longer than the head may be one."""
     if not head.lstrip().startswith(b"{"):
         return 0.0
     if first_objects(head):
@@ -29,13 +29,13 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange for a stream, else one for each line. Raises UnreadableInput when no line is usable."""
-    damage = Damage()
+    """One exchange for a stream, else one per line. Raises UnreadableInput if no line is usable."""
+    damage = ImportDamage()
     lines = list(objects(data, damage))
     if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
-        exchanges = [response_only(1, data, "a stream of JSON lines by itself", content_type=NDJSON)]
+        exchanges = [response_only(1, data, "a stream of JSON lines only", content_type=NDJSON)]
     elif _is_stream(lines):
-        framing = b"".join(framed((line.value, line.raw) for line in lines))
+        framing = b"".join(frame_events((line.value, line.raw) for line in lines))
         exchanges = [response_only(1, framing, SYNTHESISED_NOTE, meta=SYNTHESISED)]
     elif stream := stream_of([line.value for line in lines]):
         kind = stream.content_type
@@ -43,8 +43,8 @@ def read(data: bytes, name: str) -> MemorySession:
     else:
         exchanges = _bodies(lines, damage)
     if not exchanges:
-        raise damage.refuse("no line is a request, an answer or a stream event of a model API")
-    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+        raise damage.refuse("no line is a request, a response or a stream event of a model API")
+    return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
 
 
 def _is_stream(lines: Sequence[Line]) -> bool:
@@ -54,8 +54,8 @@ def _is_stream(lines: Sequence[Line]) -> bool:
     return len(lines) > 1 and len(answers) == 1  # Gemini: a chunk has the shape of a whole answer
 
 
-def _bodies(lines: Sequence[Line], damage: Damage) -> list[Exchange]:
-    finder = Finder(damage)
+def _bodies(lines: Sequence[Line], damage: ImportDamage) -> list[Exchange]:
+    finder = RecordFinder(damage)
     for line in lines:
         count = len(finder.found)
         side = None if is_record(line.value) else side_of(line.value)

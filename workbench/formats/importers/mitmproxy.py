@@ -1,8 +1,7 @@
-"""mitmproxy flow files: HTTP as it was seen, one tnetstring for each flow.
+"""Importer for mitmproxy flow files: HTTP as seen by the proxy, one tnetstring per flow.
 
-Facts: ``mitmproxy/io`` and ``mitmproxy/http.py`` of the project, formats 5 to 21: names of the fields have not changed,
-WebSocket messages have moved from flows of their own into those of their handshakes. Times of the pieces of a stream
-are not kept.
+Facts: ``mitmproxy/io`` and ``mitmproxy/http.py`` of the project, formats 5 to 21: field names have not changed;
+WebSocket messages moved from their own flows into those of their handshakes. Chunk times of streams are not kept.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import replace
 from workbench.errors import WireError
 from workbench.formats.importers import _tnetstring
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._socket_turns import with_turns
-from workbench.formats.importers._values import listed, mapping, rest
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._values import as_list, mapping, rest
+from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.session import MemorySession
@@ -30,34 +29,34 @@ _FLOW = re.compile(
 _OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 _PORTS = {"http": 80, "https": 443}
 _CERTIFICATES = ("certificate_list", "mitmcert", "cert", "clientcert", "sslkeylogfile")
-_NOT_KEPT = "mitmproxy did not keep this body: it was streamed through"
+_NOT_KEPT = "mitmproxy did not keep this body: it was streamed"
 
 
 def sniff(head: bytes) -> float:
-    """A dictionary that begins with a key of flows."""
+    """A dictionary that starts with a key of flows."""
     return 0.95 if _FLOW.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange for each flow of HTTP. Raises UnreadableInput: there is none."""
-    damage = Damage()
+    """One exchange per HTTP flow. Raises UnreadableInput if there are none."""
+    damage = ImportDamage()
     exchanges: dict[str, Exchange] = {}
     for number, flow in _flows(data, damage):
         made = _exchange(number, flow)
         if made is None:
             kind = header_text(flow.get("type"))[:40]
-            damage.add(f"flow {number}: of type {kind!r}, which is not shown")
+            damage.add(f"flow {number}: flow type {kind!r} is not supported")
         elif made.id in exchanges:
             exchanges[f"{made.id} ({number})"] = replace(made, id=f"{made.id} ({number})")
         else:
             exchanges[made.id] = made
     if not exchanges:
-        raise damage.refuse("no flow of HTTP in it")
-    return MemorySession(name, tuple(with_turns(exchanges.values())), damage.told(), format=TITLE)
+        raise damage.refuse("no HTTP flow")
+    return MemorySession(name, tuple(with_turns(exchanges.values())), damage.as_lines(), format=TITLE)
 
 
-def _flows(data: bytes, damage: Damage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
-    """What is whole: behind a fault nobody knows where the next flow begins."""
+def _flows(data: bytes, damage: ImportDamage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
+    """Yield complete flows; after a fault the start of the next flow is unknown."""
     at = number = 0
     while at < len(data):
         if data[at : at + 1].isspace():
@@ -144,7 +143,7 @@ def _body(held: dict[str, JsonValue], headers: Headers) -> Body:
 
 def _frames(messages: JsonValue, started: float | None) -> Iterator[Frame]:
     """Messages as lists of type, direction, content and time."""
-    for message in listed(messages):
+    for message in as_list(messages):
         if not isinstance(message, list) or len(message) < 3:
             continue
         content = message[2].encode("utf-8", "surrogateescape") if isinstance(message[2], str) else message[2]

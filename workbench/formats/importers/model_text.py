@@ -1,9 +1,9 @@
-"""Text that a model wrote, by itself: what is no other format."""
+"""Importer for plain text that a model wrote; the last resort."""
 
 from __future__ import annotations
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._bare import response_only
+from workbench.formats.importers._single_body import response_only
 from workbench.wire.session import MemorySession
 
 NAME = "model-text"
@@ -11,12 +11,12 @@ TITLE = "model text"
 
 
 def sniff(head: bytes) -> float:
-    """A last resort: anything that is not binary."""
+    """Lowest score for anything that is not binary."""
     return 0.0 if b"\0" in head else 0.05
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange whose response is the text. Raises UnreadableInput when it is not UTF-8."""
+    """One exchange with the text as its response. Raises UnreadableInput if it is not UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

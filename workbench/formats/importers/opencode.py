@@ -1,6 +1,6 @@
-"""OpenCode exports (``opencode export``), and the same as messages with their parts: an exchange for each answer.
+"""Importer for OpenCode exports (``opencode export``), also as messages with parts: one exchange per response.
 
-One answer of the model lies between ``step-start`` and ``step-finish``; a tool part is a call and its result.
+A model response is between ``step-start`` and ``step-finish``; a tool part is a call and its result.
 """
 
 from __future__ import annotations
@@ -10,9 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage
+from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of, reasoning
-from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
+from workbench.formats.importers._transcript import (
+    SharedHistory,
+    TranscriptSession,
+    TranscriptTurn,
+    answer_of,
+    extend_history,
+    reconstructed_exchange,
+)
 from workbench.formats.importers._values import count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.wire.exchange import State
@@ -32,66 +39,70 @@ _PARTS = frozenset(
     {"text", "file", "reasoning", "tool", "step-start", "step-finish", "snapshot", "patch", "agent", "subtask"}
     | {"retry", "compaction"}
 )
-"""Parts that are sent, mark a step, or are the client's own."""
+"""Part types that are sent, mark a step, or are the client's own."""
 
 
 def sniff(head: bytes) -> float:
-    """A session, and its messages."""
+    """A session and its messages."""
     return 0.95 if _START.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each step, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
+    """One exchange per step, and one for the next request. Raises UnreadableInput if there is no message."""
     value = mapping(loads(data))
-    damage = Damage()
+    damage = ImportDamage()
     turns = list(_turns(value, damage))
     if not turns:
-        raise damage.refuse("no message in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("the export has no message")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
 @dataclass(slots=True)
-class _Step:
-    """Parts of one answer."""
+class _OpenCodeStep:
+    """Parts of one response."""
 
     parts: list[dict[str, JsonValue]] = field(default_factory=list)
     finish: dict[str, JsonValue] = field(default_factory=dict)
 
 
-def _turns(value: dict[str, JsonValue], damage: Damage) -> Iterator[Turn]:
+def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[TranscriptTurn]:
     session = mapping(value.get("info"))
     kept: dict[str, JsonValue] = {"session": session} if session else {}
-    heard: Heard | None = None
+    heard: SharedHistory | None = None
     model, protocol, is_asking = "", "openai-chat", False
     for number, message in enumerate(damage.objects(value.get("messages"), "a message"), 1):
         info = mapping(message.get("info"))
         parts = list(damage.objects(message.get("parts"), "a part"))
         _note_unknown(info, parts, damage)
         if info.get("role") != "assistant":
-            said = tuple(_told(parts))
-            heard, is_asking = hear(heard, Message("user", said)), is_asking or bool(said)
+            said = tuple(_user_parts(parts))
+            heard, is_asking = extend_history(heard, Message("user", said)), is_asking or bool(said)
             kept |= {f"message {number}": rest(info, "role")} if rest(info, "role") else {}
             continue
         if info.get("summary") is True:  # the answer to a request for a summary starts the history anew
             heard = None
         model, protocol = text(info.get("modelID")), _protocol(info)
         for n, step in enumerate(_steps(parts), 1):
-            yield _answered(info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", heard, session, kept)
+            yield _answered_turn(
+                info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", heard, session, kept
+            )
             kept = {}
-            heard = hear(heard, Message("assistant", tuple(_said(step, protocol))))
+            heard = extend_history(heard, Message("assistant", tuple(_model_parts(step, protocol))))
             results = list(_results(step))
             for result in results:
-                heard = hear(heard, Message("tool", (result,)))
+                heard = extend_history(heard, Message("tool", (result,)))
             is_asking = bool(results)
     if is_asking:
-        note = "the session ends here: what the next request would say"
-        like = rebuilt("end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=kept)
-        yield Turn(like, protocol, heard, model or None)
+        note = "the session ends here: the next request, not sent"
+        like = reconstructed_exchange(
+            "end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=kept
+        )
+        yield TranscriptTurn(like, protocol, heard, model or None)
 
 
-def _note_unknown(info: dict[str, JsonValue], parts: list[dict[str, JsonValue]], damage: Damage) -> None:
+def _note_unknown(info: dict[str, JsonValue], parts: list[dict[str, JsonValue]], damage: ImportDamage) -> None:
     if info.get("role") not in ("user", "assistant"):
-        damage.leave_out("the role of a message that is neither the user's nor the assistant's")
+        damage.leave_out("a message with a role other than user or assistant")
     for part in parts:
         if text(part.get("type")) not in _PARTS:
             damage.unknown("a part", part.get("type"))
@@ -105,25 +116,25 @@ def _protocol(info: dict[str, JsonValue]) -> str:
     return protocol_of(text(info.get("providerID")), text(info.get("modelID")))
 
 
-def _steps(parts: list[dict[str, JsonValue]]) -> Iterator[_Step]:
-    """Answers of a message; without marks it is one."""
-    step = _Step()
+def _steps(parts: list[dict[str, JsonValue]]) -> Iterator[_OpenCodeStep]:
+    """Responses of a message; one if it has no step marks."""
+    step = _OpenCodeStep()
     for part in parts:
         if part.get("type") == "step-start" and step.parts:
             yield step
-            step = _Step()
+            step = _OpenCodeStep()
         elif part.get("type") == "step-finish":
             step.finish = part
             yield step
-            step = _Step()
+            step = _OpenCodeStep()
         elif part.get("type") in ("text", "reasoning", "tool"):
             step.parts.append(part)
     if step.parts:
         yield step
 
 
-def _told(parts: list[dict[str, JsonValue]]) -> Iterator[Part]:
-    """What a user's message says, files included."""
+def _user_parts(parts: list[dict[str, JsonValue]]) -> Iterator[Part]:
+    """Content of a user message, files included."""
     for part in parts:
         if part.get("type") == "text" and text(part.get("text")) and part.get("ignored") is not True:
             yield Text(text(part["text"]))
@@ -134,7 +145,7 @@ def _told(parts: list[dict[str, JsonValue]]) -> Iterator[Part]:
 
 
 def _file(part: dict[str, JsonValue]) -> Media | None:
-    """A file; text files stand as text beside it already, and one without an address is none."""
+    """A file part; None for text files, which are in a text part already, and for files without an address."""
     kind, url = text(part.get("mime")), text(part.get("url"))
     if not url or kind in ("text/plain", "application/x-directory"):
         return None
@@ -144,7 +155,7 @@ def _file(part: dict[str, JsonValue]) -> Media | None:
     return Media(name, found[1] or kind, data=found[2]) if found else Media(name, kind or None, url=url)
 
 
-def _said(step: _Step, protocol: str) -> Iterator[Part]:
+def _model_parts(step: _OpenCodeStep, protocol: str) -> Iterator[Part]:
     for part in step.parts:
         if part.get("type") == "text":
             yield from (Text(text(part["text"])),) if text(part.get("text")) else ()
@@ -157,13 +168,13 @@ def _said(step: _Step, protocol: str) -> Iterator[Part]:
 
 
 def _signature(metadata: dict[str, JsonValue]) -> str:
-    """The proof of reasoning, under the provider's name."""
+    """Proof of reasoning, stored under the provider's name."""
     names = ("signature", "thoughtSignature", "reasoningEncryptedContent", "redactedData")
     held = (text(mapping(provider).get(n)) for provider in metadata.values() for n in names)
     return next((proof for proof in held if proof), "")
 
 
-def _results(step: _Step) -> Iterator[ToolResultIR]:
+def _results(step: _OpenCodeStep) -> Iterator[ToolResultIR]:
     for part in step.parts:
         if part.get("type") != "tool":
             continue
@@ -181,36 +192,36 @@ def _results(step: _Step) -> Iterator[ToolResultIR]:
         yield ToolResultIR(text(part.get("callID")) or None, tuple(content), is_error=is_error, name=name)
 
 
-def _answered(
+def _answered_turn(
     info: dict[str, JsonValue],
-    step: _Step,
+    step: _OpenCodeStep,
     id: str,
-    heard: Heard | None,
+    heard: SharedHistory | None,
     session: dict[str, JsonValue],
     kept: dict[str, JsonValue],
-) -> Turn:
+) -> TranscriptTurn:
     protocol, model = _protocol(info), text(info.get("modelID")) or None
-    parts = tuple(_said(step, protocol))
+    parts = tuple(_model_parts(step, protocol))
     stop = text(step.finish.get("reason")) or text(info.get("finish"))
     error = mapping(info.get("error"))
     beside = [r for part in step.parts if (r := rest(part, "type", "text", "callID", "tool"))]
     note = f"failed: {text(error.get('name')) or 'error'}" if error else ""
-    like = rebuilt(
+    like = reconstructed_exchange(
         id,
         lacks=LACKS,
         note=note,
-        started_at=_created(info),
+        started_at=_created_at(info),
         client=_client(session),
         state=State.ABORTED if error else State.COMPLETE,
         meta={**kept, "message": info, "parts": beside},
     )
     usage = _usage(mapping(step.finish.get("tokens")) or mapping(info.get("tokens")))
     answer = answer_of(protocol, parts, model=model, stop=_STOPS.get(stop), usage=usage)
-    return Turn(like, protocol, heard, model, answer=answer)
+    return TranscriptTurn(like, protocol, heard, model, answer=answer)
 
 
-def _created(info: dict[str, JsonValue]) -> float | None:
-    """Times are milliseconds since the epoch."""
+def _created_at(info: dict[str, JsonValue]) -> float | None:
+    """Creation time in seconds; the file has milliseconds since the epoch."""
     time = count(mapping(info.get("time")).get("created"))
     return None if time is None else epoch(time / 1000)
 

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of models (OTLP in JSON, one document or one a line), an exchange for each call of a model."""
+"""Importer for OpenTelemetry spans of model calls (OTLP JSON, one document or one a line): one exchange per call."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.errors import WireError
-from workbench.formats.importers._lines import Damage, objects
+from workbench.formats.importers._lines import ImportDamage, objects
 from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
-from workbench.formats.importers._otlp import Attributes, Span, first, spans_of, structured
+from workbench.formats.importers._otlp import Attributes, OtelSpan, first, parse_structured, spans_of
 from workbench.formats.importers._providers import protocol_of
-from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
-from workbench.formats.importers._values import count, listed, mapping, text
+from workbench.formats.importers._transcript import (
+    SharedHistory,
+    TranscriptSession,
+    TranscriptTurn,
+    answer_of,
+    extend_history,
+    reconstructed_exchange,
+)
+from workbench.formats.importers._values import as_list, count, mapping, text
 from workbench.ir import JsonValue, ModelResponse, Usage
 from workbench.wire.exchange import State
 from workbench.wire.jsontext import loads
 
 NAME = "otel"
 TITLE = "OpenTelemetry spans"
-LACKS = ("headers", "streaming", "bytes of the wire")
+LACKS = ("headers", "streaming", "original bytes")
 
 _START = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:\s*\[')
 _OPERATIONS = ("chat", "completion", "text_completion", "generate_content")
@@ -36,7 +43,7 @@ _STOPS = {
     "content_filter": "filter",
 }
 _PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty", "seed")
-_NO_CONTENT = "the span does not hold the messages: capturing content was off"
+_NO_CONTENT = "the span has no messages: content capture was off"
 
 
 def sniff(head: bytes) -> float:
@@ -45,15 +52,15 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each span of a model's call. Raises UnreadableInput: there is none."""
-    damage = Damage()
+    """One exchange per model call span. Raises UnreadableInput if there are none."""
+    damage = ImportDamage()
     turns = [_turn(span) for span in spans_of(_documents(data, damage), damage) if _is_model(span.attributes)]
     if not turns:
-        raise damage.refuse("no span of a call of a model in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("no span of a model call")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _documents(data: bytes, damage: Damage) -> Iterable[dict[str, JsonValue]]:
+def _documents(data: bytes, damage: ImportDamage) -> Iterable[dict[str, JsonValue]]:
     try:
         return [mapping(loads(data))]
     except WireError:
@@ -61,7 +68,7 @@ def _documents(data: bytes, damage: Damage) -> Iterable[dict[str, JsonValue]]:
 
 
 def _is_model(held: Attributes) -> bool:
-    """A span says what it is by its operation, its kind, or by having asked a model for something."""
+    """True for a span of a model call, by its operation, its kind, or its request attributes."""
     said = first(held, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind")
     kind = text(said).lower()
     if kind in _OPERATIONS or kind == "llm":
@@ -70,7 +77,7 @@ def _is_model(held: Attributes) -> bool:
     return asks and kind not in _OTHERS
 
 
-def _turn(span: Span) -> Turn:
+def _turn(span: OtelSpan) -> TranscriptTurn:
     held = span.attributes
     model = text(first(held, "gen_ai.request.model", "llm.model_name", "llm.request.model"))
     provider = text(first(held, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "llm.vendor"))
@@ -78,21 +85,21 @@ def _turn(span: Span) -> Turn:
     talk = talk_of(span, protocol)
     is_empty = not talk.asked and talk.answer is None
     notes = (_NO_CONTENT if is_empty else "", f"failed: {span.error[:200]}" if span.error else "")
-    like = rebuilt(
+    like = reconstructed_exchange(
         span.id or "span",
         lacks=("messages", *LACKS) if is_empty else LACKS,
         note="; ".join(note for note in notes if note),
         started_at=span.start,
         client=text(span.resource.get("service.name")),
         state=State.COMPLETE if talk.answer is not None else State.INCOMPLETE,
-        meta={"span": span.about, "attributes": _kept(held), "resource": span.resource},
+        meta={"span": span.about, "attributes": _other_attributes(held), "resource": span.resource},
     )
     if span.start and span.end and span.end >= span.start:
         like = replace(like, duration=span.end - span.start)
-    heard: Heard | None = None
+    heard: SharedHistory | None = None
     for message in talk.asked:
-        heard = hear(heard, message)
-    return Turn(
+        heard = extend_history(heard, message)
+    return TranscriptTurn(
         like,
         protocol,
         heard,
@@ -105,8 +112,8 @@ def _turn(span: Span) -> Turn:
 
 
 def _answer(held: Attributes, talk: Talk, protocol: str, model: str) -> ModelResponse:
-    reasons = structured(first(held, "gen_ai.response.finish_reasons", "llm.response.finish_reason"))
-    reason = talk.finish or text(next(iter(listed(reasons)), reasons))
+    reasons = parse_structured(first(held, "gen_ai.response.finish_reasons", "llm.response.finish_reason"))
+    reason = talk.finish or text(next(iter(as_list(reasons)), reasons))
     return answer_of(
         protocol,
         talk.answer or (),
@@ -118,7 +125,7 @@ def _answer(held: Attributes, talk: Talk, protocol: str, model: str) -> ModelRes
 
 
 def _usage(held: Attributes) -> Usage | None:
-    """Input counts in what was read from a cache, as the conventions have it."""
+    """Token counts; input includes cache reads, by the conventions."""
     asked = count(first(held, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"))
     said = count(
         first(held, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
@@ -130,13 +137,13 @@ def _usage(held: Attributes) -> Usage | None:
 
 
 def _parameters(held: Attributes, protocol: str) -> dict[str, JsonValue]:
-    """Parameters of the request, where the protocol has them at the top of its body."""
+    """Request parameters, for protocols that have them at the top level of the body."""
     if protocol not in ("openai-chat", "anthropic-messages"):
         return {}
     found = {name: held.get(f"gen_ai.request.{name}") for name in _PARAMETERS}
     return {name: value for name, value in found.items() if isinstance(value, int | float)}
 
 
-def _kept(held: Attributes) -> dict[str, JsonValue]:
-    """Attributes that are not told by the exchange."""
+def _other_attributes(held: Attributes) -> dict[str, JsonValue]:
+    """Attributes that the exchange does not contain otherwise."""
     return {k: v for k, v in held.items() if not any(k == m or k.startswith(f"{m}.") for m in MESSAGES)}

@@ -1,14 +1,14 @@
-"""pi sessions (``~/.pi/agent/sessions/…/*.jsonl``), versions 1 to 3, as exchanges in the protocol of each answer."""
+"""Importer for pi sessions (``~/.pi/agent/sessions/…/*.jsonl``), versions 1 to 3."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage, first_objects, objects
-from workbench.formats.importers._pi_messages import STOPS, Answer
-from workbench.formats.importers._pi_tree import Entry, linked
-from workbench.formats.importers._transcript import TranscriptSession, Turn, answer_of, rebuilt
+from workbench.formats.importers._lines import ImportDamage, first_objects, objects
+from workbench.formats.importers._pi_messages import STOPS, PiAnswer
+from workbench.formats.importers._pi_tree import PiEntry, link_entries
+from workbench.formats.importers._transcript import TranscriptSession, TranscriptTurn, answer_of, reconstructed_exchange
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue
 from workbench.wire.exchange import State
@@ -26,24 +26,24 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each answer, abandoned branches included, and one for what would be sent next.
+    """One exchange per response, abandoned branches included, and one for the next request.
 
     Raises:
-        UnreadableInput: nobody says anything in it.
+        UnreadableInput: there is no message.
     """
-    damage = Damage()
-    entries = linked(objects(data, damage), damage)
+    damage = ImportDamage()
+    entries = link_entries(objects(data, damage), damage)
     turns = list(_turns(entries))
     for entry in entries:
         if entry.is_unknown:
             damage.unknown("an entry", entry.value.get("type"))
     if not turns:
-        raise damage.refuse("no message in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("the session has no message")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _turns(entries: list[Entry]) -> Iterator[Turn]:
-    last: dict[int, Answer] = {}
+def _turns(entries: list[PiEntry]) -> Iterator[TranscriptTurn]:
+    last: dict[int, PiAnswer] = {}
     beside: dict[str, JsonValue] = {}
     for entry in entries:
         before = last.get(id(entry.parent)) if entry.parent else None
@@ -51,13 +51,13 @@ def _turns(entries: list[Entry]) -> Iterator[Turn]:
         if answer:
             last[id(entry)] = answer
         if entry.answer:
-            yield _answered(entry, entry.answer, beside)
+            yield _answered_turn(entry, entry.answer, beside)
             beside = {}
             continue
-        held = _beside(entry)
+        held = _unsent_fields(entry)
         if held:
             beside[f"line {entry.number}"] = held
-        if entry.is_told and not entry.children:
+        if entry.is_sent and not entry.children:
             yield _open_end(entry, answer, beside)
             beside = {}
 
@@ -76,22 +76,22 @@ _SENT = (
 )
 
 
-def _beside(entry: Entry) -> JsonValue:
-    """What a line holds that no request says."""
+def _unsent_fields(entry: PiEntry) -> JsonValue:
+    """Fields of a line that no request contains."""
     message = mapping(entry.value.get("message"))
-    if not entry.is_told:
+    if not entry.is_sent:
         return entry.value
     inner = rest(message, *_SENT, "summary")
     outer = rest(entry.value, "type", "id", "parentId", "timestamp", "message", "content", "summary")
     return {**outer, **({"message": inner} if inner else {})}
 
 
-def _answered(entry: Entry, answer: Answer, beside: dict[str, JsonValue]) -> Turn:
-    notes = {"aborted": "aborted: the next request does not have it", "error": "failed"}
+def _answered_turn(entry: PiEntry, answer: PiAnswer, beside: dict[str, JsonValue]) -> TranscriptTurn:
+    notes = {"aborted": "aborted: not part of the next request", "error": "failed"}
     note = notes.get(answer.stop, "") + (f" ({answer.error[:200]})" if answer.error else "")
     failed = answer.stop == "error" and not answer.parts
     meta: dict[str, JsonValue] = {"answer": answer.beside, **({"beside": beside} if beside else {})}
-    like = rebuilt(
+    like = reconstructed_exchange(
         text(entry.value.get("id")) or f"line {entry.number}",
         lacks=LACKS,
         note=note,
@@ -102,7 +102,7 @@ def _answered(entry: Entry, answer: Answer, beside: dict[str, JsonValue]) -> Tur
         meta=meta,
     )
     if answer.stop == "aborted" and not answer.parts:  # nothing had arrived
-        return Turn(like, answer.protocol, entry.before, answer.model or None)
+        return TranscriptTurn(like, answer.protocol, entry.before, answer.model or None)
     said = answer_of(
         answer.protocol,
         answer.parts,
@@ -111,20 +111,22 @@ def _answered(entry: Entry, answer: Answer, beside: dict[str, JsonValue]) -> Tur
         stop=STOPS.get(answer.stop),
         usage=None if answer.is_broken else answer.usage,
     )
-    return Turn(like, answer.protocol, entry.before, answer.model or None, answer=said, status=0 if failed else 200)
+    return TranscriptTurn(
+        like, answer.protocol, entry.before, answer.model or None, answer=said, status=0 if failed else 200
+    )
 
 
-def _open_end(entry: Entry, answer: Answer | None, beside: dict[str, JsonValue]) -> Turn:
-    like = rebuilt(
+def _open_end(entry: PiEntry, answer: PiAnswer | None, beside: dict[str, JsonValue]) -> TranscriptTurn:
+    like = reconstructed_exchange(
         f"after {text(entry.value.get('id')) or f'line {entry.number}'}",
         lacks=LACKS,
-        note="the transcript ends here: what the next request would say",
+        note="the transcript ends here: the next request, not sent",
         started_at=epoch(entry.value.get("timestamp")),
         client="pi",
         branch=entry.branch,
         state=State.INCOMPLETE,
         meta={"beside": beside} if beside else {},
     )
-    return Turn(
+    return TranscriptTurn(
         like, answer.protocol if answer else "openai-chat", entry.after, answer.model or None if answer else None
     )

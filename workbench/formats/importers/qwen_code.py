@@ -1,6 +1,6 @@
-"""Qwen Code chats (``~/.qwen/projects/…/chats/*.jsonl``): Gemini's parts in the envelope of a tree of entries.
+"""Importer for Qwen Code chats (``~/.qwen/projects/…/chats/*.jsonl``): Gemini parts in a tree of entries.
 
-The model behind it usually speaks Chat Completions, so that is what the exchanges are written in.
+The model usually speaks Chat Completions, so the exchanges are written in that protocol.
 """
 
 from __future__ import annotations
@@ -9,9 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import Damage, Line, first_objects, objects
+from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._qwen_parts import message_of, usage_of
-from workbench.formats.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
+from workbench.formats.importers._transcript import (
+    SharedHistory,
+    TranscriptSession,
+    TranscriptTurn,
+    answer_of,
+    extend_history,
+    reconstructed_exchange,
+)
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue, Message, ToolCallIR
 from workbench.wire.exchange import State
@@ -24,18 +31,18 @@ _KNOWN = ("uuid", "parentUuid", "timestamp", "type", "message", "model", "usageM
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the conversation stands after an entry: ``calls`` are those of the last answer."""
+class _QwenPosition:
+    """State of the conversation after an entry; ``calls`` are those of the last response."""
 
     line: Line
-    heard: Heard | None = None
+    heard: SharedHistory | None = None
     calls: tuple[ToolCallIR, ...] = ()
     model: str | None = None
     parent: str | None = None
 
 
 def sniff(head: bytes) -> float:
-    """Entries of a tree whose messages are made of parts."""
+    """Entries of a tree with messages made of parts."""
     first = first_objects(head)
     entries = [v for v in first if "parentUuid" in v and "uuid" in v]
     if any(isinstance(mapping(v.get("message")).get("parts"), list) for v in entries):
@@ -45,40 +52,40 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
-    """One exchange for each answer, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
-    damage = Damage()
+    """One exchange per response, and one for the next request. Raises UnreadableInput if there is no message."""
+    damage = ImportDamage()
     turns = list(_turns(list(objects(data, damage)), damage))
     if not turns:
-        raise damage.refuse("no message in it")
-    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
+        raise damage.refuse("the chat has no message")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _turns(lines: list[Line], damage: Damage) -> Iterator[Turn]:
-    places: dict[str, _Place] = {}
-    last: _Place | None = None
+def _turns(lines: list[Line], damage: ImportDamage) -> Iterator[TranscriptTurn]:
+    places: dict[str, _QwenPosition] = {}
+    last: _QwenPosition | None = None
     kept: dict[str, JsonValue] = {}
     live = _live(lines)
     for line in lines:
         value = line.value
         parent = text(value.get("parentUuid"))
-        before = places.get(parent) or (last if "uuid" not in value or parent else None) or _Place(line)
+        before = places.get(parent) or (last if "uuid" not in value or parent else None) or _QwenPosition(line)
         role, message = message_of(value, line.number, before.calls, damage)
         branch = "" if text(value.get("uuid")) in live or not live else "abandoned"
         here = replace(before, line=line)
         if role == "assistant":
             model = text(value.get("model")) or before.model
-            yield _answered(line, message, before.heard, model, branch, kept)
+            yield _answered_turn(line, message, before.heard, model, branch, kept)
             kept = {}
             calls = tuple(p for p in message.parts if isinstance(p, ToolCallIR))
-            here = _Place(line, hear(before.heard, message), calls, model)
+            here = _QwenPosition(line, extend_history(before.heard, message), calls, model)
         elif message.parts:
-            here = replace(here, heard=hear(before.heard, message))
+            here = replace(here, heard=extend_history(before.heard, message))
         held = rest(value, *_KNOWN) if message.parts else value
         if role != "assistant" and held:
             kept[f"line {line.number}"] = held
         compressed = mapping(value.get("systemPayload")).get("compressedHistory")
         if isinstance(compressed, list):
-            here = _compressed(here, compressed, damage)
+            here = _compressed_history(here, compressed, damage)
         last = places[text(value.get("uuid")) or f"line {line.number}"] = here
     if last and last.heard and _is_asking(last.heard):
         yield _open_end(last, kept)
@@ -95,31 +102,36 @@ def _live(lines: Iterable[Line]) -> set[str]:
     return live
 
 
-def _compressed(here: _Place, history: list[JsonValue], damage: Damage) -> _Place:
-    """The history starts anew with what the client made of it."""
-    heard: Heard | None = None
+def _compressed_history(here: _QwenPosition, history: list[JsonValue], damage: ImportDamage) -> _QwenPosition:
+    """Start a new history with the client's compressed messages."""
+    heard: SharedHistory | None = None
     calls: tuple[ToolCallIR, ...] = ()
     for number, content in enumerate(damage.objects(history, "a message of a compressed history")):
         kind = "assistant" if content.get("role") == "model" else "user"
         message = message_of({"type": kind, "message": content}, number, calls, damage)[1]
         calls = tuple(p for p in message.parts if isinstance(p, ToolCallIR)) or calls
-        heard = hear(heard, message)
+        heard = extend_history(heard, message)
     return replace(here, heard=heard, calls=calls)
 
 
-def _is_asking(heard: Heard) -> bool:
+def _is_asking(heard: SharedHistory) -> bool:
     return isinstance(heard.message, Message) and heard.message.role != "assistant"
 
 
-def _answered(
-    line: Line, message: Message, heard: Heard | None, model: str | None, branch: str, kept: dict[str, JsonValue]
-) -> Turn:
+def _answered_turn(
+    line: Line,
+    message: Message,
+    heard: SharedHistory | None,
+    model: str | None,
+    branch: str,
+    kept: dict[str, JsonValue],
+) -> TranscriptTurn:
     value = line.value
     meta: dict[str, JsonValue] = {"entry": rest(value, "message", "uuid", "parentUuid", "timestamp", "usageMetadata")}
-    like = rebuilt(
+    like = reconstructed_exchange(
         text(value.get("uuid")) or f"line {line.number}",
         lacks=LACKS,
-        note="written as Chat Completions, which the model behind it usually speaks",
+        note="written as Chat Completions, the protocol this client usually uses",
         started_at=epoch(value.get("timestamp")),
         client=f"qwen-code {text(value.get('version'))}".strip(),
         branch=branch,
@@ -133,11 +145,11 @@ def _answered(
         stop="tool_calls" if calls else "stop",
         usage=usage_of(mapping(value.get("usageMetadata"))),
     )
-    return Turn(like, _PROTOCOL, heard, model, answer=said)
+    return TranscriptTurn(like, _PROTOCOL, heard, model, answer=said)
 
 
-def _open_end(last: _Place, kept: dict[str, JsonValue]) -> Turn:
-    note = "the chat ends here: what the next request would say"
+def _open_end(last: _QwenPosition, kept: dict[str, JsonValue]) -> TranscriptTurn:
+    note = "the chat ends here: the next request, not sent"
     meta = {"beside": kept} if kept else {}
-    like = rebuilt("end", lacks=LACKS, note=note, client="qwen-code", state=State.INCOMPLETE, meta=meta)
-    return Turn(like, _PROTOCOL, last.heard, last.model)
+    like = reconstructed_exchange("end", lacks=LACKS, note=note, client="qwen-code", state=State.INCOMPLETE, meta=meta)
+    return TranscriptTurn(like, _PROTOCOL, last.heard, last.model)

@@ -1,4 +1,4 @@
-"""Records of exchanges in JSON or YAML of any build: cassettes, mocks, logs, batches, traces, lists of messages."""
+"""Importer for recorded exchanges in JSON or YAML: cassettes, mocks, logs, batches, traces, message lists."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 
 from workbench.config import safeyaml
-from workbench.formats.importers._files import HEAD, Beside
+from workbench.formats.importers._files import HEAD, BodyFiles
 from workbench.formats.importers._json_head import is_json, is_written_call
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._moved import Moved
-from workbench.formats.importers._records import Finder, exchanges_of
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._moved import BodyRestorer
+from workbench.formats.importers._records import RecordFinder, exchanges_of
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
@@ -24,7 +24,7 @@ _FLAT = re.compile(rb"(?m)^(?:- |[ \t]+)?[\"']?(?:[rR]equest_?[bB]ody|[rR]espons
 
 
 def sniff(head: bytes) -> float:
-    """JSON, after who reads a body; YAML that has keys of both sides at the beginning of a line."""
+    """JSON, with a lower score than a single body; YAML with keys of both sides at the start of lines."""
     if is_json(head):
         return 0.35 if is_written_call(head) else 0.55
     return (
@@ -33,27 +33,27 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """Every exchange in the order of the file. Raises UnreadableInput, WireError."""
+    """All exchanges in file order. Raises UnreadableInput, WireError."""
     return _read(data, name, lambda value: value)
 
 
-def read_with(data: bytes, name: str, beside: Beside) -> MemorySession:
-    """The same, with the bodies that lie in files beside it."""
-    return _read(data, name, Moved(beside).put_back)
+def read_with(data: bytes, name: str, beside: BodyFiles) -> MemorySession:
+    """Read a file together with bodies stored in files next to it."""
+    return _read(data, name, BodyRestorer(beside).put_back)
 
 
 def _read(data: bytes, name: str, whole: Callable[[JsonValue], JsonValue]) -> MemorySession:
-    damage = Damage()
-    finder = Finder(damage)
+    damage = ImportDamage()
+    finder = RecordFinder(damage)
     for number, value in enumerate(map(whole, _documents(data, name)), 1):
         count = len(finder.found)
         finder.look(value, f"document {number}" if number > 1 else "")
         if len(finder.found) == count:
-            damage.add(f"document {number}: neither a request nor an answer of a model API")
+            damage.add(f"document {number}: neither a request nor a response of a model API")
     if not finder.found:
-        raise damage.refuse("no request and no answer of a model API in it")
+        raise damage.refuse("no request and no response of a model API")
     exchanges = exchanges_of(finder.found, damage)
-    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+    return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
 
 
 def _documents(data: bytes, name: str) -> Iterable[JsonValue]:

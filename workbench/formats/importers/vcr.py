@@ -1,8 +1,8 @@
-"""VCR cassettes: vcrpy and its serializers, go-vcr, R vcr and Ruby VCR, in YAML or JSON.
+"""Importer for VCR cassettes in YAML or JSON: vcrpy and its serialisers, go-vcr, R vcr and Ruby VCR.
 
-One outer shape (``interactions`` or ``http_interactions``, a list of request and response), read by the keys that are
-there and not by the tool that wrote them. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go``
-(version 2), Ruby VCR and R vcr ``recorded_with``.
+They share one outer shape (``interactions`` or ``http_interactions``, a list of request and response), which is read by
+its keys and not by tool. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go`` (version 2), Ruby VCR and
+R vcr ``recorded_with``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 from workbench.config import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
 from workbench.formats.importers import _cassette_frames
-from workbench.formats.importers._envelopes import Side, request_side, response_side
+from workbench.formats.importers._envelopes import MessageSide, request_side, response_side
 from workbench.formats.importers._fields import fields, is_base64
 from workbench.formats.importers._http import (
     base64_body,
@@ -27,8 +27,8 @@ from workbench.formats.importers._http import (
     whole,
     whole_text,
 )
-from workbench.formats.importers._lines import Damage
-from workbench.formats.importers._socket_turns import with_turns
+from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import loads
@@ -47,15 +47,15 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 
 
 def sniff(head: bytes) -> float:
-    """The key that holds the interactions, at the outermost level."""
+    """The key with the interactions, at the top level."""
     return 0.95 if _YAML.search(head) or _JSON.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """Every interaction in order, model call or not. Raises UnreadableInput, WireError."""
+    """All interactions in order, model calls or not. Raises UnreadableInput, WireError."""
     is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
     interactions = _interactions(loads(data) if is_json else safeyaml.load(data, name=name))
-    damage = Damage()
+    damage = ImportDamage()
     exchanges: list[Exchange] = []
     if any(_cassette_frames.is_frame(i) for i in interactions):
         exchanges.append(_cassette_frames.connection(interactions))
@@ -67,8 +67,8 @@ def read(data: bytes, name: str) -> MemorySession:
         except (UnreadableInput, LocalProtocolError) as error:
             damage.add(f"interaction {number}: {error.what}")
     if not exchanges:
-        raise damage.refuse("the cassette holds no interaction")
-    return MemorySession(name, tuple(with_turns(exchanges)), damage.told(), format=TITLE)
+        raise damage.refuse("the cassette has no interaction")
+    return MemorySession(name, tuple(with_turns(exchanges)), damage.as_lines(), format=TITLE)
 
 
 def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
@@ -77,10 +77,10 @@ def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
             if isinstance(cassette.get(key), list):
                 found: list[JsonValue] = cassette[key]
                 return found
-    raise UnreadableInput("no list of interactions at the outermost level")
+    raise UnreadableInput("no list of interactions at the top level")
 
 
-def _exchange(number: str, interaction: JsonValue, damage: Damage) -> Exchange:
+def _exchange(number: str, interaction: JsonValue, damage: ImportDamage) -> Exchange:
     if not isinstance(interaction, dict):
         raise UnreadableInput("not a mapping")
     if _cassette_frames.is_sample(interaction):
@@ -100,12 +100,12 @@ def _exchange(number: str, interaction: JsonValue, damage: Damage) -> Exchange:
         state=State.COMPLETE if response else State.INCOMPLETE,
         started_at=epoch(interaction.get("recorded_at")),
         duration=_duration(came.get("duration")) if isinstance(came, dict) else None,
-        note=response.note if response else "the cassette holds no response",
+        note=response.note if response else "the cassette has no response",
         meta=response.meta if response else NOTHING,
     )
 
 
-def _request(plain: dict[str, JsonValue]) -> Side:
+def _request(plain: dict[str, JsonValue]) -> MessageSide:
     held = _body(plain)
     if held is None:
         side = request_side(plain)
@@ -117,20 +117,20 @@ def _request(plain: dict[str, JsonValue]) -> Side:
         body=held,
         http_version=_version(plain),
     )
-    return Side(request)
+    return MessageSide(request)
 
 
-def _response(plain: dict[str, JsonValue]) -> Side:
+def _response(plain: dict[str, JsonValue]) -> MessageSide:
     held = _body(plain)
     side = response_side(plain) if held is None else None
     body, headers = (side.http.body, side.http.headers) if side else (held or Body(), headers_of(plain.get("headers")))
     status, reason = _status(plain)
     response = HttpResponse(status=status, headers=headers, body=body, reason=reason, http_version=_version(plain))
-    return side._replace(http=response) if side else Side(response)
+    return side._replace(http=response) if side else MessageSide(response)
 
 
 def _status(plain: dict[str, JsonValue]) -> tuple[int, str]:
-    """``{code, message}`` (vcrpy, Ruby), a number (R), ``"200 OK"`` beside ``code`` (Go)."""
+    """Status from ``{code, message}`` (vcrpy, Ruby), a number (R), ``"200 OK"`` next to ``code`` (Go)."""
     status = plain.get("status")
     if isinstance(status, dict):
         return whole(status.get("code")), header_text(status.get("message"))
@@ -146,9 +146,9 @@ def _version(plain: dict[str, JsonValue]) -> str:
 
 
 def _body(plain: dict[str, JsonValue]) -> Body | None:
-    """``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``.
+    """Body from ``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``.
 
-    None for any other form: that is read as other recorders keep it.
+    None for other forms, which are read as other recorders store them.
     """
     headers = headers_of(plain.get("headers"))
     if "parsed_body" in plain:
@@ -165,7 +165,7 @@ def _body(plain: dict[str, JsonValue]) -> Body | None:
     held = body_of(text_bytes(body.get("string")), headers)
     encoding = body.get("encoding")
     if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
-        return replace(held, is_raw=False, note=f"the recorder kept the body as text that was {encoding[:40]}")
+        return replace(held, is_raw=False, note=f"the recorder kept the body as text in {encoding[:40]}")
     return held
 
 

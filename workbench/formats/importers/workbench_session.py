@@ -1,4 +1,4 @@
-"""Our own session files, SQLite and text form: opened where they are."""
+"""Importer for Workbench session files, SQLite and text form, opened in place."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def sniff(head: bytes) -> float:
 
 
 def open_path(path: Path) -> Session:
-    """Raises SessionFormatError, OSError."""
+    """Open in place. Raises SessionFormatError, OSError."""
     return store.open_session(path)
 
 
 def read(data: bytes, name: str) -> Session:
-    """A session that came through a pipe or compressed. Raises SessionFormatError."""
+    """Read a session from a pipe or a compressed file. Raises SessionFormatError."""
     if text.is_text_session(data[:4096]):
         return text.read(data, name)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

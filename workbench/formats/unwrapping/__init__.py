@@ -1,9 +1,9 @@
-"""Unwrapping: what people have instead of a recording: a command, a log, an issue report, a printed object.
+"""Unwrapping: extracts recordings from other text: a command, a log, an issue report, a printed object.
 
-In: any text. Out: requests, responses, and bytes that an importer reads; what is found and cannot be read is named with
-its reason. ``around`` removes what surrounds a whole text, ``scan`` goes through a text once, ``pieces`` divides
-Markdown. Nothing is run or evaluated, and every step is linear in the text. An exchange made here is marked *pasted*:
-no recorder vouches for its bytes. It may import what ``formats`` may.
+In: any text. Out: requests, responses, and bytes for an importer; unreadable finds are named with the reason.
+``around`` removes layers around a whole text, ``scan`` searches a text once, ``pieces`` divides Markdown. Nothing is
+run or evaluated, and every step is linear in the text. Exchanges made here are marked *pasted*: no recorder vouches for
+their bytes. It may import what ``formats`` may.
 """
 
 from workbench.formats.unwrapping._fences import Piece, pieces
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 
-HINT = "paste the whole of it, or record the traffic (workbench record); --protocol text if a model wrote it"
+HINT = "paste the complete text, or record the traffic (workbench record); --protocol text if a model wrote it"
 
 
 def scan(text: str) -> Scan:
-    """What a text holds."""
+    """Search a text."""
     return Scan(text).run()

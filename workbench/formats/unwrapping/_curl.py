@@ -1,4 +1,4 @@
-"""curl commands, as documentation, browsers and log lines of clients write them."""
+"""Reads curl commands as written by documentation, browsers and clients' logs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WITH_VALUE = frozenset(
         *("time-cond", "variable", "post-data", "body-data", "method"),
     }
 )
-"""Long options that take a value. Any other is a flag."""
+"""Long options with a value; all others are flags."""
 _SHORT = {
     "X": "request", "H": "header", "d": "data", "u": "user", "A": "user-agent", "b": "cookie", "e": "referer",
     "F": "form", "T": "upload-file",
@@ -54,16 +54,16 @@ class _Options:
 
 
 def read(text: str, at: int) -> Found:
-    """The request that the curl command at a character makes. Raises Torn."""
+    """Request of the curl command at an offset. Raises Torn."""
     split = words(text, at)
     options = _options(split)
     if _has_broken_quotes(split, options):
         return _loose(text, at)
     if split.is_open:
-        raise Torn(WHAT, "a quotation in it is not closed", len(text))
+        raise Torn(WHAT, "a quote is not closed", len(text))
     named = _VARIABLE.fullmatch("".join(options.data).strip())
     if named:
-        options.refused = f"its body is in {named[0][:80]}, and not in the command; paste the body itself"
+        options.refused = f"its body is in {named[0][:80]}, not in the command; paste the body itself"
     if options.refused:
         raise Torn(WHAT, options.refused, split.end)
     if not options.url:
@@ -115,7 +115,7 @@ def _take(found: _Options, name: str, value: str, stdin: str | None) -> None:
     elif name in ("user-agent", "cookie", "referer"):
         found.headers.append(({"user-agent": "User-Agent", "cookie": "Cookie", "referer": "Referer"}[name], value))
     elif name in ("form", "form-string", "upload-file"):
-        found.refused = f"its body is in a file or a form (--{name}), and not in the command; paste the body itself"
+        found.refused = f"its body is in a file or a form (--{name}), not in the command; paste the body itself"
     elif name in ("data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json", "post-data", "body-data"):
         _take_data(found, name, value, stdin)
 
@@ -126,7 +126,7 @@ def _take_data(found: _Options, name: str, value: str, stdin: str | None) -> Non
             value = stdin
         else:
             what = "the standard input of the command" if value == "@-" else f"the file {value[1:81]}"
-            found.refused = f"its body is in {what}, and not in the command; paste the body itself"
+            found.refused = f"its body is in {what}, not in the command; paste the body itself"
             return
     if name == "data-urlencode":
         key, equals, held = value.partition("=")
@@ -138,7 +138,7 @@ def _take_data(found: _Options, name: str, value: str, stdin: str | None) -> Non
 
 
 def read_httpie(text: str, at: int) -> Found:
-    """The request of HTTPie: ``http POST URL Header:value text=value json:=[1]``. Raises Torn."""
+    """Request of HTTPie: ``http POST URL Header:value text=value json:=[1]``. Raises Torn."""
     what = "an HTTPie command"
     split = words(text, at)
     items = [word for word in split.items[1:] if not word.startswith("-")]
@@ -149,7 +149,7 @@ def read_httpie(text: str, at: int) -> Found:
     for item in items:
         found = _ITEM.match(item)
         if not found or "@" in found[2]:
-            raise Torn(what, f"{item[:40]!r} of it cannot be read; paste the body itself", split.end)
+            raise Torn(what, f"{item[:40]!r} cannot be read; paste the body itself", split.end)
         name, kind, value = found.groups()
         if kind == ":":
             headers.append((header_text(name), header_text(value)))
@@ -168,11 +168,11 @@ def _json(text: str, what: str, end: int) -> object:
     try:
         return loads(text.encode("utf-8", "replace"))
     except WireError as error:
-        raise Torn(what, f"a value of it is no JSON ({error.what})", end) from error
+        raise Torn(what, f"a value is not JSON ({error.what})", end) from error
 
 
 def _has_broken_quotes(split: Words, options: _Options) -> bool:
-    """A client that logs a command may put a dictionary between single quotes as it is."""
+    """True if a client logged a dictionary between single quotes without escaping it."""
     raw = "".join(options.data).strip()
     if not raw.startswith(("{", "[")) or options.refused:
         return split.is_open
@@ -184,11 +184,11 @@ def _has_broken_quotes(split: Words, options: _Options) -> bool:
 
 
 def _loose(text: str, at: int) -> Found:
-    """The command of a log line: ``-d '{'model': …}'``, whose value says itself where it ends."""
+    """Command of a log line, ``-d '{'model': …}'``; the value itself shows its end."""
     limit = _next_command(text, at)
     data = _LOOSE.search(text, at, limit)
     if not data:
-        raise Torn(WHAT, "a quotation in it is not closed")
+        raise Torn(WHAT, "a quote is not closed")
     reader = Reader(text)
     try:
         value = reader.value(data.end())

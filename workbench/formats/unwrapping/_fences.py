@@ -1,4 +1,4 @@
-"""Markdown: what stands in fences, and what around them."""
+"""Divides Markdown into fenced blocks and the text around them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Piece(NamedTuple):
 
     Attributes:
         start, end: of its content.
-        info: what the fence says of its content ("json"); None for what is in no fence.
-        content: without the fence, and without the indentation that it shares.
+        info: info string of the fence ("json"); None outside a fence.
+        content: without the fence and its common indentation.
     """
 
     start: int
@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> list[Piece]:
-    """The parts of a text, in order. One without fences is one part."""
+    """Parts of a text in order; one part without fences."""
     found: list[Piece] = []
     at = 0
     while opened := _OPEN.search(text, at):

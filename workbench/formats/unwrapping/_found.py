@@ -1,4 +1,4 @@
-"""What is found in a text, and the exchanges it becomes."""
+"""Finds in a text, and the exchanges made from them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.jsontext import dumps
 
-REBUILT = "written anew from the value in a text: key order is kept, white space and number forms are not"
-PASTED = "taken from a text that was pasted: no recorder vouches for it"
+REBUILT = "rewritten from the value in a text: key order is kept, white space and number forms are not"
+PASTED = "pasted text, not a recording"
 UNKNOWN_STATUS = 0
 
 
 class Found(NamedTuple):
-    """One thing in a text.
+    """One find in a text.
 
     Attributes:
-        what: what it is, with its article ("a curl command").
-        held: an exchange of which one side is there; or bytes that an importer reads.
-        end: the character behind it.
-        is_whole: it says by its form that it is an exchange, whatever is in it (a command, HTTP).
-        is_assigned: the value of a variable, which a call may name.
+        what: its kind, with article ("a curl command").
+        held: an exchange with one side; or bytes for an importer.
+        end: offset after it.
+        is_whole: its form shows that it is an exchange, whatever its content (a command, HTTP).
+        is_assigned: the value of a variable that a later call may use.
     """
 
     what: str
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Torn(Exception):
-    """What begins like an exchange and cannot be read as one: what it is, and why not, in words.
+    """Raised for text that starts like an exchange but cannot be read as one, with its kind and the reason.
 
     ``end``: where reading continues; 0 for the next line.
     """
@@ -56,7 +56,7 @@ def asked(
     value: object = None,
     version: str = "",
 ) -> Found:
-    """A request: its ``body`` as it was sent, or the ``value`` that was."""
+    """A request with its ``body`` as sent, or the ``value`` that was sent."""
     held = Body(body) if body is not None else _rebuilt(value)
     request = HttpRequest(method=method.upper(), url=url, headers=headers or Headers(), body=held, http_version=version)
     return Found(
@@ -90,7 +90,7 @@ def _rebuilt(value: object) -> Body:
 
 
 def written(value: object) -> bytes:
-    """A value as JSON; a text as the text it is."""
+    """A value as JSON; a text unchanged."""
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
@@ -99,7 +99,7 @@ def written(value: object) -> bytes:
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes of a part of a text that was read with ``surrogateescape``."""
+    """Bytes of a part of a text that was read with ``surrogateescape``."""
     return text.encode("utf-8", "surrogateescape" if _is_escaped(text) else "replace")
 
 
@@ -108,13 +108,13 @@ def _is_escaped(text: str) -> bool:
 
 
 def header_text(value: JsonValue) -> str:
-    """A header's name or value as the bytes of a wire, read as Latin-1."""
+    """A header's name or value as wire bytes, read as Latin-1."""
     word = value.decode("latin-1") if isinstance(value, bytes) else str(value)
     return word if word.isascii() else word.encode("utf-8", "replace").decode("latin-1")
 
 
 def headers_of(value: object) -> Headers:
-    """Headers of a mapping, or of a list of pairs."""
+    """Headers from a mapping or a list of pairs."""
     if isinstance(value, dict):
         return Headers(tuple((header_text(n), header_text(v)) for n, v in value.items() if v is not None))
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""HTTP as text: messages as they go over a wire, ``.http`` files of editors, and what ``curl -v`` and ``-i`` print."""
+"""Reads HTTP as text: wire messages, editors' ``.http`` files, and the output of ``curl -v`` and ``-i``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Head(NamedTuple):
 
 
 def read(text: str, at: int, found: re.Match[str]) -> Found:
-    """The message whose first line was ``found`` at a character. Raises Torn."""
+    """The message with the first line ``found``. Raises Torn."""
     head = _head(text, found.end())
     if found["answer"]:
         return _response(text, found, head)
@@ -48,7 +48,7 @@ def read(text: str, at: int, found: re.Match[str]) -> Found:
         url = f"{'http' if local else 'https'}://{host}{url}"
     body, end = _body(text, head)
     if _FILE.match(body):
-        raise Torn(REQUEST, "its body is in a file, and not in the text; paste the body itself", end)
+        raise Torn(REQUEST, "its body is in a file, not in the text; paste the body itself", end)
     what = REQUEST
     return asked(
         what, end, method=found["method"], url=url, headers=head.headers,
@@ -70,7 +70,7 @@ def _response(text: str, found: re.Match[str], head: _Head) -> Found:
 
 
 def _head(text: str, at: int) -> _Head:
-    """The header lines behind a first line, and where the body begins."""
+    """Header lines after a first line, and the start of the body."""
     at = at + 1 if text.startswith("\n", at) else at
     items: list[tuple[str, str]] = []
     while True:
@@ -88,7 +88,7 @@ def _head(text: str, at: int) -> _Head:
 
 
 def _body(text: str, head: _Head) -> tuple[str, int]:
-    """The body behind a head, up to what begins something else, and where it ends."""
+    """Body after a header block, up to the start of something else, and its end."""
     start = head.end
     length = head.headers.get("content-length") or ""
     if length.isascii() and length.isdigit() and len(length) < 10:
@@ -111,13 +111,13 @@ def _body(text: str, head: _Head) -> tuple[str, int]:
 
 
 def _is_framed(head: _Head) -> bool:
-    """White space at the end of its body means something."""
+    """True if white space at the end of the body is significant."""
     kind = head.headers.get("content-type") or ""
     return "event-stream" in kind or "chunked" in (head.headers.get("transfer-encoding") or "").lower()
 
 
 def _by_length(text: str, start: int, length: int) -> int | None:
-    """Where a body of that many bytes ends; None where the text was changed since it was counted."""
+    """End of a body of that many bytes; None if the text was changed since."""
     piece = text[start : start + length]
     if not piece.isascii():
         piece = to_bytes(piece)[:length].decode("utf-8", "surrogateescape")
@@ -128,7 +128,7 @@ def _by_length(text: str, start: int, length: int) -> int | None:
 
 
 def _unchunked(body: str, headers: Headers) -> bytes:
-    """The body without the framing of chunks, where it still has it."""
+    """The body without chunk framing, if it still has it."""
     raw = to_bytes(body)
     if "chunked" not in (headers.get("transfer-encoding") or "").lower():
         return raw
@@ -149,7 +149,7 @@ _ARROW = re.compile(r"^[ \t]*([<>])[ \t]?([^\r\n]*)\r?(?:\n|\Z)", re.MULTILINE)
 
 
 def read_verbose(text: str, at: int) -> Found:
-    """The head that ``curl -v`` prints with arrows, and behind that of an answer its body. Raises Torn."""
+    """Headers printed by ``curl -v`` with arrows, and the body of a response after them. Raises Torn."""
     arrow = text[at]
     lines: list[str] = []
     while found := _arrow_line(text, at):
@@ -160,7 +160,7 @@ def read_verbose(text: str, at: int) -> Found:
     plain = "\n".join(lines) + "\n\n"
     start = START.match(plain)
     if not start:
-        raise Torn("the output of curl -v", "its first line is no HTTP", at)
+        raise Torn("the output of curl -v", "its first line is not HTTP", at)
     if arrow == ">":
         made = read(plain, 0, start)
         return made._replace(what="the output of curl -v", end=at)

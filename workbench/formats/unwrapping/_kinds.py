@@ -1,4 +1,4 @@
-"""Texts that are neither traffic nor what a model wrote, told by their form: named, with what to do instead."""
+"""Recognises text that is neither traffic nor model output by its form, and suggests what to do instead."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 from workbench.contracts import error_texts
 
 AS_TEXT = "--protocol text if a model wrote it"
-RECORD = "record the traffic (workbench record), or paste the request or answer itself"
+RECORD = "record the traffic (workbench record), or paste the request or response itself"
 MOST_PASTED = 8192
-"""Characters of a pasted error: what is longer is a text that may quote one."""
+"""Limit of characters of a pasted error; longer text may just quote one."""
 _HEAD = 16_384
 _PROSE = re.compile(r"^(?:```|~~~|#{1,6}[ ]\S+[ ]\S|[A-Z][^\n{}();=]{60,}[.:!?]$)", re.MULTILINE)
 
 
 class Unread(NamedTuple):
-    """What a text looks like, and what to do."""
+    """Kind of an unusable text, and a hint."""
 
     what: str
     hint: str
@@ -27,13 +27,13 @@ def _form(*patterns: str, flags: int = 0) -> re.Pattern[str]:
 
 
 _LINES = re.MULTILINE
-"""Flag of forms that one line anywhere shows: prose that quotes such a line is no such file."""
+"""Flag of forms where one line is enough; prose that quotes such a line does not count."""
 
 _EXPLAIN = "workbench explain 'ERROR TEXT' for its message, or record the traffic"
-_RUN = "run it under workbench record, or paste the request or answer itself"
+_RUN = "run it under workbench record, or paste the request or response itself"
 _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
-        "a log that names requests without their bodies",
+        "a log of requests without their bodies",
         _form(r"^[^\n]{0,200}HTTP Request: [A-Z]+ https?://[^\n]+$", flags=_LINES),
         "set the SDK's log to debug (OPENAI_LOG=debug, ANTHROPIC_LOG=debug), or record the traffic (workbench record)",
     ),
@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("XML", _form(r"\A\s*<\?xml\s"), RECORD),
     ("a Python traceback", _form(r"^Traceback \(most recent call last\):$", flags=_LINES), _EXPLAIN),
     ("a stack trace", _form(r"^[ \t]+at [\w.$<>\[\] ]+\(?[^()\n]*:\d+:\d+\)?$", flags=_LINES), _EXPLAIN),
-    ("a difference of two files", _form(r"\Adiff --git ", r"\A--- \S[^\n]*\n\+\+\+ "), "give the file itself"),
+    ("a diff of two files", _form(r"\Adiff --git ", r"\A--- \S[^\n]*\n\+\+\+ "), "give the file itself"),
     (
         "comma-separated values",
         _form(r"\A[\w \"-]+(?:,[\w \"-]+){2,}\r?\n(?:[^,\n]*,[^,\n]*,.*(?:\n|\Z)){2,}"),
@@ -79,18 +79,16 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
 
 
 def recognise(text: str) -> Unread | None:
-    """What a text looks like that nobody could read, None where its form says nothing."""
+    """Kind of a text that cannot be read; None if its form does not show it."""
     matches = error_texts.known(text) if len(text) <= MOST_PASTED else []
     if matches:
         first = matches[0]
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider
         said = f"{who}: {first.rule}" if first.rule else who
-        return Unread(f"it looks like an error text ({said}) and not like a model's answer", "workbench explain 'TEXT'")
+        return Unread(f"it looks like an error text ({said}), not like a model's answer", "workbench explain 'TEXT'")
     head = text[:_HEAD]
     is_prose = bool(_PROSE.search(head))
     for what, pattern, hint in _KINDS:
         if pattern.search(head) and not (is_prose and pattern.flags & _LINES):
-            return Unread(
-                f"it looks like {what}, and no request or answer of a model API is in it", f"{hint}; {AS_TEXT}"
-            )
+            return Unread(f"it looks like {what}, without a request or response of a model API", f"{hint}; {AS_TEXT}")
     return None

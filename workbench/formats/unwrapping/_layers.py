@@ -1,4 +1,4 @@
-"""What lies around a whole text: another encoding, colours, the prefixes of a log, quotation, base64, a JSON string."""
+"""Removes layers around a whole text: encoding, colours, log prefixes, quotation marks, base64, a JSON string."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MOST_SHARE = 0.8
 
 
 class Layer(NamedTuple):
-    """What a text is without what lies around it, and what that was ("UTF-16")."""
+    """A text without one layer, and the layer's name ("UTF-16")."""
 
     what: str
     content: bytes
@@ -51,7 +51,7 @@ class Layer(NamedTuple):
 
 
 def decoded(data: bytes) -> tuple[str, str] | None:
-    """(text, encoding if it is not UTF-8) of bytes; None for what is no text."""
+    """(text, encoding if not UTF-8) of bytes; None for binary data."""
     for mark, name in (
         (b"\xff\xfe\0\0", "utf-32"),
         (b"\0\0\xfe\xff", "utf-32"),
@@ -72,9 +72,9 @@ def decoded(data: bytes) -> tuple[str, str] | None:
 
 
 def around(text: str) -> Iterator[Layer]:
-    """What the text may be without one layer around it, the likeliest first."""
+    """Candidates for the text without one layer, most likely first."""
     if "\x1b" in text:
-        yield Layer("colours of a terminal around it", to_bytes(_ANSI.sub("", text)))
+        yield Layer("terminal colours", to_bytes(_ANSI.sub("", text)))
     yield from _string(text)
     yield from _value(text)
     yield from _prefixed(text)
@@ -85,11 +85,11 @@ def around(text: str) -> Iterator[Layer]:
 
 
 def _string(text: str) -> Iterator[Layer]:
-    """A JSON string that holds the text, or the inside of one."""
+    """Content of a JSON string, or of the inside of one."""
     plain_text = text.strip()
     if plain_text.count("\\x22") > 3:
-        yield Layer("the escapes of an access log", to_bytes(_HEX.sub(lambda m: chr(int(m[1], 16)), plain_text)))
-    what = "a JSON string that holds it (encoded twice)"
+        yield Layer("access log escapes", to_bytes(_HEX.sub(lambda m: chr(int(m[1], 16)), plain_text)))
+    what = "a JSON string (double-encoded)"
     if _ESCAPED.match(plain_text):
         plain_text = f'"{plain_text}"'
     if plain_text[:1] not in ("'", '"') and not re.match(r"[rRbBuU]{1,2}['\"]", plain_text):
@@ -108,7 +108,7 @@ def _string(text: str) -> Iterator[Layer]:
 
 
 def _value(text: str) -> Iterator[Layer]:
-    """One value that is no JSON as it stands: comments, commas, single quotes, names without quotes."""
+    """One value that is not valid JSON: comments, commas, single quotes, unquoted names."""
     start = re.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|#[^\n]*)*", re.DOTALL).match(text)
     at = start.end() if start else 0
     lead = re.compile(
@@ -126,26 +126,26 @@ def _value(text: str) -> Iterator[Layer]:
     if rest.strip(";, \t\r\n") or (reader.is_json and not (lead or rest or text[:at].strip())):
         return
     if reader.is_json:
-        yield Layer("a program or a comma around it", to_bytes(text[at : reader.at]))
+        yield Layer("surrounding code or a comma", to_bytes(text[at : reader.at]))
         return
     try:
         content = written(plain(value))
     except NotLiteral:
         return
-    repaired = "what is not JSON as it stands (comments, commas, quotes or names); it was written anew as JSON"
+    repaired = "invalid JSON (comments, commas, quotes or names), rewritten as JSON"
     yield Layer(repaired, content, is_rebuilt=True)
 
 
 def _prefixed(text: str) -> Iterator[Layer]:
-    """What a log, a pager or a mail program put in front of each line."""
+    """Text without the line prefixes of a log, a pager or a mail program."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
     if len(filled) < 2:
         return
     for what, pattern in (
-        ("what a log puts in front of each line", _PREFIX),
+        ("log line prefixes", _PREFIX),
         ("line numbers", _NUMBERED),
-        ("marks of quotation", _QUOTED),
+        ("quotation marks", _QUOTED),
     ):
         marked = sum(bool((m := pattern.match(line)) and m[0]) for line in filled)
         if marked < _MOST_SHARE * len(filled) or (pattern is _QUOTED and "< HTTP/" in text):
@@ -158,11 +158,11 @@ def _prefixed(text: str) -> Iterator[Layer]:
     ]
     if len(fields) >= 2:
         joined = "\n".join(m["field"] if m["field"].startswith("event") else m["field"] + "\n" for m in fields)
-        yield Layer("what a log puts in front of each line", to_bytes(joined + "\n"))
+        yield Layer("log line prefixes", to_bytes(joined + "\n"))
 
 
 def _printed(text: str) -> Iterator[Layer]:
-    """Lines of a stream as Python prints bytes: ``b'data: {…}'``."""
+    """Stream lines printed as Python bytes: ``b'data: {…}'``."""
     found = list(_PRINTED.finditer(text))
     if len(found) < 2:
         return
@@ -174,11 +174,11 @@ def _printed(text: str) -> Iterator[Layer]:
             return
         lines.append(value if isinstance(value, bytes) else b"")
     is_apart = any(not line for line in lines)
-    yield Layer("the repr of bytes in each line", (b"\n" if is_apart else b"\n\n").join(lines) + b"\n\n")
+    yield Layer("the repr of bytes on each line", (b"\n" if is_apart else b"\n\n").join(lines) + b"\n\n")
 
 
 def _json_log(text: str) -> Iterator[Layer]:
-    """Lines of JSON of which one member is the text: what containers and log services keep."""
+    """JSON log lines with the text in one member, as container runtimes and log services write them."""
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 1 or not lines[0].lstrip().startswith("{"):
         return
@@ -196,7 +196,7 @@ def _json_log(text: str) -> Iterator[Layer]:
             return
         found.append(value[key])
     joined = "".join(found) if all(piece.endswith("\n") for piece in found) else "\n".join(found)
-    yield Layer(f"log records whose {key!r} holds it", joined.encode("utf-8", "replace"))
+    yield Layer(f"log records with it in {key!r}", joined.encode("utf-8", "replace"))
 
 
 def _yaml(text: str) -> Iterator[Layer]:
@@ -207,7 +207,7 @@ def _yaml(text: str) -> Iterator[Layer]:
     except UnreadableInput:
         return
     if isinstance(value, dict | list):
-        yield Layer("YAML; it was written anew as JSON", dumps(plain(value)), is_rebuilt=True)
+        yield Layer("YAML, rewritten as JSON", dumps(plain(value)), is_rebuilt=True)
 
 
 def _base64(text: str) -> Iterator[Layer]:

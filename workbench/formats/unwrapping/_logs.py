@@ -1,4 +1,4 @@
-"""What HTTP clients and SDKs write into a log of requests and answers."""
+"""Reads requests and responses from logs of HTTP clients and SDKs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEADERS = re.compile(r"[^\n]*?\bHeaders\((?=[\[{])")
 
 
 def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Found]:
-    """The exchanges' sides that a log names at a place, "" where a body is not in it. Raises Torn."""
+    """Sides of exchanges that a log names at an offset; empty without a body. Raises Torn."""
     if found["options"] is not None:
         return _options(text, found, names)
     if found["trace"]:
@@ -72,7 +72,7 @@ def _options(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[
 
 
 def request_of(value: object, what: str, end: int) -> Found | None:
-    """The request that a mapping with a URL and a body stands for, None where it is none."""
+    """Request of a mapping with a URL and a body; None for other mappings."""
     if not isinstance(value, dict):
         return None
     inner = value.get("config") or value.get("options")
@@ -116,7 +116,7 @@ def _trace(text: str, found: re.Match[str]) -> list[Found]:
 
 
 def _sent(text: str, found: re.Match[str]) -> list[Found]:
-    """http.client: the pieces of a request, one ``send:`` after the other."""
+    """http.client: pieces of a request, one ``send:`` after the other."""
     pieces: list[bytes] = []
     at, line = found.end(), 0
     while True:
@@ -146,7 +146,7 @@ def _reply(text: str, found: re.Match[str]) -> list[Found]:
     try:
         line = reader.value(found.end())
     except NotLiteral as error:
-        raise Torn("an answer in a debug log", error.what) from error
+        raise Torn("a response in a debug log", error.what) from error
     start = START.match(line.strip()) if isinstance(line, str) else None
     if not start or not start["status"]:
         return []

@@ -1,4 +1,4 @@
-"""Goes through a text once and takes out what is a request, an answer or a value of one."""
+"""Searches a text once for requests, responses and values that contain them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TRIGGERS = {
     r"(?=@[{(]|[\[{(\"'`]|[rRbBuU]{1,2}['\"]|JSON\.stringify\(|json\.dumps\()",
     "value": r"[{\[](?=\s*[{\[\]}\"'\u201c\w\\/(#])",
 }
-"""What begins something that may be read, by the method that reads it (``_read_…``)."""
+"""Pattern of a readable start, by the method that reads it (``_read_…``)."""
 
 _TRIGGER = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _TRIGGERS.items()), re.MULTILINE)
 _MEANT = re.compile(
@@ -52,22 +52,21 @@ KEYS = frozenset(
         *("history", "chunks", "events"),
     }
 )
-"""Members of which one is in every body, or in what holds one."""
+"""Every body, or value with a body, has one of these members."""
 _SSE_LINE = re.compile(r"[ \t]*(?:(?:data|event|id|retry):[^\n]*|:[^\n]*|\r?)(?:\n|\Z)")
 _HERE = re.compile(r"[ \t]*(\$\w+)[ \t]*=[ \t]*@(['\"])\r?\n(.*?)\r?\n[ \t]*\2@", re.DOTALL)
 _LOOK_AHEAD = 600
 _DULL = re.compile(r"(?<![\w+/=-])[\w+/=-]{4096,}+", re.ASCII)
-"""A run in which nothing begins, as base64 has them: looked over, since ``_TRIGGER`` asks thirty things of each
-character."""
+"""A run without any start, such as base64; skipped, because ``_TRIGGER`` tests thirty patterns at each character."""
 
 
 @dataclass(slots=True)
 class Scan:
-    """What a text holds.
+    """Content of a text.
 
     Attributes:
-        found: (first character, what is there), in order.
-        torn: (first character, what it looks like and why it cannot be read).
+        found: (offset, find), in order.
+        torn: (offset, kind and reason) of unreadable finds.
     """
 
     text: str
@@ -78,7 +77,7 @@ class Scan:
     _dull: deque[tuple[int, int]] = field(default_factory=deque)
 
     def run(self) -> Scan:
-        """Read the whole text."""
+        """Search the whole text."""
         self._dull.extend(run.span() for run in _DULL.finditer(self.text))
         at, text = 0, self.text
         while at < len(text) and len(self.torn) < MAX_TORN_PIECES and self._wasted < 4 * len(text) + 100_000:
@@ -103,7 +102,7 @@ class Scan:
         return self
 
     def _next(self, at: int) -> re.Match[str] | None:
-        """What begins next, from a character on."""
+        """The next start from an offset on."""
         while self._dull:
             begin, end = self._dull[0]
             if at < begin and (trigger := _TRIGGER.search(self.text, at, begin + _LOOK_AHEAD)):
@@ -117,7 +116,7 @@ class Scan:
         return end if end >= 0 else len(self.text)
 
     def _pass(self, start: int, error: NotLiteral) -> int:
-        """Where to go on behind what is no value: one that was meant to be a body is torn."""
+        """Offset after an unreadable value; one that looks like a body is recorded as torn."""
         self._wasted += max(error.at - start, 0)
         if _MEANT.search(self.text, start, start + _LOOK_AHEAD) and (error.at - start > 40 or error.is_end):
             line = self.text.count("\n", 0, max(error.at, start)) + 1
@@ -145,7 +144,7 @@ class Scan:
             yield from _logs.read(self.text, found, self._names)
 
     def _read_sse(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
-        """A run of lines of an event stream; blank lines that a log has swallowed are put back."""
+        """Consecutive lines of an event stream; blank lines that a log has dropped are restored."""
         end = start
         while end < len(self.text) and (line := _SSE_LINE.match(self.text, end)):
             end = line.end()
@@ -173,18 +172,18 @@ class Scan:
             yield made
 
     def _read_made(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
-        """An object of an SDK as Python prints it."""
+        """An SDK object as Python prints it."""
         reader = Reader(self.text, self._names)
         value = reader.value(start)
         if isinstance(value, dict) and "role" in value and "id" not in value:
-            raise Torn("one message of an SDK", "the request or answer that it belongs to is needed", reader.at)
+            raise Torn("one message of an SDK", "the request or response that it belongs to is needed", reader.at)
         if isinstance(value, dict) and KEYS & value.keys():
             yield Found("an object of an SDK as Python prints it", written(value), reader.at)
         else:
             yield Found("", b"", reader.at)
 
     def _read_fields(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
-        """The same without the name of its class: ``id='x' choices=[…] created=1``."""
+        """The same without its class name: ``id='x' choices=[…] created=1``."""
         reader, at = Reader(self.text), start
         value: dict[str, Any] = {}
         while name := re.compile(r",?[ \t]*([a-z_]\w{0,60})=").match(self.text, at):
@@ -196,7 +195,7 @@ class Scan:
         )
 
     def _read_assigned(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
-        """A variable whose value is a literal: a later call may name it."""
+        """A variable with a literal value, which a later call may use."""
         found = re.compile(r"[ \t]*(?:export[ \t]+|const[ \t]+|let[ \t]+|var[ \t]+)?(\$?\w+)").match(self.text, start)
         reader = Reader(self.text, self._names)
         value = reader.value(trigger.end())
@@ -222,11 +221,11 @@ class Scan:
             value = value.value
         if reader.is_json:
             return Found("a JSON value", to_bytes(self.text[start : reader.at]), reader.at)
-        return Found("a value that is not JSON as it stands, and was written anew", written(plain(value)), reader.at)
+        return Found("a value that is not valid JSON, rewritten", written(plain(value)), reader.at)
 
 
 def _is_meant(value: Any) -> bool:
-    """It may be, or hold, a body."""
+    """True if it may be, or contain, a body."""
     if isinstance(value, Encoded):
         value = value.value
     if isinstance(value, list):

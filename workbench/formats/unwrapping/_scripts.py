@@ -1,6 +1,6 @@
-"""Requests in programs: ``fetch`` and ``axios`` as browsers copy them, ``requests``, PowerShell, SDK calls.
+"""Reads requests in programs: ``fetch`` and ``axios`` as browsers copy them, ``requests``, PowerShell, SDK calls.
 
-Only what stands there as a literal, or was assigned to a name before, is known; nothing is run.
+Only literals and values assigned to a name before are known; nothing is run.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _OF_THE_SDK = frozenset(
     {"extra_headers", "extra_query", "extra_body", "timeout", "api_key", "base_url", "api_base", "signal"}
 )
 _OPTION = re.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
-"""An option that has a value."""
+"""An option with a value."""
 
 
 def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Found | None:
-    """The request of a call whose name was ``found``; None where it is no request of a body. Raises Torn."""
+    """Request of a call with the name ``found``; None if it is not a request with a body. Raises Torn."""
     reader = Reader(text, names)
     what = _what(found)
     try:
@@ -59,8 +59,8 @@ def _what(found: re.Match[str]) -> str:
         for group, what in (
             ("fetch", "a fetch() call"),
             ("axios", "an axios call"),
-            ("requests", "a call of a Python HTTP client"),
-            ("sdk", "a call of an SDK"),
+            ("requests", "a Python HTTP client call"),
+            ("sdk", "an SDK call"),
         )
         if found[group]
     )
@@ -104,7 +104,7 @@ def _first(options: Mapping[str, Any], *names: str) -> Any:
 
 
 def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Found:
-    """The request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; without a body only where it ends. Raises Torn."""
+    """Request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; only its end if it has no body. Raises Torn."""
     what = "a PowerShell command"
     end = _powershell_end(text, at)
     command = text[at:end]
@@ -130,7 +130,7 @@ def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Found:
 
 
 def _powershell_end(text: str, at: int) -> int:
-    """The end of a command: the first line end that is in no string or braces and behind no backtick."""
+    """End of a command: the first line end outside strings and braces and not after a backtick."""
     token = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"`]|`.|\"\")*+\"|`\r?\n|[{(]|[})]|\r?\n|[^'\"`{}()\r\n]+|.", re.DOTALL)
     depth = 0
     while found := token.match(text, at):
@@ -148,12 +148,12 @@ def _powershell_value(command: str, at: int, names: Mapping[str, Any], what: str
     if command.startswith('"', at):
         found = re.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL).match(command, at)
         if not found:
-            raise Torn(what, "a quotation in it is not closed")
+            raise Torn(what, "a quote is not closed")
         return _characters(powershell_text(found[1])), found.end()
     if command.startswith("'", at):
         found = re.compile(r"'((?:[^']|'')*+)'").match(command, at)
         if not found:
-            raise Torn(what, "a quotation in it is not closed")
+            raise Torn(what, "a quote is not closed")
         return found[1].replace("''", "'"), found.end()
     if command.startswith("@{", at):
         reader = Reader(command, names)
@@ -168,7 +168,7 @@ def _powershell_value(command: str, at: int, names: Mapping[str, Any], what: str
 
 
 def _characters(text: str) -> str:
-    """``$([char]233)`` is the character that it names."""
+    """Replace ``$([char]233)`` by the character."""
     return re.sub(r"\$\(\[char\](0x[0-9a-fA-F]{1,6}|\d{1,7})\)", lambda m: _character(int(m[1], 0)), text)
 
 

@@ -1,6 +1,6 @@
-r"""Words of a command line as a shell makes them: POSIX, ``cmd`` (as browsers copy for it) and PowerShell.
+r"""Splits a command line into words as a shell does: POSIX, ``cmd`` (as browsers copy for it) and PowerShell.
 
-Nothing is run: a variable stays as it is written, and what a command would have printed is not known.
+Nothing is run: variables stay as written, and the output of commands is not known.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _POWERSHELL_ONE = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "b": "\b", "a": "
 
 
 class Words(NamedTuple):
-    """The words of one command.
+    """Words of one command.
 
     Attributes:
         items: the words.
-        end: the character behind the command.
-        stdin: what a here-document hands to its standard input; None without one.
-        is_open: a quotation in it is not closed.
+        end: offset after the command.
+        stdin: content of a here-document; None without one.
+        is_open: a quote is not closed.
     """
 
     items: tuple[str, ...]
@@ -45,7 +45,7 @@ class Words(NamedTuple):
 
 
 def words(text: str, at: int) -> Words:
-    """The words of the command that begins at a character, in whichever shell's form they are."""
+    """Words of the command at an offset, in the syntax of its shell."""
     line_end = text.find("\n", at)
     first = text[at : line_end if line_end >= 0 else len(text)]
     if '^"' in first or first.rstrip().endswith("^"):
@@ -54,14 +54,14 @@ def words(text: str, at: int) -> Words:
 
 
 class _Gathered:
-    """Words that are being put together from their pieces."""
+    """Words being collected from pieces."""
 
     def __init__(self) -> None:
         self.items: list[str] = []
         self._pieces: list[str] | None = None
 
     def add(self, piece: str) -> None:
-        """One more piece of the word: "" begins one."""
+        """Add a piece to the word; an empty piece starts one."""
         self._pieces = [*(self._pieces or ()), piece] if len(self._pieces or ()) < 8 else self._folded(piece)
 
     def _folded(self, piece: str) -> list[str]:
@@ -69,17 +69,17 @@ class _Gathered:
 
     @property
     def is_between(self) -> bool:
-        """No word has begun."""
+        """True if no word has started."""
         return self._pieces is None
 
     def end(self) -> None:
-        """The word is over."""
+        """Finish the word."""
         if self._pieces is not None:
             self.items.append("".join(self._pieces))
         self._pieces = None
 
     def drop(self) -> None:
-        """The word was no word: the number of a stream that is redirected."""
+        """Discard the word: it was the stream number of a redirection."""
         if self._pieces and "".join(self._pieces).isdigit():
             self._pieces = None
         self.end()
@@ -126,7 +126,7 @@ def _posix(text: str, at: int, stop: int | None = None, *, is_powershell: bool =
 
 
 def _quoted(text: str, at: int, *, is_powershell: bool) -> tuple[str, int] | None:
-    """A quotation without its quotes, and where it ends; None for one that is not closed."""
+    """Content and end of a quoted string; None if it is not closed."""
     if text[at] == "$":
         found = _ANSI.match(text, at)
         return (_ANSI_ESCAPE.sub(_ansi, found[1]), found.end()) if found else None
@@ -149,7 +149,7 @@ def _ansi(match: re.Match[str]) -> str:
 
 
 def _here(text: str, here: re.Match[str]) -> tuple[str | None, int]:
-    """The lines of a here-document, and where it ends."""
+    """Lines of a here-document, and its end."""
     start = text.find("\n", here.end()) + 1
     if not start:
         return None, len(text)
@@ -158,12 +158,12 @@ def _here(text: str, here: re.Match[str]) -> tuple[str | None, int]:
 
 
 def powershell_text(text: str) -> str:
-    """The text of a double-quoted string of PowerShell."""
+    """Text of a double-quoted PowerShell string."""
     return _POWERSHELL.sub(lambda m: _POWERSHELL_ONE.get(m[1], m[1]), text.replace('""', '"'))
 
 
 def _cmd(text: str, at: int) -> Words:
-    r"""``cmd``: carets before line ends, and before every special character where the browser is a newer one.
+    r"""``cmd``: carets before line ends, and in newer browsers before every special character.
 
     The program splits the rest itself: ``\"`` is a quote, as ``""`` within quotes.
     """
@@ -202,7 +202,7 @@ def _cmd(text: str, at: int) -> Words:
 
 
 def _caret_lines(text: str, at: int) -> tuple[str, int]:
-    """The lines of a command that carets continue, and where they end."""
+    """Lines of a command continued by carets, and its end."""
     end = at
     while True:
         stop = text.find("\n", end)

@@ -1,9 +1,9 @@
-r"""Values as JSON, Python, JavaScript and SDK objects write them, read without any of their parsers.
+r"""Reads values written as JSON, Python, JavaScript or SDK objects, without any of their parsers.
 
-Read are JSON with comments and trailing commas (JSON5), Python literals and ``repr`` of dictionaries and bytes,
+Supported are JSON with comments and trailing commas (JSON5), Python literals and ``repr`` of dictionaries and bytes,
 JavaScript object literals, and calls with literal arguments: ``ChatCompletion(id='x', choices=[Choice(…)])``,
-``JSON.stringify({…})``. Nothing is evaluated: what is no literal is refused with its place. Every character is looked
-at once, and containers are nested no deeper than ``MAX_DEPTH``.
+``JSON.stringify({…})``. Nothing is evaluated: other syntax is refused with its offset. Every character is read once,
+and containers are nested at most ``MAX_DEPTH`` deep.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from workbench.ir import NOTHING, JsonValue
 
 MAX_DEPTH: Final = 100
-"""Containers in one another. Real bodies stay under 40; each takes three calls of this module."""
+"""Limit of nested containers. Real bodies stay under 40; each level takes three calls in this module."""
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|(?<![^\s,{\[(])#[^\n]*)*", re.DOTALL)
 _NUMBER = re.compile(
@@ -50,22 +50,22 @@ _SHOWN_ONLY = re.compile(
     r"\[(?:Object|Array|Function|AsyncFunction|GeneratorFunction|class|Circular|Getter|Setter|Symbol|Map|Set|Buffer)\b"
     r"[^\[\]\n]{0,120}(?:\[[^\[\]\n]{0,60}\][^\[\]\n]{0,60})?\]"
 )
-"""What Node prints in place of a value or a key that it does not show."""
+"""Placeholder that Node prints for a hidden value or key."""
 
 _CLASS = re.compile(r"[A-Z]\w{0,60}(?:[ ]\[[^\[\]\n]{0,60}\]|\([^()\n]{0,20}\)(?=[ ][{\[]))?[ ](?=[{\[])")
-"""The name of a class that Node prints before a value."""
+"""Class name that Node prints before a value."""
 
 _OMITTED: Final = frozenset({"NOT_GIVEN", "NotGiven", "omit", "Omit"})
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
 
 
 class NotLiteral(Exception):
-    """The text is no literal at a character.
+    """Raised if the text is not a literal.
 
     Args:
-        what: what stands there, in words.
-        at: the character.
-        is_end: the text is over before the value is.
+        what: the reason, in words.
+        at: offset.
+        is_end: the text ends before the value does.
     """
 
     def __init__(self, what: str, at: int, *, is_end: bool = False) -> None:
@@ -77,7 +77,7 @@ class NotLiteral(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call with literal arguments, ``Message(role='user')``, or of a function that no value is known of."""
+    """A call with literal arguments, ``Message(role='user')``, or of an unknown function."""
 
     name: str
     args: tuple[Any, ...] = ()
@@ -89,17 +89,17 @@ class _Omitted:
 
 
 class Elided:
-    """A value that was there and is not shown: ``[Object]``."""
+    """A value that was printed without its content: ``[Object]``."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """Reads values out of a text.
+    """Reads values from a text.
 
     Attributes:
-        names: values of variables that were assigned before.
-        is_json: everything read since it was set is JSON as the standard has it.
-        at: where the last value that was read ends.
+        names: values of variables assigned before.
+        is_json: everything read since it was set is standard JSON.
+        at: end of the value read last.
     """
 
     text: str
@@ -109,17 +109,17 @@ class Reader:
     _depth: int = 0
 
     def value(self, at: int) -> Any:
-        """The value that begins at a character; ``at`` is behind it then. Raises NotLiteral."""
+        """The value at an offset; sets ``at`` to its end. Raises NotLiteral."""
         self.at, self._depth = at, 0
         return self._value()
 
     def arguments(self, at: int) -> Call:
-        """The arguments of a call whose opening parenthesis is at a character. Raises NotLiteral."""
+        """Arguments of a call, from its opening parenthesis. Raises NotLiteral."""
         self.at, self._depth = at, 0
         return self._call("")
 
     def _skip(self) -> str:
-        """The next character that means something, "" at the end."""
+        """The next significant character; empty at the end."""
         char = self.text[self.at : self.at + 1]
         if char and (char.isspace() or char in "/#"):
             start = self.at
@@ -171,7 +171,7 @@ class Reader:
                 raise self._fail("left out with …")
             key = self._key(char)
             if self._skip() not in (":", "="):
-                raise self._fail("no colon behind a key")
+                raise self._fail("no colon after a key")
             self.is_json = self.is_json and self.text[self.at] == ":"
             self.at += 2 if self.text.startswith("=>", self.at) else 1
             held = self._value()
@@ -191,7 +191,7 @@ class Reader:
         self.is_json = False
         found = _NAME.match(self.text, self.at) or _NUMBER.match(self.text, self.at)
         if not found or not found[0]:
-            raise self._fail("no key of a mapping")
+            raise self._fail("not a key of a mapping")
         self.at = found.end()
         return found[0]
 
@@ -227,11 +227,11 @@ class Reader:
         return False
 
     def _is_hash(self) -> bool:
-        """A hash table of PowerShell separates its members by line ends."""
+        """True in a PowerShell hash table, where line ends separate members."""
         return bool(re.compile(r"[\"']?[\w-]+[\"']?\s*=(?!=)").match(self.text, self.at))
 
     def _text(self) -> Any:
-        """A string, or several that stand side by side or are added to each other."""
+        """A string, or several adjacent or added ones."""
         first = self._string()
         while True:
             end, was_json = self.at, self.is_json
@@ -246,7 +246,7 @@ class Reader:
                     return first
                 self.is_json = False
                 if type(first) is not type(more):
-                    raise self._fail("text beside bytes")
+                    raise self._fail("text next to bytes")
                 first += more  # type: ignore[operator]
                 continue
             self.at, self.is_json = end, was_json
@@ -259,7 +259,7 @@ class Reader:
         quote = self.text[start : start + 1]
         tripled = quote * 3 if quote in ("'", '"') and self.text.startswith(quote * 3, start) else quote
         if tripled not in _STRINGS or "f" in kind:
-            raise self._fail("no plain string")
+            raise self._fail("not a plain string")
         found = _STRINGS[tripled].match(self.text, start)
         if not found:
             is_end = self.text.find("\n", start) < 0 or len(tripled) == 3
@@ -285,7 +285,7 @@ class Reader:
         word = found[0] if found else ""
         if not word or word in "+-.":
             if self.text.startswith("-Infinity", self.at):
-                raise self._fail("a number that JSON has not")
+                raise self._fail("a number that JSON does not allow")
             raise self._fail("left out with …" if self.text.startswith("...", self.at) else "no value")
         self.at += len(word)
         if not _JSON_NUMBER.match(word):
@@ -335,7 +335,7 @@ class Reader:
         if word in self.names:
             return self.names[word]
         self.at = start
-        raise self._fail(f"the name {word[:40]}, whose value is not there")
+        raise self._fail(f"the name {word[:40]}without a known value")
 
     def _call(self, name: str) -> Call:
         made: Call = self._deeper(lambda: self._arguments(name))
@@ -361,7 +361,7 @@ class Reader:
         return Call(name, tuple(args), named)
 
     def _known(self, call: Call) -> Any:
-        """What a call stands for: the object that it makes, or what it wraps."""
+        """Value of a call: the object it creates, or the value it wraps."""
         last = call.name.rpartition(".")[2]
         if last in _OMITTED:
             return _Omitted()
@@ -378,7 +378,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A value that was written as JSON text by the program it stands in."""
+    """A value that the surrounding program encodes as JSON text."""
 
     value: Any
 
@@ -394,9 +394,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def plain(value: Any) -> JsonValue:
-    """A value as JSON can say it: bytes become the text they are. Raises NotLiteral: a part of it is not shown."""
+    """A value as JSON types; bytes become text. Raises NotLiteral if a part of it is elided."""
     if isinstance(value, Elided):
-        raise NotLiteral("a part of it is not shown ([Object])", 0, is_end=True)
+        raise NotLiteral("a part is elided ([Object])", 0, is_end=True)
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
-"""A folder with a regression test for pytest: the transcript, what was broken, and a test that a stranger can read.
+"""Writes a folder with a regression test for pytest: transcript, broken request, and a readable test.
 
 It runs wherever the package and its ``testing`` extra are installed, without network or key, from any folder. It is
-proved when it is written: it fails on what was broken and passes on what is right, in a process of its own.
+proved when it is written: in a process of its own it fails on the broken request and passes on the fixed one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["RUNS", "SUFFIX", "TITLE", "leftovers", "prove", "write"]
 TITLE = "pytest test"
 SUFFIX = ""
 RUNS = {"broken": BROKEN, "fixed": TRANSCRIPT}
-"""What the two runs of a proof are on → file."""
+"""Transcript of a proof's run → file."""
 
 
 def write(selection: Selection) -> Exported:
-    """A test of the exchanges, as they are right.
+    """Write a test of the exchanges in their fixed form.
 
-    Broken is what ``selection.broken`` holds, else what the request was before it was edited, else the request with
-    one fault planted in it.
+    The broken form is in ``selection.broken``, else the request before its edit, else the request with one planted
+    fault.
 
     Raises:
-        LocalProtocolError: nothing can be tested so; in one line, with what to do.
+        LocalProtocolError: nothing can be tested; one line with what to do.
         SessionFormatError: an exchange cannot be read.
     """
     case = case_of(selection)
@@ -49,12 +49,12 @@ def write(selection: Selection) -> Exported:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Tests that an earlier export wrote into a folder."""
+    """Test files that an earlier export wrote into a folder."""
     return [path for path in folder.glob("test_*_????????.py") if SIGNATURE in path.read_text("utf-8", "replace")]
 
 
 def _contracts(case: Case) -> dict[str, bytes]:
-    """The contracts of the user's own that it takes."""
+    """User contracts that the test needs."""
     own = resources.own_profiles()
     used = {place.provider.partition(":")[0] for place in case.places}
     return {

@@ -1,4 +1,4 @@
-"""What an exported test is about: requests as they are right, the same as they were broken, what was said before."""
+"""Builds the content of an exported test: fixed requests, their broken forms, and their histories."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, Session
 
-_OPEN = "calls stay open in it: the test does not ask for their results"
+_OPEN = "it has open calls: the test does not require their results"
 
 Side = TypeVar("Side", HttpRequest, HttpResponse)
 
 MOST_BEFORE = 16 * 1024 * 1024
-"""Bytes of what was said before; of more, the newest."""
+"""Limit of history bytes; of more, the newest part is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A request that is tested.
+    """A tested request.
 
     Attributes:
         number: in the transcript, from one.
-        index: in the session it comes from, from zero.
-        provider, protocol: what it is held to, and written in.
+        index: in its source session, from zero.
+        provider, protocol: contract it is tested against, and its protocol.
     """
 
     number: int
@@ -48,12 +48,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What becomes of the broken request.
+    """Expected refusal of the broken request.
 
     Attributes:
-        status: that the simulator answers with.
-        finding: what is wrong with it; None where its bytes cannot be read.
-        says: the provider's words, "" where it lets it pass.
+        status: of the simulator's response.
+        finding: the fault; None if the bytes cannot be read.
+        says: the provider's words; empty if it accepts the request.
     """
 
     status: int
@@ -63,17 +63,17 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that a folder holds.
+    """Content of an exported folder.
 
     Attributes:
         name: of the session.
-        fixed, broken: the transcripts; they differ in the tested requests alone.
-        places: what is tested, at least one.
-        worst: of those, the one that ``refused`` is about.
-        how: where the broken one comes from, in words.
-        notes: what is not in it as it was sent.
-        left_out: what was asked for and is not tested.
-        is_open: calls stay open in what is right, and nobody minds.
+        fixed, broken: transcripts; they differ only in the tested requests.
+        places: the tested requests, at least one.
+        worst: the one that ``refused`` is about.
+        how: origin of the broken form, in words.
+        notes: differences from what was sent.
+        left_out: selected exchanges that are not tested.
+        is_open: the fixed request has open calls, and no rule objects.
     """
 
     name: str
@@ -89,11 +89,11 @@ class Case:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Rules that must find nothing any more, beside all errors."""
+        """Rules that must find nothing, in addition to all errors."""
         return (self.refused.finding.rule,) if self.refused.finding else ()
 
     def texts(self) -> tuple[bytes, bytes]:
-        """The body that was broken, and the one that is right."""
+        """Bodies of the broken and the fixed request."""
         at = self.worst.number - 1
         broken, fixed = self.broken[at].request, self.fixed[at].request
         assert broken and fixed
@@ -101,10 +101,10 @@ class Case:
 
 
 def case_of(selection: Selection) -> Case:
-    """What the exchanges of a selection test.
+    """Build the case of a selection.
 
     Raises:
-        LocalProtocolError: there is nothing to test, it is not accepted as it is, or nothing about it is broken.
+        LocalProtocolError: nothing to test, the fixed request is refused, or the broken one has no fault.
         SessionFormatError: an exchange cannot be read.
     """
     found = pairs_of(selection)
@@ -125,8 +125,8 @@ def case_of(selection: Selection) -> Case:
     worst, refused = next(((place, refused) for place, refused in judged if refused), (None, None))
     if worst is None or refused is None:
         raise LocalProtocolError(
-            f"nothing is wrong with the request that should be broken ({found.how})",
-            hint="a test of it could never fail: give a file whose request is refused, --broken FILE",
+            f"the broken request has no fault ({found.how})",
+            hint="its test could never fail: give a file with a refused request, --broken FILE",
         )
     is_open = any(turn.unanswered for turn in turns)
     told = (*found.notes, *notes, *([_OPEN] if is_open else []))
@@ -134,7 +134,7 @@ def case_of(selection: Selection) -> Case:
 
 
 def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
-    """A request under its contract, named without its variant where the request shows that by itself."""
+    """A request under its contract, named without its variant if the request itself determines it."""
     turn = replay.turn(exchanges, number, pair.label.partition(":")[0], pair.protocol)
     if turn.trial.contract.label == pair.label:
         return turn
@@ -142,18 +142,18 @@ def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
 
 
 def _demand_accepted(turn: Turn, place: Place) -> None:
-    """Raises LocalProtocolError where the simulator refuses the request, or a rule names an error in it."""
+    """Raise LocalProtocolError if the simulator refuses the request, or a rule finds an error in it."""
     served = turn.send(Simulator(place.provider, known=turn.before)).served
     hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
     if served.is_refused:
         said = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
         raise LocalProtocolError(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)
     if errors := turn.findings():
-        raise LocalProtocolError(f"exchange {place.index + 1} holds an error: {errors[0]}", hint=hint)
+        raise LocalProtocolError(f"exchange {place.index + 1} has an error: {errors[0]}", hint=hint)
 
 
 def _refused(fixed: Turn, broken: Turn) -> Refused | None:
-    """What becomes of the broken request; None where nothing tells it from the one that is right."""
+    """Expected refusal of the broken request; None if the contract cannot tell both apart."""
     reply = broken.send(Simulator(broken.provider, known=broken.before))
     if reply.served.is_refused:
         finding = reply.served.finding
@@ -175,7 +175,7 @@ def _message(body: bytes) -> str:
 def _transcripts(
     pairs: Sequence[Pair],
 ) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], dict[int, Pair]]:
-    """What was said, with the requests as they are right and as they were broken; number → what is tested there."""
+    """Histories with the fixed and with the broken requests; number → tested request."""
     session = pairs[0].inspector.session
     tested = {pair.place: pair for pair in pairs}
     said = sorted({*tested, *(index for pair in pairs for index in _said_before(pair))})
@@ -194,13 +194,13 @@ def _transcripts(
 
 
 def _said_before(pair: Pair) -> Sequence[int]:
-    """Indices of what was said in its conversation before a request."""
+    """Indices of the exchanges before a request in its conversation."""
     case = pair.inspector.trial(pair.place, pair.fixed, provider=pair.label, protocol=pair.protocol).case
     return case.earlier.exchanges
 
 
 def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
-    """As many as fit, the newest ones; all that are tested, and what stands between them."""
+    """As many of the newest exchanges as fit; all tested ones and those between them."""
     summaries, room, kept = session.summaries(), MOST_BEFORE, list[int]()
     for index in reversed(indices):
         room -= summaries[index].request_bytes + summaries[index].response_bytes
@@ -211,7 +211,7 @@ def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
 
 
 def _plain(exchange: Exchange) -> Exchange:
-    """What a test needs of an exchange: no client, no notes, nothing of the importer's but how it framed a stream."""
+    """An exchange without client, notes and importer metadata, except for synthetic stream framing."""
     meta = {name: value for name, value in exchange.meta.items() if name == "framing"}
     return replace(exchange, meta=meta, client="", note="", parent=None, branch="", damage=(), origin=Origin.IMPORTED)
 
@@ -219,7 +219,7 @@ def _plain(exchange: Exchange) -> Exchange:
 def _safe(
     fixed: tuple[Exchange, ...], broken: tuple[Exchange, ...]
 ) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], tuple[str, ...]]:
-    """Both without secrets: those of headers are left out, those of bodies replaced."""
+    """Both transcripts without secrets: secret headers are removed, secrets in bodies replaced."""
     every = MemorySession("all", (*fixed, *broken))
     redactor = knowing(Selection(Inspector(every), tuple(range(len(every)))))
     made = [redactor.exchange(exchange) for exchange in every.exchanges]
@@ -234,7 +234,7 @@ def _safe(
 
 
 def _without_secrets(exchange: Exchange) -> Exchange:
-    """The exchange without the headers that held a secret."""
+    """The exchange without the headers that contained a secret."""
     request, response = exchange.request, exchange.response
     return replace(exchange, request=request and _harmless(request), response=response and _harmless(response))
 

@@ -1,4 +1,4 @@
-"""What is tested, and its broken form: as given, as it was before an edit, or with a fault planted in it."""
+"""Finds the tested requests and their broken forms: given, before an edit, or with a planted fault."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50
-"""Requests that one folder tests; of more, the last one of each conversation."""
+"""Limit of requests tested in one folder; of more, the last one of each conversation is tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A request that is right, and the same as it was broken.
+    """A fixed request and its broken form.
 
     Attributes:
-        index: of the exchange that was asked for, from zero.
-        label, protocol: the contract it is held to, and what it is written in.
-        inspector: of the session that holds what was said before it.
-        place: where in that session it stands.
-        answer, refusal: what was answered to either when it was recorded.
+        index: of the selected exchange, from zero.
+        label, protocol: contract it is tested against, and its protocol.
+        inspector: of the session that contains its history.
+        place: index in that session.
+        answer, refusal: recorded responses to the fixed and to the broken form.
     """
 
     index: int
@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass(slots=True)
 class Pairs:
-    """What is tested, at least one; ``how`` says in words where the broken form comes from."""
+    """The tested pairs, at least one; ``how`` states where the broken form comes from."""
 
     pairs: list[Pair]
     how: str
@@ -52,29 +52,31 @@ class Pairs:
 
 
 def pairs_of(selection: Selection) -> Pairs:
-    """What the exchanges of a selection test. Raises LocalProtocolError, SessionFormatError."""
+    """Pairs of the exchanges of a selection. Raises LocalProtocolError, SessionFormatError."""
     asked, left_out = _asked(selection)
     if not asked:
-        raise LocalProtocolError(left_out[0] if left_out else "there is no request", hint="only requests are tested")
+        raise LocalProtocolError(
+            left_out[0] if left_out else "the selection has no request", hint="only requests can be tested"
+        )
     found = (
         _given(asked, selection.broken) if selection.broken else _edited(asked, selection.made_of) or _planted(asked)
     )
     if len(found.pairs) > MOST_TESTED:
         last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
-        found.notes += (f"of {len(found.pairs)} requests the last of each conversation is tested: {len(last)}",)
+        found.notes += (f"{len(last)} of {len(found.pairs)} requests are tested: the last of each conversation",)
         found.pairs = [pair for pair in found.pairs if pair in last.values()]
     found.left_out = tuple(left_out)
     return found
 
 
 def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
-    """The requests that can be tested, and why others cannot."""
+    """Testable requests, and the reasons why others are not."""
     asked, left_out = list[Pair](), list[str]()
     for index in selection.indices:
         detail = selection.inspector.detail(index)
         request, row = detail.decoded.exchange.request, detail.row
         if request is None or not row.protocol or not row.provider:
-            left_out.append(f"exchange {index + 1}: no request to a model")
+            left_out.append(f"exchange {index + 1}: not a request to a model")
         elif detail.decoded.request is None:
             left_out.append(f"exchange {index + 1}: its request cannot be read")
         else:
@@ -85,7 +87,7 @@ def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
 
 
 def _given(asked: list[Pair], broken: Selection) -> Pairs:
-    """Each with its counterpart in another file; those that are the same there are not tested."""
+    """Pair each request with its counterpart in another file; identical ones are not tested."""
     pairs = list[Pair]()
     name = broken.session.name
     for pair in asked:
@@ -102,15 +104,16 @@ def _given(asked: list[Pair], broken: Selection) -> Pairs:
     if not pairs:
         raise LocalProtocolError(
             f"no request differs from its counterpart in {name}",
-            hint="say which one is meant with --exchange, or leave --broken out",
+            hint="choose one with --exchange, or leave out --broken",
         )
     return Pairs(pairs, f"as it is in {name}")
 
 
 def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
-    """The exchange of another file that was mended into this one.
+    """The exchange of another file that was fixed into this one.
 
-    Of files as long as one another the one of its id, else of its number; of a lone request the one that is at fault.
+    In files of equal length the exchange with the same id, else with the same number; for a single request the one with
+    the fault.
     """
     summaries, own = broken.session.summaries(), pair.inspector.session.summaries()
     named = [s.index for s in summaries if s.id == own[pair.index].id]
@@ -128,18 +131,18 @@ def _is_fault(finding: Finding) -> bool:
 
 
 def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
-    """A bare body with the URL and the headers of another request."""
+    """A bare body with the URL and headers of another request."""
     return with_body(other, text_of(request)) if not request.url and not request.headers.items else request
 
 
 def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
-    """The same in another session, which knows what was said before it."""
+    """The pair in another session that has its history."""
     row = inspector.detail(index).row
     return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
 
 
 def _edited(asked: list[Pair], made_of: tuple[Exchange, ...]) -> Pairs | None:
-    """Those that were made of a request that was worse; None where none was."""
+    """Pairs of requests that were edited from a worse one; None if there are none."""
     pairs = list[Pair]()
     for pair in asked:
         above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
@@ -149,7 +152,7 @@ def _edited(asked: list[Pair], made_of: tuple[Exchange, ...]) -> Pairs | None:
 
 
 def _before_the_edit(pair: Pair, above: list[tuple[int, Exchange]]) -> Pair | None:
-    """With the nearest request that it was made of and that is refused, else one with a finding."""
+    """Pair with the nearest ancestor that is refused, else with the nearest that has a finding."""
     inspector, suspicious = pair.inspector, None
     if not above:
         return None
@@ -170,7 +173,7 @@ def _before_the_edit(pair: Pair, above: list[tuple[int, Exchange]]) -> Pair | No
 
 
 def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange]]:
-    """What an exchange was made of, the nearest first."""
+    """Ancestors of an edited exchange, nearest first."""
     by_id = {summary.id: summary.index for summary in inspector.session.summaries()}
     seen, exchange = {index}, inspector.session.exchange(index)
     while exchange.parent in by_id:
@@ -183,7 +186,7 @@ def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange
 
 
 def _planted(asked: list[Pair]) -> Pairs:
-    """All of them, with a fault planted in the last one that takes one."""
+    """All pairs, with a fault planted in the last request that allows one."""
     found = ((n, plant(asked[n].inspector, asked[n].index)) for n in reversed(range(len(asked))))
     n, planted = next(((n, each) for n, each in found if each), (len(asked) - 1, None))
     planted = planted or cut(asked[n].inspector, asked[n].index)

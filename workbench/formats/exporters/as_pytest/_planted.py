@@ -1,4 +1,4 @@
-"""One violation of a contract, planted in a request that is right, for tests that have nothing broken to show."""
+"""Plants one contract violation in a correct request, for tests without a broken form."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import writer_like
 
 _NEVER = "a key stands in a text"
-"""No export holds anything like a key."""
+"""Faults never planted: no export contains anything like a key."""
 
-_CUT = "the body breaks off"
+_CUT = "the body is truncated"
 
 
 class Planted(NamedTuple):
-    """A request with a fault in it, and the name of the fault."""
+    """A request with a planted fault, and the fault's name."""
 
     fault: str
     request: HttpRequest
 
 
 def plant(inspector: Inspector, index: int) -> Planted | None:
-    """The first fault that the contract refuses, else the first one that a rule warns of; None where there is neither.
+    """Plant the first fault that the contract refuses, else the first that a rule warns of; None if there is none.
 
     Raises:
         IndexError: the session has no such exchange.
@@ -45,7 +45,7 @@ def plant(inspector: Inspector, index: int) -> Planted | None:
 
 
 def cut(inspector: Inspector, index: int) -> Planted:
-    """Half of the body: no provider reads that. Raises as ``plant``."""
+    """Keep half of the body, which no provider can read. Raises as ``plant``."""
     decoded = inspector.detail(index).decoded
     assert decoded.exchange.request is not None
     text = decoded.request_text

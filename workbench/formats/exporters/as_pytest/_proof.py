@@ -1,6 +1,7 @@
-"""Running exported folders: all of them on what was broken, all of them on what is right, each in one clean process.
+"""Runs exported test folders: all on the broken transcripts, all on the fixed ones, each run in a clean process.
 
-Clean means: no conftest, plugins, options, contracts or keys of whoever exports, and another working directory.
+Clean means: no conftest, plugins, options, contracts or keys of the person who exports, and a scratch working
+directory.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LONGEST: Final = 300
 
 
 def prove(folders: Sequence[Path]) -> list[Proof]:
-    """Run the tests of folders twice: red on what was broken, green on what is right, or it says why not."""
+    """Run the tests of folders twice; a proof is red on the broken transcript and green on the fixed one."""
     if find_spec("pytest") is None:
         return [Proof((), f"the test was not run: {MISSING}") for _ in folders]
     with tempfile.TemporaryDirectory() as scratch:
@@ -47,16 +48,16 @@ def _proof(red: Tried, green: Tried) -> Proof:
     if problem := red.problem or green.problem:
         why = f"the test could not be run: {problem}"
     elif green.failed or not green.passed:
-        why = f"it fails on what should be right: {green.lines[0] if green.lines else 'no test ran'}"
+        why = f"it fails on the fixed request: {green.lines[0] if green.lines else 'no test ran'}"
     elif not red.failed:
-        why = "it passes on what is broken"
+        why = "it passes on the broken request"
     else:
         why = ""
     return Proof((red, green), why)
 
 
 class _Running:
-    """pytest on some folders, in a process of its own."""
+    """One pytest process on some folders."""
 
     def __init__(self, folders: Sequence[Path], on: str, transcript: str, scratch: Path) -> None:
         self.on = on
@@ -75,7 +76,7 @@ class _Running:
         )  # fmt: skip
 
     def _environment(self, transcript: str) -> dict[str, str]:
-        """Nothing of whoever exports but where programs and this package are."""
+        """Environment with only the paths of programs and of this package."""
         return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {
             "HOME": str(self.home),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -84,13 +85,13 @@ class _Running:
         }
 
     def ended(self) -> dict[Path, Tried]:
-        """Folder → what became of its tests, once they are over."""
+        """Folder → results of its tests, after the process has ended."""
         problem = ""
         try:
             status = self.process.wait(_SECONDS + _SECONDS_EACH * len(self.folders))
         except subprocess.TimeoutExpired:
             self.process.kill()
-            status, problem = self.process.wait(), "it did not come to an end"
+            status, problem = self.process.wait(), "it did not finish in time"
         self.output.close()
         if not problem and status not in (0, 1):
             problem = self._last_words() or f"pytest ended with status {status}"
@@ -106,7 +107,7 @@ class _Running:
         return Tried(self.on, passed, len(cases) - passed, lines, problem or (broken[0] if broken else ""))
 
     def _cases(self) -> Iterator[tuple[Path, str, str, str]]:
-        """(folder, "" or "failure" or "error", test, why) of each test."""
+        """(folder, empty or "failure" or "error", test, reason) of each test."""
         from xml.etree import ElementTree
 
         for case in ElementTree.parse(self.report).getroot().iter("testcase"):
@@ -122,6 +123,6 @@ class _Running:
 
 
 def _one_line(text: str) -> str:
-    """The first line, cut."""
+    """The first line, shortened."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,9 +1,7 @@
-"""The text of an exported test: short, for somebody who has never heard of Workbench.
+"""Text of an exported test: short, for readers who do not know Workbench.
 
-Traffic stands in it as words of a comment or a docstring alone: escaped, cut and wrapped, never as code.
+Traffic is in it only as words of a comment or a docstring: escaped, shortened and wrapped, never as code.
 """
-
-from __future__ import annotations
 
 import json
 import re
@@ -18,13 +16,13 @@ from workbench.ir import JsonValue
 
 TRANSCRIPT, BROKEN = "transcript.jsonl", "broken.jsonl"
 VARIABLE = "WORKBENCH_TRANSCRIPT"
-"""Environment variable that puts another file of the folder in the place of ``TRANSCRIPT``."""
+"""Environment variable that replaces ``TRANSCRIPT`` with another file of the folder."""
 
 CONTRACTS = "contracts"
-"""Folder of contracts that do not ship."""
+"""Folder of contracts that do not ship with Workbench."""
 
 SIGNATURE = "Needs agent-workbench[testing]. Written by Workbench"
-"""Stands in every test that is exported."""
+"""Text in every exported test."""
 
 _WIDTH = 100
 _MOST_TOLD = 6
@@ -54,35 +52,35 @@ def module(case: Case, *, has_contracts: bool) -> str:
 
 
 def _told(case: Case) -> Iterator[str]:
-    """What a stranger has to know, a line each."""
+    """Docstring lines for the reader of the test."""
     refused, provider = case.refused, case.worst.provider
     which = f"request {case.worst.number} of {TRANSCRIPT}"
     finding = refused.finding
     if finding and refused.says:
-        yield f"{provider} refuses what this request was: {finding.rule}."
+        yield f"{provider} refuses the broken request: {finding.rule}."
     elif finding:
-        yield f"{provider} would let pass what this request was, and yet it was wrong: {finding.rule}."
+        yield f"{provider} accepts the broken request, but it has a fault: {finding.rule}."
     else:
-        yield f"{provider} cannot read what this request was."
+        yield f"{provider} cannot read the broken request."
     yield ""
-    yield f"What was broken ({_shown(case.how)}), in {which}:"
+    yield f"Broken ({_shown(case.how)}), in {which}:"
     if finding:
         yield from _wrapped(f"{finding.rule} at {finding.pointer or 'the top of the body'}: {finding.message}")
         yield from _wrapped(finding.evidence) if finding.evidence else ()
     if refused.status >= 400:
         yield from _wrapped(f"the provider answers {refused.status}: {refused.says or '(no text)'}")
     yield ""
-    yield "What makes it right:"
+    yield "Fix:"
     yield from _changes(case)
     yield ""
-    yield f"{TRANSCRIPT} holds the request as it is right, after what was said before it; {BROKEN} as it was."
-    yield "The provider is simulated from its contract in this process: no network, no key. Run it with `pytest`;"
-    yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on what was broken, and they fail."
+    yield f"{TRANSCRIPT} has the fixed request after its history; {BROKEN} has the broken one."
+    yield "The provider is simulated in this process from its contract: no network, no key. Run it with `pytest`;"
+    yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on the broken request, and they fail."
     yield f"{SIGNATURE} {__version__} from {_shown(case.name)}."
 
 
 def _changes(case: Case) -> Iterator[str]:
-    """From the broken body to the one that is right."""
+    """Changes from the broken body to the fixed one."""
     found = compare(*case.texts())
     changes = [change for change in found.changes if change.kind is not Kind.RESPELLED] or found.changes
     lines = [line for change in changes for line in _change(change)]
@@ -120,13 +118,13 @@ def _value(value: JsonValue) -> str:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """At most a few lines, indented."""
+    """The text in a few indented lines."""
     cut = text if len(text) <= 3 * _MOST_SHOWN else f"{text[: 3 * _MOST_SHOWN]}…"
     yield from textwrap.wrap(_shown(cut), _WIDTH, initial_indent="    ", subsequent_indent="      ")
 
 
 def _shown(text: str) -> str:
-    """The text with what does not print as escapes."""
+    """The text with unprintable characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
@@ -141,13 +139,17 @@ def _places(case: Case) -> str:
     return f"""
 REQUESTS = {{  # number in the transcript: (contract, protocol)
 {rows}}}
-RULES = ({rules}{comma})  # nothing may be found by these, warnings included
+RULES = ({rules}{comma})  # these rules must find nothing, warnings included
 """
 
 
 def _broken(case: Case) -> str:
     refused, place, finding = case.refused, case.worst, case.refused.finding
-    said = "the provider refuses what was broken" if refused.status >= 400 else "the rule finds what was broken"
+    said = (
+        "the provider refuses the broken request"
+        if refused.status >= 400
+        else "the rule finds the fault in the broken request"
+    )
     checks = [f"    assert reply.status == {refused.status}"]
     if finding:
         rule, pointer = json.dumps(finding.rule), json.dumps(finding.pointer)
@@ -156,7 +158,7 @@ def _broken(case: Case) -> str:
     return f'''
 
 def {name}(strict_provider):
-    """As long as {said}, the tests above can fail."""
+    """The tests above can fail: {said}."""
     broken = recorded(HERE / "{BROKEN}", {place.number}, *REQUESTS[{place.number}])
     provider = strict_provider(broken.provider, known=broken.before)
     reply = broken.send(provider.simulator)
@@ -180,7 +182,7 @@ _OWN_CONTRACTS = '''
 
 @pytest.fixture(autouse=True)
 def contract():
-    """The contract is none that ships: it lies beside this test."""
+    """The contract does not ship with Workbench: it is next to this test."""
     with own_contracts(HERE / "{folder}"):
         yield
 '''
@@ -188,10 +190,10 @@ def contract():
 _TESTS = '''
 
 def body_of(turn: Turn) -> bytes:
-    """The body that is tested: as recorded, byte for byte.
+    """The tested body: as recorded, byte for byte.
 
-    YOUR AGENT GOES HERE. Let it build its next request from what was said so far, and return that body instead:
-    ``turn.before.exchanges`` are the requests and answers before this one, ``turn.body`` is the recorded one.
+    YOUR AGENT GOES HERE. Let it build its next request from the history, and return that body instead:
+    ``turn.before.exchanges`` are the requests and responses before this one, ``turn.body`` is the recorded body.
     """
     return turn.body
 
@@ -204,7 +206,7 @@ def turn(request) -> Turn:
 
 def test_the_provider_accepts_the_request(turn, strict_provider):
     provider = strict_provider(turn.provider, known=turn.before)  # a URL on loopback
-    # An agent that sends by itself takes the place of the next line: my_agent.run(base_url=provider, …)
+    # An agent that sends its own requests replaces the next line: my_agent.run(base_url=provider, …)
     turn.send(provider.simulator)
     assert not provider.refusals
 '''

@@ -1,4 +1,4 @@
-"""Exchanges of which only one body is known."""
+"""Builds exchanges from a single body."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpRe
 
 UNKNOWN_STATUS = 0
 SYNTHESISED = {"framing": "synthesised"}
-"""``Exchange.meta`` of a stream whose framing is ours: what the framing lacks is no fault of the provider."""
+"""``Exchange.meta`` of a stream with framing added by the importer: gaps in it are no fault of the provider."""
 
 
-def request_only(number: int, body: bytes, note: str = "a request body by itself") -> Exchange:
-    """An exchange with a request and nothing else."""
+def request_only(number: int, body: bytes, note: str = "a request body only") -> Exchange:
+    """An exchange with a request only."""
     return Exchange(str(number), request=HttpRequest(body=Body(raw=body)), note=note)
 
 
@@ -27,7 +27,7 @@ def response_only(
     content_type: str = "",
     meta: dict[str, Any] | None = None,
 ) -> Exchange:
-    """An exchange with a response and nothing else. ``status`` 0: it is not known."""
+    """An exchange with a response only. ``status`` is 0 if unknown."""
     headers = Headers((("content-type", content_type),)) if content_type else Headers()
     return Exchange(
         str(number),
@@ -38,9 +38,9 @@ def response_only(
 
 
 def body_only(number: int, side: str, body: bytes, value: JsonValue) -> Exchange:
-    """An exchange with one JSON body. The status of an answer is 200, of an error what its body says."""
+    """An exchange with one JSON body. A response gets status 200, an error the status in its body."""
     if side == REQUEST:
         return request_only(number, body)
     if is_error(value):
-        return response_only(number, body, "an error body by itself", status=error_status(value) or UNKNOWN_STATUS)
-    return response_only(number, body, "a response body by itself")
+        return response_only(number, body, "an error body only", status=error_status(value) or UNKNOWN_STATUS)
+    return response_only(number, body, "a response body only")

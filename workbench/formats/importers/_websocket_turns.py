@@ -1,13 +1,13 @@
-"""Responses over a WebSocket: each ``response.create`` and the events that answer it, as an exchange of its own.
+"""Splits a Responses WebSocket into exchanges: each ``response.create`` with the events that answer it.
 
 Codex and the SDKs of OpenAI and xAI keep one connection for many turns. Facts: developers.openai.com, "WebSocket mode"
-and its events; docs.x.ai, "WebSocket Mode": the message has the members of the body of ``POST /v1/responses`` beside
-its ``type`` (and ``stream_id``, a lane: turns of a lane are answered one after the other, their events repeat it), the
-events are those of its stream. The Realtime API has messages of the same name, whose members stand in ``response``: it
-is another protocol. ``response.append`` is what Codex sent for a time: more input for the response before it.
+and its events; docs.x.ai, "WebSocket Mode": the message has the members of a ``POST /v1/responses`` body plus ``type``
+(and ``stream_id``, a lane: turns of a lane are answered in order, and their events repeat the id); the events are those
+of the HTTP stream. The Realtime API has messages of the same name with their members in ``response``: that is another
+protocol. ``response.append`` was sent by Codex for a time: more input for the previous response.
 
-What is made here is the POST that would have said the same: the message without its envelope, its events as an event
-stream with the times of their frames. The connection with its frames stays beside it, as recorded.
+The result is the equivalent POST: the message without its envelope, and its events as an event stream with the times of
+their frames. The connection with its frames is kept as recorded.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed", "respon
 _HANDSHAKE = re.compile(r"(?i)connection|upgrade|sec-websocket-.*|content-(?:length|type)|host")
 _LINES = re.compile(rb"\r\n|\r|\n")
 
-EVENTS = "the events came as WebSocket messages, each is written as one of an event stream"
+EVENTS = "converted from WebSocket messages, one event each"
 
 
 @dataclass(slots=True)
-class _Turn:
-    """A message that asks for a response, and what answered it."""
+class _SocketTurn:
+    """A message that requests a response, and the events that answer it."""
 
     number: int
     asked: Frame
@@ -57,7 +57,7 @@ class _Turn:
 
 
 def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Iterator[Exchange]:
-    """The exchanges, each connection that carries Responses followed by its turns, unless they have them already."""
+    """Yield the exchanges, each Responses connection followed by its turns unless ``have_them``."""
     for exchange in exchanges:
         turns = _turns(exchange) if exchange.kind is Kind.WEBSOCKET else []
         yield replace(exchange, meta={**exchange.meta, TURNS: len(turns)}) if turns else exchange
@@ -65,23 +65,23 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
             yield from (_exchange(exchange, turn, number) for number, turn in enumerate(turns, 1))
 
 
-def _turns(connection: Exchange) -> list[_Turn]:
-    turns: list[_Turn] = []
-    lanes = defaultdict[str, list[_Turn]](list)
+def _turns(connection: Exchange) -> list[_SocketTurn]:
+    turns: list[_SocketTurn] = []
+    lanes = defaultdict[str, list[_SocketTurn]](list)
     for number, frame in enumerate(connection.frames, 1):
         value = _object(frame)
         kind, lane = str(value.get("type", "")), lanes[str(value.get("stream_id"))]
         if frame.direction == "sent":
             if kind in _ASKS and ("model" in value or "input" in value):
-                turns.append(_Turn(number, frame, value))
+                turns.append(_SocketTurn(number, frame, value))
                 lane.append(turns[-1])
         elif kind:
             _answer(lane, frame, kind, value)
     return turns
 
 
-def _answer(lane: list[_Turn], frame: Frame, kind: str, value: dict[str, JsonValue]) -> None:
-    """Give an event to the turn of its lane that waits longest; what follows an end, to the one that ended."""
+def _answer(lane: list[_SocketTurn], frame: Frame, kind: str, value: dict[str, JsonValue]) -> None:
+    """Assign an event to the oldest open turn of its lane; a late event to the turn that ended last."""
     over = [turn for turn in lane if turn.is_over]
     waiting = [turn for turn in lane if not turn.is_over]
     is_late = kind == "response.done" and over
@@ -102,12 +102,12 @@ def _object(frame: Frame) -> dict[str, JsonValue]:
     return value if isinstance(value, dict) else {}
 
 
-def _exchange(connection: Exchange, turn: _Turn, number: int) -> Exchange:
+def _exchange(connection: Exchange, turn: _SocketTurn, number: int) -> Exchange:
     began = turn.asked.at
     last = turn.events[-1][0].at if turn.events else None
     how = f"frame {turn.number} of connection {connection.id}"
-    more = "; it continues the response before it" if turn.value["type"] == "response.append" else ""
-    end = "" if turn.is_over else "; the connection ended before its answer did"
+    more = "; it continues the previous response" if turn.value["type"] == "response.append" else ""
+    end = "" if turn.is_over else "; the connection ended before the response"
     return Exchange(
         f"{connection.id}.{number}",
         request=_request(connection, turn, how),
@@ -122,7 +122,7 @@ def _exchange(connection: Exchange, turn: _Turn, number: int) -> Exchange:
     )
 
 
-def _request(connection: Exchange, turn: _Turn, how: str) -> HttpRequest:
+def _request(connection: Exchange, turn: _SocketTurn, how: str) -> HttpRequest:
     shaken = connection.request or HttpRequest()
     kept = tuple((name, value) for name, value in shaken.headers if not _HANDSHAKE.fullmatch(name))
     envelope = [patch.Remove(f"/{name}") for name in _ENVELOPE if name in turn.value]
@@ -134,8 +134,8 @@ def _request(connection: Exchange, turn: _Turn, how: str) -> HttpRequest:
     )
 
 
-def _response(turn: _Turn) -> HttpResponse:
-    """An event stream; of a request that was refused the status and the body it would have had."""
+def _response(turn: _SocketTurn) -> HttpResponse:
+    """An event stream; for a refused request the status and body that HTTP would have."""
     status = turn.error.get("status", turn.error.get("status_code"))
     if isinstance(status, int) and 400 <= status < 600:
         body = Body(turn.events[0][0].data, is_raw=False, note="an error event of a WebSocket")

@@ -1,6 +1,6 @@
-"""Exchanges rebuilt from a client's transcript, each body made when it is asked for.
+"""Reconstructs Messages API exchanges from a client's transcript; each body is built on demand.
 
-A transcript holds a message once; the requests of a session of thousands of turns repeat it thousands of times. So a
+A transcript has each message once; the requests of a session with thousands of turns repeat it thousands of times. So a
 history is a linked list that turns share, and a body is joined from it on demand.
 """
 
@@ -14,21 +14,21 @@ from typing import NamedTuple
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import dumps
 
-NOT_WIRE = "rebuilt from a transcript: these are not the bytes of the wire"
-MADE = {"made": "reconstructed: from what a client wrote down, so the bytes are not those of the wire"}
-"""``Session.about`` of what is rebuilt."""
+NOT_WIRE = "reconstructed from a transcript; not the original bytes"
+RECONSTRUCTED = {"made": "reconstructed: from a client's transcript; not the original bytes"}
+"""``Session.about`` of a reconstructed session."""
 
 _TEXT = (b'{"type":"text","text":', b"}")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HistoryEntry:
     """One entry of a history.
 
     Attributes:
         results: JSON of each result block.
         blocks: JSON of each other content block.
-        text: JSON of the content where it is one plain string; there are no blocks then.
+        text: JSON of the content if it is one plain string; there are no blocks then.
     """
 
     role: str
@@ -37,7 +37,7 @@ class Said:
     text: bytes = b""
 
     def as_blocks(self) -> tuple[bytes, ...]:
-        """The blocks that are no results; plain text as the block it stands for."""
+        """Blocks other than results; plain text as a text block."""
         return (self.text.join(_TEXT),) if self.text else self.blocks
 
     def is_empty(self) -> bool:
@@ -45,59 +45,59 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """Everything said up to and including ``said``.
+class MessagesHistory:
+    """All messages up to and including ``said``.
 
     Attributes:
-        settled: bytes of the messages before the one that ``said`` is in, commas included.
-        blocks: bytes of that message's content blocks so far, commas included.
-        is_alone: nothing else is in that message so far.
+        settled: bytes of the messages before the one that contains ``said``, including commas.
+        blocks: bytes of that message's content blocks so far, including commas.
+        is_alone: that message contains nothing else so far.
     """
 
-    said: Said
-    before: History | None
-    settled: int
+    entry: HistoryEntry
+    before: MessagesHistory | None
+    earlier_bytes: int
     blocks: int
     is_alone: bool
 
     @property
     def size(self) -> int:
-        """Bytes of ``messages()``, without making them."""
-        is_plain = self.is_alone and self.said.text
-        content = len(self.said.text) if is_plain else len("[]") + self.blocks
-        return self.settled + len(_message(self.said.role, b"")) + content
+        """Length of ``messages()`` in bytes, without building them."""
+        is_plain = self.is_alone and self.entry.text
+        content = len(self.entry.text) if is_plain else len("[]") + self.blocks
+        return self.earlier_bytes + len(_message(self.entry.role, b"")) + content
 
-    def messages(self, made: Made | None = None) -> bytes:
-        """The elements of the ``messages`` array, as compact JSON; ``made`` may hold the first of them."""
-        held: list[Said] = []
-        node: History | None = self
+    def messages(self, made: CachedMessages | None = None) -> bytes:
+        """Elements of the ``messages`` array as compact JSON; ``made`` may contain the first of them."""
+        held: list[HistoryEntry] = []
+        node: MessagesHistory | None = self
         while node:
-            held.append(node.said)
+            held.append(node.entry)
             if made and node.is_alone and node.before is made.history:
-                return b",".join((made.messages, *_encoded(reversed(held))))
+                return b",".join((made.messages, *_encode(reversed(held))))
             node = node.before
-        return b",".join(_encoded(reversed(held)))
+        return b",".join(_encode(reversed(held)))
 
 
-class Made(NamedTuple):
-    """Messages that were asked for before: the next turn's begin with them."""
+class CachedMessages(NamedTuple):
+    """Cached messages: those of the next turn start with them."""
 
-    history: History
+    history: MessagesHistory
     messages: bytes
 
 
-def extend(history: History | None, said: Said) -> History | None:
-    """A history with one more entry. What a user says in a row is one message, as the API counts turns."""
+def extend(history: MessagesHistory | None, said: HistoryEntry) -> MessagesHistory | None:
+    """A history with one more entry. Consecutive user content is one message, as the API counts turns."""
     if said.is_empty():
         return history
     held = (*said.results, *said.as_blocks())
     size = sum(map(len, held)) + len(held) - 1
-    if history and said.role == "user" == history.said.role:
-        return History(said, history, history.settled, history.blocks + 1 + size, is_alone=False)
-    return History(said, history, history.size + 1 if history else 0, size, is_alone=True)
+    if history and said.role == "user" == history.entry.role:
+        return MessagesHistory(said, history, history.earlier_bytes, history.blocks + 1 + size, is_alone=False)
+    return MessagesHistory(said, history, history.size + 1 if history else 0, size, is_alone=True)
 
 
-def _encoded(entries: Iterable[Said]) -> Iterator[bytes]:
+def _encode(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
     for role, grouped in groupby(entries, key=lambda said: said.role):
         if role == "user":
             yield _message(role, _content(list(grouped)))
@@ -105,8 +105,8 @@ def _encoded(entries: Iterable[Said]) -> Iterator[bytes]:
             yield from (_message(role, _content([said])) for said in grouped)
 
 
-def _content(joined: Sequence[Said]) -> bytes:
-    """Results stand before anything else, as clients send them and the API wants them."""
+def _content(joined: Sequence[HistoryEntry]) -> bytes:
+    """Tool results come before other content, as clients send them and the API requires."""
     if len(joined) == 1 and joined[0].text:
         return joined[0].text
     results = [block for said in joined for block in said.results]
@@ -118,24 +118,24 @@ def _message(role: str, content: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """An exchange to be made.
+class MessagesTurn:
+    """An exchange to be built.
 
     Attributes:
-        position: place in the transcript, to sort by.
+        position: line in the transcript, for sorting.
         like: the exchange without its two sides.
-        response: JSON of the answer; None where there is none.
+        response: JSON of the response; None if there is none.
     """
 
     position: int
     like: Exchange
-    history: History | None
+    history: MessagesHistory | None
     model: str | None = None
     response: bytes | None = None
     status: int = 200
 
     def request_size(self) -> int:
-        """Bytes of ``request_body()``, without making it."""
+        """Length of ``request_body()`` in bytes, without building it."""
         return len(self._before()) + (self.history.size if self.history else 0) + len("]}")
 
     def request_body(self, messages: bytes) -> bytes:
@@ -147,20 +147,22 @@ class Turn:
         return b"{" + model + b'"messages":['
 
 
-class RebuiltSession:
-    """A session of turns. ``url`` is the path of the API whose form the bodies have."""
+class MessagesSession:
+    """A session of turns. ``url`` is the path of the API that the bodies belong to."""
 
-    def __init__(self, name: str, turns: Iterable[Turn], *, url: str, damage: tuple[str, ...], title: str) -> None:
+    def __init__(
+        self, name: str, turns: Iterable[MessagesTurn], *, url: str, damage: tuple[str, ...], title: str
+    ) -> None:
         self.name = name
         self.id = ""
         self.damage = damage
-        self.about = MADE
+        self.about = RECONSTRUCTED
         self.is_live = False
         self.format = title
         self._url = url
         self._turns = tuple(turns)
         self._summaries: tuple[Summary, ...] = ()
-        self._made: Made | None = None
+        self._made: CachedMessages | None = None
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -179,15 +181,15 @@ class RebuiltSession:
         turn = self._turns[index]
         messages = turn.history.messages(self._made) if turn.history else b""
         if turn.history:
-            self._made = Made(turn.history, messages)
+            self._made = CachedMessages(turn.history, messages)
         return self._exchange(turn, turn.request_body(messages))
 
-    def _exchange(self, turn: Turn, request: bytes) -> Exchange:
+    def _exchange(self, turn: MessagesTurn, request: bytes) -> Exchange:
         answer = None if turn.response is None else HttpResponse(status=turn.status, body=_not_wire(turn.response))
         return replace(turn.like, request=HttpRequest(url=self._url, body=_not_wire(request)), response=answer)
 
     def refresh(self) -> frozenset[int]:
-        """A transcript is read once."""
+        """Return an empty set: a transcript is read once."""
         return frozenset()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Sides of exchanges that follow each other in a text, put together: a request, and what comes next as its answer."""
+"""Joins adjacent sides in a text into exchanges: a request, and the next response."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 
 
-def paired(sides: Sequence[Exchange]) -> Iterator[Exchange]:
-    """The exchanges that lone sides make, in order; one that has both sides stays as it is.
+def pair_sides(sides: Sequence[Exchange]) -> Iterator[Exchange]:
+    """Exchanges of single sides, in order; an exchange with both sides is kept as it is.
 
-    What a log says twice is one request: the same body in another form, or a line that names a request and has no body.
+    A log may contain a request twice: the same body in another form, or a line with the URL and no body. Both are one.
     """
     open_one: Exchange | None = None
     for side in sides:
         if side.request and side.response:
-            yield from _done(open_one)
+            yield from _finish(open_one)
             open_one = None
             yield side
         elif side.request:
@@ -27,18 +27,18 @@ def paired(sides: Sequence[Exchange]) -> Iterator[Exchange]:
             if open_one and same and _is_same(open_one, side):
                 open_one = _merged_request(open_one, side)
                 continue
-            yield from _done(open_one)
+            yield from _finish(open_one)
             open_one = side
         elif side.response and open_one and (answer := _answer(open_one, side.response)):
             open_one = replace(open_one, response=answer)
         else:
-            yield from _done(open_one)
+            yield from _finish(open_one)
             open_one = side
-    yield from _done(open_one)
+    yield from _finish(open_one)
 
 
-def _done(exchange: Exchange | None) -> Iterator[Exchange]:
-    """Lines that only name a request, with a status or without, hold nothing that could be judged."""
+def _finish(exchange: Exchange | None) -> Iterator[Exchange]:
+    """Drop exchanges without any body: log lines with only a URL or status cannot be judged."""
     if exchange is None:
         return
     has_body = any(side and side.body.raw for side in (exchange.request, exchange.response))
@@ -47,17 +47,15 @@ def _done(exchange: Exchange | None) -> Iterator[Exchange]:
 
 
 def _without_named_answer(exchange: Exchange) -> Exchange:
-    """A log may name the status of an answer and not show its body: that is no empty answer."""
+    """Drop a response of which the log has the status and no body: it was not an empty response."""
     answer = exchange.response
     if answer is None or answer.body.raw or answer.status >= 400 or answer.headers.get("content-length") == "0":
         return exchange
-    return replace(
-        exchange, response=None, note=f"{exchange.note}; status {answer.status}, without the body of the answer"
-    )
+    return replace(exchange, response=None, note=f"{exchange.note}; status {answer.status}, response body not logged")
 
 
 def _answer(before: Exchange, response: HttpResponse) -> HttpResponse | None:
-    """The answer of an exchange with one more piece of it; None where that is another answer."""
+    """The response extended by one more piece; None if the piece belongs to another response."""
     held = before.response
     if held is None:
         return response

@@ -1,7 +1,7 @@
-"""Conversations as loggers keep them, without their bodies: messages as a request, an output as an answer.
+"""Reads conversations from loggers that keep no bodies: messages as a request, an output as a response.
 
-Messages keep the form they have where a protocol has that form; LangChain's own form is said as Chat Completions. What
-is put together here never was on a wire, and the exchange says so.
+Messages keep their form if a protocol has it; LangChain's form is converted to Chat Completions. These bodies were
+never on a wire, and the exchange's note states it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from workbench.formats.importers._fields import fields, first
 from workbench.formats.importers._sides import RESPONSE, shape_of
-from workbench.formats.importers._values import listed, mapping, mappings, text
+from workbench.formats.importers._values import as_list, mapping, mappings, text
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps
 
 LACKS = ("system", "tools", "parameters", "headers", "streaming")
-PUT_TOGETHER = "put together from a log of messages, which has no wire"
+PUT_TOGETHER = "reconstructed from logged messages; not the original bytes"
 
 _PARAMETERS = ("modelparameters", "invocationparams", "optionalparams", "modelkwargs")
 _ROLES = {
@@ -34,7 +34,7 @@ _CALLS_IN_CONTENT = frozenset({"tool_use", "tool_call", "function_call", "input_
 
 
 def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """The request that messages are, with the model and parameters noted beside them; None for what is none.
+    """The request made of messages, with the logged model and parameters; None if the value has no messages.
 
     Args:
         beside: members of the log record, by normalised name.
@@ -52,29 +52,31 @@ def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, J
 
 
 def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """The answer that an output is: a message, a list that ends with one, choices, generations, or plain text."""
+    """The response made of an output: a message, a list that ends with one, choices, generations, or plain text."""
     if isinstance(value, dict):
         if shape_of(value) == RESPONSE:
             return value
         if "generations" in value:
-            return _generated(value, beside)
+            return _generations_response(value, beside)
         inner = next((value[k] for k in ("message", "messages", "output", "response") if value.get(k)), None)
-        return _said(value, beside) or (answer_in(inner, beside) if inner is not None else None)
+        return _message_response(value, beside) or (answer_in(inner, beside) if inner is not None else None)
     if isinstance(value, list) and value:
         items = [item for item in value if isinstance(item, dict)]
         if len(items) < len(value):
             return None
         if all(isinstance(item.get("message"), dict) for item in items):
-            return {"object": "chat.completion", **_named(beside), "choices": value}
+            return {"object": "chat.completion", **_model_field(beside), "choices": value}
         if _are_items(items):
-            return {"object": "response", **_named(beside), "output": value}
-        return _said(items[-1], beside)
-    return _said({"role": "assistant", "content": value}, beside) if isinstance(value, str) and value else None
+            return {"object": "response", **_model_field(beside), "output": value}
+        return _message_response(items[-1], beside)
+    return (
+        _message_response({"role": "assistant", "content": value}, beside) if isinstance(value, str) and value else None
+    )
 
 
 def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
     messages = list(mappings(held))
-    if not messages or len(messages) < len(listed(held)):
+    if not messages or len(messages) < len(as_list(held)):
         return None
     if any(_kind(message) for message in messages):
         return {"messages": [_plain(message) or message for message in messages]}
@@ -88,13 +90,13 @@ def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def _are_items(items: list[dict[str, JsonValue]]) -> bool:
-    """Items of Responses: messages alone are those of any protocol."""
+    """True for Responses items; a list of only messages could be any protocol."""
     kinds = {text(item.get("type")) for item in items}
     return bool(kinds) and kinds <= _ITEMS
 
 
-def _said(message: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """The answer that holds one message."""
+def _message_response(message: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The response with one message."""
     if isinstance(message.get("parts"), list) and message.get("role") in ("model", None):
         return {"candidates": [{"content": message}]}
     plain = _plain(message) or _sdk_parts(message) or message
@@ -102,12 +104,12 @@ def _said(message: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dic
         return None
     kinds = {text(block.get("type")) for block in mappings(plain.get("content"))}
     if kinds & {"tool_use", "thinking", "redacted_thinking"}:
-        return {"type": "message", **_named(beside), **plain, "stop_reason": None, "usage": {}}
-    return {"object": "chat.completion", **_named(beside), "choices": [{"index": 0, "message": plain}]}
+        return {"type": "message", **_model_field(beside), **plain, "stop_reason": None, "usage": {}}
+    return {"object": "chat.completion", **_model_field(beside), "choices": [{"index": 0, "message": plain}]}
 
 
-def _generated(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """LangChain's ``{"generations": [[{text, message, generation_info}]], "llm_output"}``."""
+def _generations_response(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The response of LangChain's ``{"generations": [[{text, message, generation_info}]], "llm_output"}``."""
     held = value["generations"]
     last = next(
         (g for g in mappings(held[0] if held and isinstance(held, list) and isinstance(held[0], list) else held)), {}
@@ -127,7 +129,7 @@ def _generated(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> 
 
 
 def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """A message of the Vercel AI SDK, whose parts are calls and results, as Chat Completions says it."""
+    """A Vercel AI SDK message with call and result parts, converted to Chat Completions."""
     parts = list(mappings(message.get("content")))
     if not any(part.get("type") in ("tool-call", "tool-result") for part in parts):
         return None
@@ -150,7 +152,7 @@ def _sdk_call(part: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
-    """The results in a message of the Vercel AI SDK, a message for each."""
+    """Tool results of a Vercel AI SDK message, one message each."""
     found: list[dict[str, JsonValue]] = []
     for part in mappings(message.get("content")) if message.get("role") == "tool" else ():
         if part.get("type") == "tool-result":
@@ -162,14 +164,14 @@ def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
 
 
 def _kind(message: dict[str, JsonValue]) -> str:
-    """The role of a message of LangChain, "" for any other message."""
+    """Role of a LangChain message; empty for other messages."""
     if message.get("type") == "constructor" and isinstance(message.get("id"), list) and message["id"]:
         return _ROLES.get(text(message["id"][-1]).lower(), "")
     return _ROLES.get(text(message.get("type")).lower(), "") if "role" not in message else ""
 
 
 def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """A message of LangChain as Chat Completions says it; None for any other."""
+    """A LangChain message converted to Chat Completions; None for other messages."""
     role = _kind(message)
     if not role:
         return None
@@ -211,6 +213,6 @@ def _model(beside: Mapping[str, JsonValue]) -> str:
     return said or text(first(about, ("model", "lsmodelname", "modelname")))
 
 
-def _named(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _model_field(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     model = _model(beside)
     return {"model": model} if model else {}

@@ -1,7 +1,7 @@
-"""Recordings inside something else: a command, a log, Markdown, another encoding. See ``workbench.formats.unwrapping``.
+"""Reads recordings inside other text: a command, a log, Markdown, another encoding. See ``unwrapping``.
 
-What a wrapper holds goes to the ordinary importers; what they make of it becomes one session. A request that is
-followed by its answer is one exchange with it. Everything made here says what it was taken from, and what was left out.
+The extracted content goes to the ordinary importers; the result becomes one session. A request followed by its response
+is one exchange. Every exchange notes its source; the session notes what was left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from workbench.errors import WireError, WorkbenchError
 from workbench.formats import unwrapping
 from workbench.formats.importers._files import HEAD
-from workbench.formats.importers._pairing import paired
+from workbench.formats.importers._side_pairing import pair_sides
 from workbench.formats.importers._sides import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, NotLiteral, Reader
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
@@ -28,14 +28,14 @@ from workbench.wire.session import MemorySession, Session, exchanges_of
 
 TITLE = "pasted text"
 MOST_SAID = 3
-REBUILT = "written anew: the text it was taken from is no JSON as it stands"
+REBUILT = "rewritten as JSON: the source text is not valid JSON"
 
 Inside = Callable[[bytes, str], Session]
-"""The session of bytes that one of the ordinary importers reads. Raises WorkbenchError."""
+"""Reads bytes with one of the ordinary importers. Raises WorkbenchError."""
 
 
-class _Taken(NamedTuple):
-    """An exchange taken out of a text: from where, and what it was there."""
+class _Extract(NamedTuple):
+    """An exchange extracted from a text, with its line and form."""
 
     what: str
     line: int
@@ -44,10 +44,10 @@ class _Taken(NamedTuple):
 
 @dataclass(slots=True)
 class Unwrapper:
-    """Looks for recordings in what no importer reads as it stands.
+    """Searches text that no importer reads for recordings.
 
     Attributes:
-        torn: (line, what begins like an exchange there and why it cannot be read).
+        torn: (line, what looks like an exchange there and why it cannot be read).
     """
 
     name: str
@@ -55,7 +55,7 @@ class Unwrapper:
     torn: list[tuple[int, str]] = field(default_factory=list)
 
     def read(self, data: bytes, depth: int = 0) -> Session | None:
-        """The session in some bytes, None where nothing of a model API is in them."""
+        """The session in some bytes; None if they contain nothing of a model API."""
         found = unwrapping.decoded(data) if len(data) <= MAX_UNWRAPPED and depth < MAX_UNWRAPPING else None
         if found is None:
             return None
@@ -68,30 +68,30 @@ class Unwrapper:
             session = self._within(layer, depth)
             if session:
                 return session
-        reason = _cut(text)
-        if reason and depth:  # of a whole file an importer has said so
+        reason = _truncation(text)
+        if reason and depth:  # for a whole file an importer has reported it
             self.torn.append((1, f"a body, and {reason}"))
-        return None if reason else self._scanned(text, depth)
+        return None if reason else self._scan_text(text, depth)
 
     def _within(self, layer: unwrapping.Layer, depth: int) -> Session | None:
         session = self._read_inside(layer.content, depth + 1)
         if session is None:
             return None
         made = f"unwrapped: {layer.what}"
-        exchanges = [_pasted(e, layer.what, is_rebuilt=layer.is_rebuilt) for e in _some(session)]
-        return self._session(exchanges, [*session.damage, *_too_many(session)], _joined(made, session))
+        exchanges = [_mark_pasted(e, layer.what, is_rebuilt=layer.is_rebuilt) for e in _some(session)]
+        return self._session(exchanges, [*session.damage, *_too_many(session)], _join_notes(made, session))
 
     def _read_inside(self, content: bytes, depth: int) -> Session | None:
-        """What the importers, or else this, makes of a part; None where it is nothing of a model API."""
+        """The session of a part, by an importer or a nested unwrapping; None if it is nothing of a model API."""
         try:
             session = self.inside(content, self.name)
         except WorkbenchError:
             return self.read(content, depth)
         return session if any(map(_is_of_a_model, _some(session))) else None
 
-    def _scanned(self, text: str, depth: int) -> Session | None:
+    def _scan_text(self, text: str, depth: int) -> Session | None:
         parts = unwrapping.pieces(text)
-        taken: list[_Taken] = []
+        taken: list[_Extract] = []
         torn: list[tuple[int, str]] = []
         covered: list[tuple[int, int]] = []
         is_command, seen = False, 0
@@ -99,7 +99,7 @@ class Unwrapper:
         for part in parts:
             first_line = line_of(part.start)
             if part.info is not None:
-                taken += self._fenced(part, first_line, depth)
+                taken += self._read_fence(part, first_line, depth)
                 covered += [(part.start, part.end)] if taken and taken[-1].line >= first_line else []
                 continue
             scan = unwrapping.scan(part.content)
@@ -108,7 +108,7 @@ class Unwrapper:
                 is_command |= not seen and held.is_whole and not text[: part.start + start].strip(" \t\r\n$%>#")
                 seen += 1
                 exchanges = list(self._exchanges(held, depth))
-                taken += (_Taken(held.what, line, e) for e in exchanges)
+                taken += (_Extract(held.what, line, e) for e in exchanges)
                 covered += [(part.start + start, part.start + held.end)] if exchanges else []
             torn += (
                 (line_of(part.start + at), f"{t.what}, and {_from_line(t.why, first_line)}") for at, t in scan.torn
@@ -117,40 +117,40 @@ class Unwrapper:
         self.torn += torn
         if not taken or not (is_command or any(_is_of_a_model(t.exchange) for t in taken)):
             return None
-        exchanges = list(paired([t.exchange for t in taken]))
+        exchanges = list(pair_sides([t.exchange for t in taken]))
         kinds = Counter(t.what for t in taken)
-        made = f"unwrapped: from {_listed(kinds)}{_left_out(text, covered)}"
+        made = f"unwrapped: from {_list_kinds(kinds)}{_left_out(text, covered)}"
         damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.torn)]
         self.torn = []
         return self._session(exchanges, damage, made)
 
-    def _fenced(self, part: unwrapping.Piece, line: int, depth: int) -> Iterator[_Taken]:
+    def _read_fence(self, part: unwrapping.Piece, line: int, depth: int) -> Iterator[_Extract]:
         within = Unwrapper(self.name, self.inside)
         session = within._read_inside(part.content.encode("utf-8", "surrogateescape"), depth + 1)
         self.torn += ((line + at, _from_line(why, line + 1)) for at, why in within.torn)
         if session:
             what = "a fence in Markdown"
             for exchange in _some(session):
-                yield _Taken(what, line, _pasted(exchange, f"{what}, line {line}"))
+                yield _Extract(what, line, _mark_pasted(exchange, f"{what}, line {line}"))
 
     def _exchanges(self, held: unwrapping.Found, depth: int) -> Iterator[Exchange]:
         if isinstance(held.held, Exchange):
             yield held.held
         elif held.held:
-            is_rebuilt = "written anew" in held.what or "Python" in held.what
+            is_rebuilt = "rewritten" in held.what or "Python" in held.what
             try:
                 session = self.inside(held.held, self.name)
             except WorkbenchError:
                 return
-            yield from (_pasted(e, held.what, is_rebuilt=is_rebuilt) for e in _some(session))
+            yield from (_mark_pasted(e, held.what, is_rebuilt=is_rebuilt) for e in _some(session))
 
     def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], made: str) -> MemorySession:
         numbered = tuple(replace(e, id=str(n)) for n, e in enumerate(exchanges, 1))
         return MemorySession(self.name, numbered, tuple(damage), format=TITLE, about={"made": made})
 
 
-def _cut(text: str) -> str:
-    """Why a value that the text begins with is not whole: nobody takes pieces out of a body that is cut."""
+def _truncation(text: str) -> str:
+    """Reason why the value at the start of a text is incomplete: no parts are extracted from a truncated body."""
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("{", "["):
         return ""
@@ -163,7 +163,7 @@ def _cut(text: str) -> str:
 
 
 def _line_counter(text: str) -> Callable[[int], int]:
-    """The line, counted from one, that a character is in."""
+    """Return a function: offset → line, counted from one."""
     ends = [found.start() for found in re.finditer("\n", text)]
     return lambda at: bisect_left(ends, at) + 1
 
@@ -172,7 +172,7 @@ _LINE = re.compile(r"\bline (\d+): ")
 
 
 def _from_line(why: str, first: int) -> str:
-    """A reason that names a line of a part, with the line of the whole."""
+    """A reason with its line number made relative to the whole text."""
     return _LINE.sub(lambda found: f"line {int(found[1]) + first - 1}: ", why, count=1)
 
 
@@ -185,11 +185,11 @@ def _some(session: Session) -> Iterator[Exchange]:
 
 def _too_many(session: Session) -> list[str]:
     more = len(session) - MAX_UNWRAPPED_EXCHANGES
-    return [f"{more:,} more exchanges are left out: unpack the file by hand"] if more > 0 else []
+    return [f"{more:,} more exchanges are left out; extract the file by hand"] if more > 0 else []
 
 
-def _pasted(exchange: Exchange, what: str, *, is_rebuilt: bool = False) -> Exchange:
-    """An exchange that no recorder vouches for."""
+def _mark_pasted(exchange: Exchange, what: str, *, is_rebuilt: bool = False) -> Exchange:
+    """Mark an exchange as pasted: no recorder vouches for it."""
     origin = Origin.PASTED if exchange.origin is Origin.IMPORTED else exchange.origin
     note = exchange.note if PASTED in exchange.note else f"{exchange.note or 'an exchange'}, from {what}; {PASTED}"
     exchange = replace(exchange, origin=origin, note=note)
@@ -198,17 +198,17 @@ def _pasted(exchange: Exchange, what: str, *, is_rebuilt: bool = False) -> Excha
     request, response = exchange.request, exchange.response
     return replace(
         exchange,
-        request=replace(request, body=_rebuilt(request.body)) if request else None,
-        response=replace(response, body=_rebuilt(response.body)) if response else None,
+        request=replace(request, body=_mark_rewritten(request.body)) if request else None,
+        response=replace(response, body=_mark_rewritten(response.body)) if response else None,
     )
 
 
-def _rebuilt(body: Body) -> Body:
+def _mark_rewritten(body: Body) -> Body:
     return replace(body, is_raw=False, note=REBUILT) if body.raw else body
 
 
 def _is_of_a_model(exchange: Exchange) -> bool:
-    """A protocol claims it, and it is more than the words of an error."""
+    """True if a protocol claims it, and it is more than an error message."""
     decoded = DecodedExchange(0, exchange)
     if decoded.protocol in (None, TEXT):
         return exchange.kind.value != "http" or exchange.origin is Origin.RECONSTRUCTED
@@ -216,7 +216,7 @@ def _is_of_a_model(exchange: Exchange) -> bool:
 
 
 def _joined_events(found: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int, unwrapping.Found]]:
-    """Events of one stream that stand one after the other, as JSON Lines: an importer reads them as the stream."""
+    """Join consecutive events of one stream into JSON Lines, which an importer reads as the stream."""
     run: list[tuple[int, unwrapping.Found]] = []
     for start, held in found:
         if isinstance(held.held, bytes) and held.held and _is_event(held.held):
@@ -241,7 +241,7 @@ def _as_lines(run: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int
 
 
 def replace_found(found: unwrapping.Found, content: bytes) -> unwrapping.Found:
-    """The same place with other bytes."""
+    """The same find with other bytes."""
     return found._replace(held=content)
 
 
@@ -253,8 +253,8 @@ def _is_event(content: bytes) -> bool:
     return side_of(value) == EVENT and not is_error(value)
 
 
-def _outside_calls(text: str, taken: Sequence[_Taken]) -> Iterator[_Taken]:
-    """Without what stands inside a call that a model wrote: that is an argument, and no traffic."""
+def _outside_calls(text: str, taken: Sequence[_Extract]) -> Iterator[_Extract]:
+    """Drop finds inside a tool call that a model wrote: those are arguments, not traffic."""
     if not taken:
         return
     calls = formats.find(text)
@@ -262,7 +262,7 @@ def _outside_calls(text: str, taken: Sequence[_Taken]) -> Iterator[_Taken]:
     yield from (t for t in taken if not any(first <= t.line <= last for first, last in lines))
 
 
-def _listed(kinds: Counter[str]) -> str:
+def _list_kinds(kinds: Counter[str]) -> str:
     words = [what if count == 1 else f"{what} ({count} times)" for what, count in kinds.most_common()]
     return ", ".join(words[:MOST_SAID]) + (" and more" if len(words) > MOST_SAID else "")
 
@@ -275,9 +275,9 @@ def _left_out(text: str, covered: Sequence[tuple[int, int]]) -> str:
     left = sum(bool(line.strip(" \t\r`~;'\",)")) for line in "".join((*pieces, text[at:])).split("\n"))
     if not left:
         return ""
-    return "; a line around it is left out" if left == 1 else f"; {left:,} lines around it are left out"
+    return "; one line around it is left out" if left == 1 else f"; {left:,} lines around it are left out"
 
 
-def _joined(made: str, session: Session) -> str:
+def _join_notes(made: str, session: Session) -> str:
     inner = session.about.get("made", "")
     return f"{made}; {inner.removeprefix('unwrapped: ')}" if inner else made
