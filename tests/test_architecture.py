@@ -170,14 +170,15 @@ def test_a_front_lists_what_it_exports(front: str) -> None:
     assert not [name for name in exported if not hasattr(loaded, name)], f"{front}: __all__ names what is not there"
 
 
-ADAPTERS = tuple(PACKAGE / "protocols" / f"{name}.py" for name in plugins.built_in("workbench.protocols"))
+ADAPTERS = tuple(PACKAGE / "protocols" / name for name in plugins.built_in("workbench.protocols"))
 
 
 @pytest.mark.parametrize("path", ADAPTERS, ids=lambda p: p.stem)
 def test_adapters_do_not_know_each_other(path: Path) -> None:
     others = {p.stem for p in ADAPTERS} - {path.stem}
-    for name in imports(nodes(path)):
-        assert name.removeprefix("workbench.protocols.").split(".")[0] not in others, name
+    for module in path.rglob("*.py"):
+        for name in imports(nodes(module)):
+            assert name.removeprefix("workbench.protocols.").split(".")[0] not in others, f"{module}: {name}"
 
 
 def test_only_the_app_knows_the_screen() -> None:

@@ -25,8 +25,8 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.protocols import _leaves
-from workbench.protocols._changes import differences
+from workbench.protocols.common import leaves
+from workbench.protocols.common.changes import differences
 
 BODY = (
     rb'{"messages": [{"role": "assistant", "content": "<think>h\u00e9</think>\u4eac yo", "x": {"y": [1, 2]},'
@@ -91,25 +91,25 @@ EDITS: list[tuple[str, tuple[int, int], dict[str, Any], bytes, bytes]] = [
 @pytest.mark.parametrize(("place", "fields", "old", "new"), [e[1:] for e in EDITS], ids=[e[0] for e in EDITS])
 def test_an_edit_changes_only_its_bytes(place: tuple[int, int], fields: dict[str, Any], old: bytes, new: bytes) -> None:
     assert BODY.count(old) == 1
-    assert _leaves.encode(MESSAGES, edited(place, **fields), BODY) == BODY.replace(old, new)
+    assert leaves.encode(MESSAGES, edited(place, **fields), BODY) == BODY.replace(old, new)
 
 
 def test_what_is_equal_is_identical() -> None:
     copy = tuple(replace(m, parts=tuple(replace(p) for p in m.parts)) for m in MESSAGES)
-    assert _leaves.encode(MESSAGES, copy, BODY) == BODY
+    assert leaves.encode(MESSAGES, copy, BODY) == BODY
 
 
 def test_new_characters_are_written_as_the_body_writes_them() -> None:
     after = (replace(MESSAGES[0], role="ü"), MESSAGES[1])
-    assert _leaves.encode(MESSAGES, after, BODY) == BODY.replace(b'"assistant"', rb'"\u00fc"')
+    assert leaves.encode(MESSAGES, after, BODY) == BODY.replace(b'"assistant"', rb'"\u00fc"')
     utf8 = BODY.replace(rb"\u4eac", "京".encode())
-    assert _leaves.encode(MESSAGES, after, utf8) == utf8.replace(b'"assistant"', '"ü"'.encode())
+    assert leaves.encode(MESSAGES, after, utf8) == utf8.replace(b'"assistant"', '"ü"'.encode())
 
 
 def test_roles_and_further_keys() -> None:
     changed = (replace(MESSAGES[0], role="model", extra={"x": {"y": [1, 3]}}), MESSAGES[1])
     expected = BODY.replace(b'"assistant"', b'"model"').replace(b"[1, 2]", b"[1, 3]")
-    assert _leaves.encode(MESSAGES, changed, BODY) == expected
+    assert leaves.encode(MESSAGES, changed, BODY) == expected
 
 
 REFUSED: list[tuple[str, tuple[Message, ...]]] = [
@@ -128,13 +128,13 @@ REFUSED: list[tuple[str, tuple[Message, ...]]] = [
 @pytest.mark.parametrize("after", [r[1] for r in REFUSED], ids=[r[0] for r in REFUSED])
 def test_other_structure_is_refused(after: tuple[Message, ...]) -> None:
     with pytest.raises(LocalProtocolError):
-        _leaves.encode(MESSAGES, after, BODY)
+        leaves.encode(MESSAGES, after, BODY)
 
 
 def test_a_place_that_is_not_there_is_refused() -> None:
     lost = (replace(MESSAGES[0], pointer="/messages/7"), MESSAGES[1])
     with pytest.raises(LocalProtocolError, match="nothing stands there"):
-        _leaves.encode(lost, (replace(lost[0], role="x"), MESSAGES[1]), BODY)
+        leaves.encode(lost, (replace(lost[0], role="x"), MESSAGES[1]), BODY)
 
 
 def test_bad_argument_text_can_be_replaced_through_its_parsed_form() -> None:
@@ -145,7 +145,7 @@ def test_bad_argument_text_can_be_replaced_through_its_parsed_form() -> None:
         Message("", (c,), pointer="/messages/0") for c in (call, replace(call, input={"a": "é"}, error=None))
     )
     assert (
-        _leaves.encode((before,), (after,), body)
+        leaves.encode((before,), (after,), body)
         == rb'{"messages":[{"arguments":"{\"a\":\"' + "é".encode() + rb'\"}"}]}'
     )
 
@@ -188,10 +188,10 @@ def test_nothing_is_too_deep_to_be_compared() -> None:
 def test_what_did_not_come_out_is_refused(wanted: ModelRequest, agrees: bool) -> None:
     written, names = ModelRequest("p", "m", ()), ("model", "tools", "tool_choice")
     if agrees:
-        _leaves.agree(written, wanted, names)
+        leaves.agree(written, wanted, names)
     else:
         with pytest.raises(LocalProtocolError, match="cannot be written back"):
-            _leaves.agree(written, wanted, names)
+            leaves.agree(written, wanted, names)
 
 
 # -- streams
@@ -241,18 +241,18 @@ def test_a_stream_changes_only_in_the_pieces_concerned(
     part: Part, fields: dict[str, Any], expected: dict[int, bytes]
 ) -> None:
     before, after = Message("", (part,)), Message("", (replace(part, **fields),))
-    changed = _leaves.encode_stream((before,), (after,), STREAM).split(b"\n\n")
+    changed = leaves.encode_stream((before,), (after,), STREAM).split(b"\n\n")
     blocks = STREAM.split(b"\n\n")
     assert changed == [b'data: {"d": %s}' % expected[n] if n in expected else block for n, block in enumerate(blocks)]
-    assert _leaves.encode_stream((before,), (before,), STREAM) == STREAM
+    assert leaves.encode_stream((before,), (before,), STREAM) == STREAM
 
 
 def test_a_stream_holds_no_value_without_pieces() -> None:
     part = Text("a", {"k": 1}, Source("", {"extra": ""}))
     with pytest.raises(LocalProtocolError):
-        _leaves.encode_stream((Message("", (part,)),), (Message("", (replace(part, extra={"k": 2}),)),), STREAM)
+        leaves.encode_stream((Message("", (part,)),), (Message("", (replace(part, extra={"k": 2}),)),), STREAM)
     with pytest.raises(LocalProtocolError):
-        _leaves.encode_stream((Message("a", ()),), (Message("b", ()),), STREAM)
+        leaves.encode_stream((Message("a", ()),), (Message("b", ()),), STREAM)
 
 
 def test_the_stream_of_these_tests_says_what_they_think() -> None:

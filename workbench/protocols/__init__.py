@@ -1,8 +1,8 @@
-"""Protocols: one adapter file each, pure functions between wire bytes and the IR.
+"""Protocols: one package each, with pure functions between wire bytes and the IR.
 
 In: bodies and stream events of an exchange. Out: requests and responses as IR with the source of every leaf, and bytes
-again: those that were read where nothing was edited. An adapter module holds one object named ``adapter``. Files that
-begin with an underscore are shared code, named for a shape and not for a company.
+again: those that were read where nothing was edited. The package of a protocol holds one object named ``adapter``. What
+several protocols share is in ``families``, named for a shape and not for a company, and in ``common``.
 It may import the core and the rooms up to ``toolcalls``.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from workbench import plugins
 from workbench.errors import UsageError
@@ -23,6 +23,7 @@ from workbench.wire.sse import SseEvent
 __all__ = [
     "PARAMS",
     "Adapter",
+    "AdapterDefaults",
     "Capabilities",
     "Growing",
     "Param",
@@ -256,12 +257,24 @@ class StreamWriter(Protocol):
 
 
 class Adapter(Protocol):
-    """One protocol."""
+    """One protocol. ``AdapterDefaults`` has a default for each member that it may leave out."""
 
     name: str
     """``"openai-chat"``: the name people type."""
 
     capabilities: Capabilities
+
+    shares_urls: bool
+    """Bodies of other protocols come at its URLs too."""
+
+    def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
+        """Name of the protocol of a body at a URL that several protocols share.
+
+        Args:
+            request: parsed request body; None if absent.
+            answer: parsed response, or the first event of its stream.
+        """
+        ...
 
     def claims_url(self, url: str) -> bool:
         """The path is this protocol's."""
@@ -355,6 +368,34 @@ class Adapter(Protocol):
         ...
 
 
+class AdapterDefaults:
+    """Members that an adapter may leave out. ``get`` completes an adapter that does not inherit them."""
+
+    name = ""
+    shares_urls = False
+
+    def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
+        """The adapter's own protocol."""
+        return self.name
+
+
+class _Completed:
+    """An adapter with defaults for the members that it leaves out."""
+
+    def __init__(self, adapter: object) -> None:
+        self._adapter = adapter
+        self._defaults = AdapterDefaults()
+        self._defaults.name = getattr(adapter, "name", "")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return getattr(self._adapter, name)
+        except AttributeError:
+            return getattr(self._defaults, name)
+
+
 @cache
 def get(name: str) -> Adapter:
     """The adapter of a protocol ("openai-chat"). Raises UsageError."""
@@ -362,7 +403,8 @@ def get(name: str) -> Adapter:
     if module not in plugins.names(__name__):
         raise UsageError(f"no protocol named {name!r}", hint=f"known: {', '.join(protocols())}")
     adapter: Adapter = plugins.load(__name__, module).adapter
-    return adapter
+    is_complete = all(hasattr(adapter, member) for member in vars(AdapterDefaults) if not member.startswith("_"))
+    return adapter if is_complete else cast("Adapter", _Completed(adapter))
 
 
 def protocols() -> tuple[str, ...]:

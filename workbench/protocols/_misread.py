@@ -14,8 +14,8 @@ from typing import NamedTuple
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols import Adapter, every
-from workbench.protocols._reading import kind_of
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
+from workbench.protocols.common.reading import kind_of
 from workbench.wire.jsontext import JsonIndex, dumps, loads
 from workbench.wire.sse import SseEvent
 

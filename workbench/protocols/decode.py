@@ -12,7 +12,7 @@ from typing import Any
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
-from workbench.protocols import Adapter, UrlFacts, _beside, _misread, _shared_urls, refusals
+from workbench.protocols import Adapter, UrlFacts, _beside, _misread, refusals
 from workbench.protocols.common import undecoded
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.known import KnownMessages
@@ -186,16 +186,16 @@ class DecodedExchange:
             return None, ERROR_ALONE if _is_error_alone(_peek(self.response_text)) else BESIDE
         for adapter in protocols.every():
             if asks and adapter.claims_url(url):
-                return self._detect_by_url(adapter.name)
+                return self._detect_by_url(adapter)
         return self._detect_by_body(url, among)
 
-    def _detect_by_url(self, name: str) -> tuple[str, str]:
+    def _detect_by_url(self, adapter: Adapter) -> tuple[str, str]:
         """A protocol by its URL; where several share the URL, by the body there."""
-        if name not in _shared_urls.SHARED:
-            return name, "by its URL"
+        if not adapter.shares_urls:
+            return adapter.name, "by its URL"
         first = next((_peek(event.data) for event in self.events if event.data), None)
-        speaker = _shared_urls.speaker(_peek(self.request_text), first if self.events else _peek(self.response_text))
-        return speaker, "by its URL" if speaker == name else "by its URL and body"
+        found = adapter.protocol_of(_peek(self.request_text), first if self.events else _peek(self.response_text))
+        return found, "by its URL" if found == adapter.name else "by its URL and body"
 
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
@@ -295,9 +295,9 @@ class DecodedExchange:
         asked, url = self.request_text.strip(), self.exchange.request.url if self.exchange.request else ""
         if not asked or self.request is None:
             return bool(asked)
-        if adapter.name in _shared_urls.SHARED:
+        if adapter.shares_urls:
             return b'"messages"' not in asked
-        return bool(url) and any(a.name in _shared_urls.SHARED and a.claims_url(url) for a in protocols.every())
+        return bool(url) and any(a.shares_urls and a.claims_url(url) for a in protocols.every())
 
     def _decode_stream(self, adapter: Adapter) -> None:
         """A stream of the protocol; or one in an envelope, which is taken off; or none of this protocol."""

@@ -1,1 +1,0 @@
-"""Contents of parts that are named by their key (``functionCall``, ``inlineData``)."""

@@ -1,1 +1,0 @@
-"""A message beside named events (``content-delta``, ``tool-call-start``)."""

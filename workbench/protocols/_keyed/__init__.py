@@ -1,1 +1,0 @@
-"""Blocks named by their key instead of a type (``toolUse``, ``reasoningContent``)."""

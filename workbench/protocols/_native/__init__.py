@@ -1,1 +1,0 @@
-"""Whole messages a line, arguments as objects, no stream of deltas."""

@@ -1,0 +1,206 @@
+"""The Anthropic Messages protocol: ``POST /v1/messages``.
+
+Besides Anthropic it is spoken by DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp and gateways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from urllib.parse import unquote
+
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.families.blocks import params as _blocks_params
+from workbench.protocols.families.blocks import write as _blocks_write
+from workbench.protocols.families.blocks import write_answer as _blocks_write_answer
+from workbench.protocols.families.blocks.nodes import request_nodes, response_nodes
+from workbench.protocols.families.blocks.request import PROTOCOL, read_request
+from workbench.protocols.families.blocks.response import read_response
+from workbench.protocols.families.blocks.stream import BlockStreamDecoder
+from workbench.protocols.known import KnownMessages
+
+_URL = re.compile(
+    r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
+)
+_VERTEX = re.compile(r"/publishers/anthropic/models/([^/:]+):(stream|)[rR]awPredict(?:[?#]|$)")
+_EVENTS: Mapping[str, str | None] = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+    "content_block_stop": "index",
+    "message_delta": "delta",
+    "message_stop": None,
+    "ping": None,
+    "error": "error",
+}
+"""Type of an event → a key that it has."""
+
+_OUR_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
+_OUR_KEYS = ("system", "stop_sequences", "thread", "context_management", "output_config", "mcp_servers")
+_CHAT_KEYS = (
+    "max_completion_tokens",
+    "response_format",
+    "stream_options",
+    "reasoning_effort",
+    "parallel_tool_calls",
+    "frequency_penalty",
+    "presence_penalty",
+    "functions",
+    "logprobs",
+    "stop",
+    "n",
+)
+_CHAT_ROLES = ("tool", "function", "developer")
+
+
+class AnthropicMessages(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        key_header="x-api-key",
+        headers={"anthropic-version": "2023-06-01"},
+        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        error_flag=True,
+        media=frozenset(("image", "document")),
+        media_in_results=frozenset(("image", "document")),
+        media_sources=frozenset(("data", "url", "file_id")),
+        mid_system=True,
+        interleaved=True,
+        parallel_switch=True,
+        strict=True,
+        cache_markers=True,
+        document_key=("title",),
+        document_length=500,
+        arguments="object",
+        id_pattern="[a-zA-Z0-9_-]+",
+        params=frozenset(_blocks_params.WRITTEN),
+        thinking=frozenset(("on", "off", "adaptive")),
+        required={"max_tokens": 4096},
+        proved_reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
+        stops=frozenset(("stop", "tool_calls", "length", "filter", "pause")),
+        budget_required=True,
+        least_budget=1024,
+        parallel_in_choice=True,
+        schema_keys=frozenset(),
+        usage_required=True,
+        usage_needed=frozenset(("input", "output")),
+        error_fields=frozenset(("type", "request_id")),
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/v1/messages`` behind any prefix, and Vertex AI's path; neither ``count_tokens`` nor ``batches``."""
+        return bool(_URL.search(url))
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the shape of the tools, then of the blocks, then by keys; a model's name is no more than a hint."""
+        if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
+            is_broken = isinstance(value, dict) and isinstance(value.get("messages"), str | dict)
+            return 0.5 if is_broken and str(value.get("model", "")).startswith("claude") else 0.0
+        tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
+        if any("input_schema" in tool for tool in tools) or "anthropic_version" in value:
+            return 0.97
+        is_chat = any("function" in tool for tool in tools) or any(key in value for key in _CHAT_KEYS)
+        if any(_is_ours(block) for block in _blocks(value["messages"])):
+            return 0.5 if is_chat else 0.9
+        if is_chat or any(_is_chat(message) for message in value["messages"]):
+            return 0.05
+        if any(key in value for key in _OUR_KEYS):
+            return 0.8
+        hinted = str(value.get("model", "")).startswith("claude")
+        return (0.4 if hinted else 0.1) + (0.2 if "max_tokens" in value else 0.0)
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A message with blocks."""
+        if not isinstance(value, dict) or not isinstance(value.get("content"), list):
+            return 0.0
+        return 0.95 if value.get("type") == "message" else 0.5 if "stop_reason" in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event of a known type with the keys it has to have; its name adds to that."""
+        kind = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in _EVENTS:
+            return 0.0
+        key = _EVENTS[kind]
+        if key is None or kind == "error":
+            return 0.6 if event == kind else 0.2
+        return 0.0 if key not in value else 0.98 if event == kind else 0.9
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> BlockStreamDecoder:
+        """A fresh decoder for one stream."""
+        return BlockStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        if str(before.params.get("anthropic_version", "")).startswith("vertex-"):  # whose URL says both
+            request = replace(request, model=before.model, stream=before.stream)
+        return edit_request(self, request_nodes, request, original)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Vertex AI has the model and the stream in the path."""
+        found = _VERTEX.search(url)
+        return UrlFacts(unquote(found[1]), found[2] == "stream") if found else UrlFacts()
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return _blocks_params.params(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """The same for every model."""
+        return "/v1/messages"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _blocks_write.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _blocks_write_answer.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as events."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _blocks_write_answer.BlockWriter:
+        """A fresh writer for one stream."""
+        return _blocks_write_answer.BlockWriter()
+
+
+def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    contents = (m.get("content") for m in messages if isinstance(m, dict))
+    return (block for content in contents for block in _list(content) if isinstance(block, dict))
+
+
+def _is_ours(block: dict[str, JsonValue]) -> bool:
+    return block.get("type") in _OUR_BLOCKS or (block.get("type") == "image" and "source" in block)
+
+
+def _is_chat(message: JsonValue) -> bool:
+    return isinstance(message, dict) and ("tool_calls" in message or message.get("role") in _CHAT_ROLES)
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+adapter = AnthropicMessages()

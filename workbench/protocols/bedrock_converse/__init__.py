@@ -1,0 +1,169 @@
+"""Bedrock's Converse and ConverseStream: ``POST /model/{id}/converse``, one protocol for the models of many makers.
+
+The URL names the model and whether a stream is asked for. A stream is AWS event stream messages named by their type.
+Facts: AWS Bedrock API Reference, "Converse" and "ConverseStream"; botocore's service model ``bedrock-runtime``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from urllib.parse import unquote
+
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.bedrock_converse import answer as _keyed_answer
+from workbench.protocols.bedrock_converse import request as _keyed_request
+from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
+from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
+from workbench.protocols.common.url import segment
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.known import KnownMessages
+
+_URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
+_MODEL = re.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
+_REQUEST_KEYS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig")
+_BLOCKS = ("toolUse", "toolResult", "reasoningContent", "cachePoint")
+_EVENTS = {
+    "messageStart": "role",
+    "contentBlockStart": "contentBlockIndex",
+    "contentBlockDelta": "delta",
+    "contentBlockStop": "contentBlockIndex",
+    "messageStop": "stopReason",
+    "metadata": "usage",
+}
+"""Name of an event → a key that it has."""
+
+
+class BedrockConverse(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.REASONING_BLOCK.value,)),
+        error_flag=True,
+        media=frozenset(("image", "document", "video", "audio")),
+        media_in_results=frozenset(("image", "document", "video")),
+        media_sources=frozenset(("data",)),
+        interleaved=True,
+        choices=frozenset(CHOICES),
+        strict=True,
+        cache_markers=True,
+        cache_blocks=True,
+        arguments="object",
+        id_pattern="[a-zA-Z0-9_.:-]+",
+        id_max_length=64,
+        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
+        params=frozenset(PLACES),
+        thinking=frozenset(("on", "off", "adaptive")),
+        answer_fields=frozenset(),
+        usage_fields=frozenset(("cache_read", "cache_write")),
+        budget_required=True,
+        least_budget=1024,
+        usage_needed=frozenset(("input", "output")),
+        error_fields=frozenset(),
+        stream_errors=EXCEPTIONS,
+        media_types=MEDIA_TYPES,
+        document_name=DOCUMENT,
+        document_key=DOCUMENT_KEY,
+        document_odd=r"[^a-zA-Z0-9\s()\[\]-]+|\s{2,}|[^\S ]",  # DocumentBlock.name in the API reference
+        document_length=200,
+        json_results=True,
+        stop_is_end=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/model/…/converse`` with and without stream."""
+        return bool(_URL.search(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model and whether a stream is asked for."""
+        found = _MODEL.search(url)
+        return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By its own keys, then by blocks named by their key."""
+        if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
+            return 0.0
+        if any(isinstance(value.get(key), dict) for key in _REQUEST_KEYS):
+            return 0.98
+        blocks = [b for m in value["messages"] if isinstance(m, dict) for b in _list(m.get("content"))]
+        keyed = [b for b in blocks if isinstance(b, dict) and "type" not in b]
+        if any(key in block for block in keyed for key in _BLOCKS):
+            return 0.95
+        return 0.6 if keyed and len(keyed) == len(blocks) and "model" not in value else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A message in ``output``."""
+        output = value.get("output") if isinstance(value, dict) else None
+        if not isinstance(output, dict) or not isinstance(output.get("message"), dict):
+            return 0.0
+        return 0.98 if "stopReason" in value else 0.6
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event that is named by its frame, or by its only key."""
+        if not isinstance(value, dict):
+            return 0.0
+        if event in _EVENTS:
+            return 0.98 if _EVENTS[event] in value else 0.3
+        key = next(iter(value), None) if len(value) == 1 else None
+        inner = value.get(key) if key in _EVENTS else None
+        return 0.95 if isinstance(inner, dict) and _EVENTS[str(key)] in inner else 0.0
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, _keyed_request.read_request, known)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return _keyed_answer.read_response(body, status)
+
+    def stream_decoder(self) -> KeyedStreamDecoder:
+        """A fresh decoder for one stream."""
+        return KeyedStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        after = replace(request, model=None, stream=False)  # the URL says these
+        fields = ("parallel", "thinking", "previous_id", "tool_choice")
+        return edit_request(self, _keyed_request.request_nodes, after, original, fields)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        response = as_in_body(answer_in(self, original), response)
+        return edit_answer(partial(answer_in, self), _keyed_answer.response_nodes, response, original)
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return _keyed_request.params(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """Path of the request, with the model and whether a stream is asked for."""
+        return f"/model/{segment(request.model)}/converse{'-stream' if request.stream else ''}"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _keyed_request.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _keyed_answer.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as AWS event stream messages."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _keyed_answer.KeyedWriter:
+        """A fresh writer for one stream."""
+        return _keyed_answer.KeyedWriter()
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+adapter = BedrockConverse()

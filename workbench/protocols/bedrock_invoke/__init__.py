@@ -1,0 +1,239 @@
+"""Bedrock's InvokeModel and InvokeModelWithResponseStream with the bodies of Anthropic's models.
+
+``POST /model/{id}/invoke``: the URL names the model and whether a stream is asked for; the body is that of Anthropic's
+Messages without both and with ``anthropic_version``. A stream is AWS event stream messages named ``chunk``, whose
+payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeModelWithResponseStream", and User Guide,
+"Anthropic Claude Messages API"; recorded by charmbracelet/fantasy and posit-dev/chatlas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from urllib.parse import unquote
+
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Growing, Param, UrlFacts
+from workbench.protocols.bedrock_invoke import completion_text, shared_urls
+from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
+from workbench.protocols.common.url import segment
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.families.blocks import params as _blocks_params
+from workbench.protocols.families.blocks.nodes import request_nodes, response_nodes
+from workbench.protocols.families.blocks.request import read_request
+from workbench.protocols.families.blocks.response import read_response
+from workbench.protocols.families.blocks.stream import BlockStreamDecoder
+from workbench.protocols.families.blocks.write import write_request
+from workbench.protocols.families.blocks.write_answer import BlockWriter, write_response
+from workbench.protocols.known import KnownMessages
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import aws_message, sealed_payload
+
+PROTOCOL = "bedrock-invoke"
+VERSION = "bedrock-2023-05-31"
+
+_URL = re.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
+_EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
+_TEXT_TYPE = "completion"
+_NOT_IN_BODY = ("model", "stream")
+
+
+class BedrockInvoke(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    shares_urls = True
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        error_flag=True,
+        media=frozenset(("image", "document")),
+        media_in_results=frozenset(("image", "document")),
+        media_sources=frozenset(("data",)),
+        interleaved=True,
+        parallel_switch=True,
+        cache_markers=True,
+        document_key=("title",),
+        document_length=500,
+        arguments="object",
+        id_pattern="[a-zA-Z0-9_-]+",
+        tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
+        params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
+        thinking=frozenset(("on", "off", "adaptive")),
+        required={"max_tokens": 4096},
+        budget_required=True,
+        least_budget=1024,
+        usage_needed=frozenset(("input", "output")),
+        error_fields=frozenset(),
+        stream_errors=EXCEPTIONS,
+        parallel_in_choice=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/model/…/invoke`` with and without stream."""
+        return bool(_URL.search(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model and whether a stream is asked for."""
+        found = _URL.search(url)
+        return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
+
+    def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
+        """Bodies of other makers' models come at the same URL, each in a protocol of its own."""
+        return shared_urls.protocol_of(request, answer)
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By ``anthropic_version``, which has the service's name in it."""
+        if not isinstance(value, dict):
+            return 0.0
+        if str(value.get("anthropic_version", "")).startswith("bedrock-"):
+            return 0.99
+        return 0.6 if completion_text.is_request(value) and "max_tokens_to_sample" in value else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A whole answer is one of Anthropic's, with an id that tells who gave it; or a text."""
+        if not isinstance(value, dict):
+            return 0.0
+        if isinstance(value.get("content"), list) and str(value.get("id", "")).startswith("msg_bdrk_"):
+            return 0.97
+        return 0.5 if isinstance(value.get("completion"), str) and "stop_reason" in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event that came in a ``chunk``."""
+        if event != "chunk" or not isinstance(value, dict):
+            return 0.0
+        return 0.99 if value.get("type") in _EVENTS or completion_text.is_answer(value) else 0.0
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        if b'"messages"' not in body:
+            value = loads(body)
+            if completion_text.is_request(value):
+                return completion_text.read_request(value, PROTOCOL)
+            if isinstance(value, dict) and "anthropic_version" not in value:
+                names = ", ".join(f"{key:.40}" for key in list(value)[:4])
+                raise ProtocolMismatch(f"the body of a model whose maker is not known by it ({names}): not decoded")
+        return replace(decode_request(body, read_request, known), protocol=PROTOCOL)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        if b'"content"' not in body and _is_text(body):
+            return completion_text.read_response(loads(body), PROTOCOL)
+        return replace(read_response(body, status), protocol=PROTOCOL)
+
+    def stream_decoder(self) -> ChunkDecoder:
+        """A fresh decoder for one stream."""
+        return ChunkDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        after = replace(request, model=before.model, stream=before.stream)  # the URL says these
+        return edit_request(self, request_nodes, after, original, ("parallel", "thinking", "previous_id"))
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        response = as_in_body(answer_in(self, original), response)
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return tuple(p for p in _blocks_params.params(request) if p.pointer != "/anthropic_version")
+
+    def path(self, request: ModelRequest) -> str:
+        """Path of the request, with the model and whether a stream is asked for."""
+        action = "invoke-with-response-stream" if request.stream else "invoke"
+        return f"/model/{segment(request.model)}/{action}"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        body = write_request(request)
+        return {"anthropic_version": VERSION, **{k: v for k, v in body.items() if k not in _NOT_IN_BODY}}
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return {"message": response.error.message} if response.error else write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as AWS event stream messages."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ChunkWriter:
+        """A fresh writer for one stream."""
+        return ChunkWriter()
+
+
+class ChunkWriter(BlockWriter):
+    """The same events, each in a message named ``chunk``; an error is a message of its own."""
+
+    content_type = "application/vnd.amazon.eventstream"
+
+    def end(self, response: ModelResponse) -> bytes:
+        return write_exception(response.error) if response.error else super().end(response)
+
+    def _event(self, event: dict[str, JsonValue]) -> bytes:
+        return aws_message("chunk", sealed_payload(dumps(event)))
+
+
+class ChunkDecoder:
+    """Builds the answer of one stream, whichever of the two forms its events have."""
+
+    def __init__(self) -> None:
+        self._blocks = _UnnamedBlocks()
+        self._text: CompletionStreamDecoder | None = None
+
+    def feed(self, event: SseEvent) -> None:
+        """Take one event; one that is named as an exception ends the stream."""
+        if self._text is None and self._blocks.is_fresh and _is_text(event.data or b""):
+            self._text = CompletionStreamDecoder(PROTOCOL)
+        (self._text or self._blocks).feed(event)
+
+    def result(self) -> ModelResponse:
+        """The answer so far."""
+        return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
+
+    @property
+    def growing(self) -> Sequence[Growing]:
+        """Parts as they arrive."""
+        return (self._text or self._blocks).growing
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return (self._text or self._blocks).about()
+
+
+def _is_text(data: bytes) -> bool:
+    """The first event of a stream of texts."""
+    try:
+        value = loads(data)
+    except WireError:
+        return False
+    is_text = isinstance(value, dict) and value.get("type", _TEXT_TYPE) == _TEXT_TYPE
+    return is_text and completion_text.is_answer(value)
+
+
+class _UnnamedBlocks(BlockStreamDecoder):
+    """Events that are all named ``chunk``, and exceptions."""
+
+    is_named = False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Nothing has come yet."""
+        return self._last is None
+
+    def feed(self, event: SseEvent) -> None:
+        if event.name is None or event.name == "chunk":
+            super().feed(event)
+            return
+        self._last = event.number
+        self._fail(event.number, read_exception(event))
+
+
+adapter = BedrockInvoke()

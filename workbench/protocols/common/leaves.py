@@ -1,0 +1,182 @@
+"""Writing changed leaves back into the bytes they were read from, and not a byte more.
+
+A value is replaced where it stands. Of a string only the characters that differ are replaced, so that the escapes of
+the others stay. In a stream the change goes into the pieces it falls on; the pieces of its unchanged beginning and end
+stay as they are. Functions raise as ``changes`` does, and LocalProtocolError for what is not on the wire.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, Message
+from workbench.protocols.common.changes import Change, changes, differs
+from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import Framing, read_stream, read_untyped, rewrite
+
+
+class _Cut(NamedTuple):
+    """Bytes ``start`` to ``end`` of the original become ``new``; ``is_inside``: inside a string, without its quotes."""
+
+    start: int
+    end: int
+    new: JsonValue
+    is_inside: bool = False
+
+
+class _Piece(NamedTuple):
+    """A JSON string of the stream: its byte range, quotes included, and its text."""
+
+    span: tuple[int, int]
+    text: str
+
+
+def encode(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
+    """The body ``original``, which says ``before``, saying ``after``."""
+    index = JsonIndex(original)
+    found = changes(before, after)
+    return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
+
+
+def agree(written: object, wanted: object, names: Iterable[str]) -> None:
+    """Refuse an edit of what is not a value of its own on the wire: it is read from others, and did not come out."""
+    wrong = next((name for name in names if differs(getattr(written, name), getattr(wanted, name))), None)
+    if wrong:
+        raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key it was read from")
+
+
+def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
+    """The stream ``original``, however it is framed, which adds up to ``before``, adding up to ``after``."""
+    return write_changes(list(changes(before, after)), original)
+
+
+def write_changes(found: Sequence[Change], original: bytes) -> bytes:
+    """The stream with changes made at the pieces that each of them names."""
+    if not found:
+        return original
+    stream = _Stream(original)
+    return stream.spliced([cut for change in found for cut in stream.cuts(change)])
+
+
+class _Stream:
+    """A stream and its text. Where lengths and checksums frame it, the text is what is in the frames, joined."""
+
+    def __init__(self, original: bytes) -> None:
+        self.body = self.original = original
+        found = read_untyped(original)
+        if found.framing is None:  # one JSON object that its content type called a stream
+            found = read_stream(original, framing=Framing.NDJSON)
+        self.framed = found.events
+        self.events = found.events
+        self.is_counted = found.framing is Framing.AWS
+        if self.is_counted:
+            self.original = b"".join(event.data or b"" for event in self.framed)
+            self.events = tuple(_unframed(self.framed))
+
+    def spliced(self, cuts: Sequence[_Cut]) -> bytes:
+        """The stream with every cut made."""
+        if not self.is_counted:
+            return _splice(self.body, cuts)
+        by_event: dict[int, list[_Cut]] = {}
+        for cut in cuts:
+            number = bisect_right(self.events, cut.start, key=lambda event: event.start) - 1
+            start = self.events[number].start
+            by_event.setdefault(number, []).append(cut._replace(start=cut.start - start, end=cut.end - start))
+        data = {number: _splice(self.framed[number].data or b"", mine) for number, mine in by_event.items()}
+        return rewrite(self.body, self.framed, data)
+
+    def cuts(self, change: Change) -> Iterator[_Cut]:
+        """What to replace in the stream for one change."""
+        segments = change.segments
+        if not segments:
+            raise LocalProtocolError("this value cannot be changed in a stream", where=change.pointer + change.below)
+        event, pointer = segments[0]
+        if change.below or not isinstance(change.old, str):
+            yield _cut(change, self.original, self._span(event, pointer + change.below))
+            return
+        if not isinstance(change.new, str):
+            raise LocalProtocolError("text of a stream can only become other text", where=change.pointer)
+        pieces = [self._piece(*segment) for segment in segments]
+        start, end, new = _narrowed(change.old, change.new, change.slice)
+        yield from _spread(self.original, pieces, start, end, new)
+
+    def _span(self, event: int, pointer: str) -> tuple[int, int] | None:
+        return self.events[event].span(pointer) if event < len(self.events) else None
+
+    def _piece(self, event: int, pointer: str) -> _Piece:
+        span = self._span(event, pointer)
+        if span is None:
+            raise _absent(pointer)
+        return _Piece(span, loads(self.original[span[0] : span[1]]))
+
+
+def _unframed(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
+    """The events as they stand in their data, joined."""
+    at = 0
+    for event in events:
+        end = at + len(event.data or b"")
+        yield SseEvent(event.number, event.name, event.data, at, end, ((at, end),))
+        at = end
+
+
+def _cut(change: Change, text: bytes, span: tuple[int, int] | None) -> _Cut:
+    """What to replace in a body, or in one event, for one change of the value at ``span``."""
+    if span is None:
+        raise _absent(change.pointer + change.below)
+    if isinstance(change.old, str) and isinstance(change.new, str):
+        start, end, new = _narrowed(change.old, change.new, change.slice)
+        return _string_cut(text, span, start, end, new)
+    return _Cut(*span, change.new)
+
+
+def _narrowed(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
+    """(start, end, text): the characters of the whole string that have to be replaced, and by what."""
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    offset = piece[0] if piece else 0
+    return offset + first, offset + len(old) - last, new[first : len(new) - last]
+
+
+def _common(a: str, b: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low
+
+
+def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: str) -> Iterator[_Cut]:
+    """Replace characters of a string that was joined from pieces: the first piece touched takes the new text."""
+    begins = [0, *accumulate(len(piece.text) for piece in pieces)]
+    number = min(max(bisect_right(begins, start) - 1, 0), len(pieces) - 1)
+    while number < len(pieces) and (begins[number] < end or new):
+        at = begins[number]
+        yield _string_cut(text, pieces[number].span, max(start - at, 0), min(end - at, len(pieces[number].text)), new)
+        number, new = number + 1, ""
+
+
+def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: str) -> _Cut:
+    """Replace characters ``start`` to ``end`` of the JSON string at ``span``."""
+    return _Cut(*string_slice_span(text, span, start, end), new, is_inside=True)
+
+
+def _splice(text: bytes, cuts: Iterable[_Cut]) -> bytes:
+    """The text with every cut made, in the style it is written in."""
+    written, pieces, at = writer_like(text), list[bytes](), 0
+    for cut in sorted(cuts, key=lambda c: c[:2]):
+        if cut.start < at:
+            raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="make one after the other")
+        new = written(cut.new)
+        pieces += (text[at : cut.start], new[1:-1] if cut.is_inside else new)
+        at = cut.end
+    return b"".join((*pieces, text[at:]))
+
+
+def _absent(pointer: str) -> LocalProtocolError:
+    return LocalProtocolError("nothing stands there to be changed", where=pointer, hint="add it as JSON")

@@ -1,0 +1,160 @@
+"""What adapters read with: notes of what is odd, objects taken apart key by key, lists of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+from workbench.errors import WireError
+from workbench.ir import (
+    NOTHING,
+    Anomaly,
+    JsonValue,
+    Message,
+    ModelRequest,
+    Source,
+)
+from workbench.protocols.known import KnownMessages
+from workbench.protocols.known import Reader as MessageReader
+from workbench.wire.jsontext import elements, loads
+
+ITSELF: Mapping[str, str] = {"text": ""}
+"""Fields of a text that stands on the wire as a bare string."""
+
+VERBATIM: Mapping[str, str] = {"value": ""}
+
+STRUCTURED = "json"
+"""Type of an opaque part that is a JSON value where text is the rule."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """Anomalies of one body, written down while it is read. ``base`` is the pointer of the message being read."""
+
+    base: str = ""
+    anomalies: list[Anomaly] = field(default_factory=list)
+
+    def add(self, slug: str, message: str, at: str, events: tuple[int, ...] = ()) -> None:
+        """Note an anomaly at a pointer below ``base``."""
+        self.anomalies.append(Anomaly(slug, message, self.base + at, events))
+
+    def shape(self, message: str, at: str) -> None:
+        """Note that something has a shape the protocol does not know."""
+        self.add("content.shape", message, at)
+
+
+ReadMessage: TypeAlias = Callable[[JsonValue, str, Notes], Message]
+"""Reads the message at a pointer; a function of a module."""
+
+
+def read_messages(
+    value: JsonValue, notes: Notes, read: ReadMessage, known: KnownMessages | None, key: str = "messages"
+) -> tuple[Message, ...]:
+    """The messages of a request, whose list stands at ``key``; with ``known``, ``value`` holds their texts."""
+    if not isinstance(value, list):
+        notes.shape(f"{key} is {kind_of(value)}, not a list", f"/{key}")
+        return ()
+    if known:
+        return tuple(known.read(value, notes.anomalies, _alone(read), key))
+    messages = tuple(read(m, f"/{key}/{n}", notes) for n, m in enumerate(value))
+    notes.base = ""
+    return messages
+
+
+@cache
+def _alone(read: ReadMessage) -> MessageReader:
+    def reader(value: JsonValue) -> tuple[Message, list[Anomaly]]:
+        notes = Notes()
+        return read(value, "", notes), notes.anomalies
+
+    return reader
+
+
+ReadRequest: TypeAlias = Callable[[JsonValue, "KnownMessages | None"], ModelRequest]
+
+
+def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None, key: str = "messages") -> ModelRequest:
+    """The request that a body is; what is known of its messages is read no more. Raises WireError, ProtocolMismatch."""
+    apart = elements(body, key) if known else None
+    if apart:
+        rest, texts = apart
+        with suppress(WireError):  # of a message: the whole body tells where
+            return read(rest | {key: texts}, known)
+    return read(loads(body), None)
+
+
+def kind_of(value: JsonValue) -> str:
+    """What JSON calls the type of a value: ``"array"``, ``"null"``, ``"number"``."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    names = ((str, "string"), (list, "array"), (dict, "object"))
+    return next((name for cls, name in names if isinstance(value, cls)), "number")
+
+
+class Block:
+    """One object of the wire, taken apart key by key: what nobody takes stays in ``extra``."""
+
+    __slots__ = ("at", "notes", "pairs", "taken", "value")
+
+    def __init__(self, value: Mapping[str, JsonValue], at: str, notes: Notes) -> None:
+        self.value = value
+        self.at = at
+        self.notes = notes
+        self.pairs: list[tuple[str, str]] = []
+        self.taken = {"type"}
+
+    def take(self, name: str, key: str) -> JsonValue:
+        """The value of a key, of whatever type, as the IR field ``name``."""
+        if key not in self.value:
+            return None
+        self.taken.add(key)
+        self.pairs.append((name, f"/{key}"))
+        return self.value[key]
+
+    def string(self, name: str, key: str) -> str | None:
+        """A string; a value of another type is left in ``extra`` and noted."""
+        value = self.value.get(key)
+        if value is None or isinstance(value, str):
+            return self.take(name, key)  # type: ignore[no-any-return]
+        self.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"{self.at}/{key}")
+        return None
+
+    def flag(self, name: str, key: str) -> bool | None:
+        """True, False or None; a value of another type is left in ``extra`` and noted."""
+        value = self.value.get(key)
+        if value is None or isinstance(value, bool):
+            return self.take(name, key)  # type: ignore[no-any-return]
+        self.notes.shape(f"{key!r} is {kind_of(value)}, not a boolean", f"{self.at}/{key}")
+        return None
+
+    def elements(self, key: str) -> list[JsonValue]:
+        """A list that parts are made of, [] for none; a value of another type is left in ``extra`` and noted."""
+        value = self.value.get(key)
+        if isinstance(value, list) and value:
+            self.taken.add(key)
+            return value
+        if value is not None and value != []:
+            self.notes.shape(f"{key!r} is {kind_of(value)}, not a list", f"{self.at}/{key}")
+        return []
+
+    def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:
+        """Every key nobody took, and the type where the part does not imply it (``typed``)."""
+        rest = {k: v for k, v in self.value.items() if k not in self.taken or (typed and k == "type")}
+        rest.update(more)
+        if rest:
+            self.pairs.append(("extra", ""))
+        return rest or NOTHING
+
+    def source(self) -> Source:
+        """Where the part came from; call it last."""
+        return Source(self.at, _fields(tuple(self.pairs)))
+
+
+@cache
+def _fields(pairs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return dict(pairs)

@@ -1,0 +1,155 @@
+"""Requests whose messages are made of typed blocks.
+
+Facts: ``types/message_create_params.py`` and its beta twin in the official ``anthropic`` SDK 2.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.errors import ProtocolMismatch
+from workbench.ir import (
+    NOTHING,
+    JsonValue,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Source,
+    ToolChoice,
+    ToolDef,
+)
+from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.families.blocks.content import read_content
+from workbench.protocols.known import KnownMessages
+
+PROTOCOL = "anthropic-messages"
+
+_HELD: Mapping[str, type] = {
+    "model": str,
+    "messages": list,
+    "system": object,
+    "tools": list,
+    "tool_choice": object,
+    "stream": bool,
+}
+"""Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
+
+_THINKING = {"enabled": "on", "disabled": "off"}
+_CHOICES = ("auto", "any", "tool", "none")
+_RUN_BY_CLIENT = ("custom", "function", "bash_", "text_editor_", "computer_", "memory_", "browser_")
+"""How the types of tools begin whose calls the client has to answer, although some bring no schema of their own."""
+
+
+def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
+
+    Raises:
+        ProtocolMismatch: it has no ``messages``.
+    """
+    if not isinstance(body, dict) or "messages" not in body:
+        raise ProtocolMismatch("no request of this protocol: it is not an object with 'messages'")
+    notes = Notes()
+    choice = body.get("tool_choice")
+    thread = body.get("thread")
+    model = body.get("model")
+    return ModelRequest(
+        protocol=PROTOCOL,
+        model=model if isinstance(model, str) else None,
+        messages=read_messages(body["messages"], notes, read_message, known),
+        system=_system(body.get("system"), notes),
+        tools=_tools(body.get("tools"), notes),
+        tool_choice=_tool_choice(choice, notes),
+        parallel=_parallel(choice),
+        stream=body.get("stream") is True,
+        thinking=_thinking(body.get("thinking")),
+        previous_id=_string(thread, "previous_message_id"),
+        params=_params(body),
+        anomalies=tuple(notes.anomalies),
+    )
+
+
+def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
+    """One message; what it should not be is kept and noted."""
+    notes.base = pointer
+    if not isinstance(value, dict):
+        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+    role = value.get("role")
+    own = {"role", "content"} if isinstance(role, str) else {"content"}
+    if not isinstance(role, str):
+        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+    content = value.get("content")
+    parts: tuple[Part, ...] = ()
+    if content is not None:
+        parts = read_content(content, "/content", notes)
+    else:
+        notes.shape("a message without content", "/content" if "content" in value else "")
+    extra = {k: v for k, v in value.items() if k not in own}
+    return Message(role if isinstance(role, str) else "", parts, extra or NOTHING, pointer)
+
+
+def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
+    return () if value is None else read_content(value, "/system", notes)
+
+
+def _tools(value: JsonValue, notes: Notes) -> tuple[ToolDef, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", "/tools")
+        return ()
+    return tuple(_tool(tool, f"/tools/{n}", notes) for n, tool in enumerate(value))
+
+
+def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
+    if not isinstance(value, dict):
+        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        return ToolDef(None, None, None, extra={"value": value}, pointer=at)
+    if isinstance(value.get("function"), dict):
+        notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", at)
+    tool, kind = Block(value, at, notes), value.get("type")
+    return ToolDef(
+        name=tool.string("name", "name"),
+        description=tool.string("description", "description"),
+        schema=tool.take("schema", "input_schema"),
+        kind=_tool_kind(kind, value),
+        strict=tool.flag("strict", "strict"),
+        extra=tool.extra(typed="type" in value),
+        pointer=at,
+    )
+
+
+def _tool_kind(kind: JsonValue, value: Mapping[str, JsonValue]) -> str:
+    ours = not isinstance(kind, str) or "input_schema" in value or kind.startswith(_RUN_BY_CLIENT)
+    return "client" if ours else "server"
+
+
+def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
+    if value is None:
+        return None
+    kind = value.get("type") if isinstance(value, dict) else None
+    if kind not in _CHOICES:
+        notes.add("choice.unsupported", "tool_choice is not an object of type auto, any, tool or none", "/tool_choice")
+        return ToolChoice("other", value=value)
+    return ToolChoice(kind, _string(value, "name"), value)
+
+
+def _parallel(choice: JsonValue) -> bool | None:
+    off = choice.get("disable_parallel_tool_use") if isinstance(choice, dict) else None
+    return not off if isinstance(off, bool) else None
+
+
+def _thinking(value: JsonValue) -> str | None:
+    kind = _string(value, "type")
+    return None if kind is None else _THINKING.get(kind, kind)
+
+
+def _string(value: JsonValue, key: str) -> str | None:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _params(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Every key that no field of the IR holds in full."""
+    return {k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING

@@ -1,0 +1,87 @@
+"""Answers that are one message made of typed blocks, whole bodies and what streams add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
+from workbench.protocols.common.error_body import read_answer_body
+from workbench.protocols.common.reading import Notes
+from workbench.protocols.common.usage import count
+from workbench.protocols.families.blocks.request import PROTOCOL, read_message
+
+STOPS: Mapping[str, str] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "filter",
+    "pause_turn": "pause",
+    "compaction": "pause",
+}
+"""``stop_reason`` in the vocabulary of the IR (``types/stop_reason.py`` and its beta twin in the ``anthropic`` SDK)."""
+
+_HELD = frozenset(("id", "model", "role", "content", "stop_reason", "usage"))
+
+
+def read_response(body: bytes, status: int) -> ModelResponse:
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'content'")
+
+
+def _read(value: JsonValue) -> ModelResponse | None:
+    return _answer(value) if isinstance(value, dict) and "content" in value else None
+
+
+def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
+    notes = Notes()
+    message = read_message({"role": body.get("role"), "content": body["content"]}, "", notes)
+    contradiction = contradicts(body.get("stop_reason"), message.parts)
+    if contradiction:
+        notes.add("stream.finish-reason", contradiction, "/stop_reason")
+    return ModelResponse(**envelope(body), messages=(message,), anomalies=tuple(notes.anomalies))
+
+
+def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
+    """Everything of a ``ModelResponse`` that an answer says beside its content, as keyword arguments."""
+    reason = _text(body.get("stop_reason"))
+    return {
+        "protocol": PROTOCOL,
+        "id": _text(body.get("id")),
+        "model": _text(body.get("model")),
+        "finish_reason": reason,
+        "stop": None if reason is None else STOPS.get(reason, "other"),
+        "usage": read_usage(body.get("usage")),
+        "params": {k: v for k, v in body.items() if k not in _HELD} or NOTHING,
+    }
+
+
+def read_usage(value: JsonValue) -> Usage | None:
+    """Token counts. ``input_tokens`` leaves out what was read from or written to a cache: it is disjoint as it is."""
+    if not isinstance(value, dict) or not value:
+        return None
+    details = value.get("output_tokens_details")
+    return Usage(
+        input=count(value.get("input_tokens")),
+        output=count(value.get("output_tokens")),
+        cache_read=count(value.get("cache_read_input_tokens")),
+        cache_write=count(value.get("cache_creation_input_tokens")),
+        reasoning=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        raw=value,
+    )
+
+
+def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
+    """How a stop reason contradicts the content it ends, in words; None where it fits."""
+    called = any(isinstance(p, ToolCallIR) and not p.is_server for p in parts)
+    if reason == "end_turn" and called:
+        return "stop_reason is 'end_turn' although the answer calls a tool"
+    if reason == "tool_use" and not called:
+        return "stop_reason is 'tool_use' although the answer calls no tool of the client"
+    return None
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None

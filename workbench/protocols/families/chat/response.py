@@ -1,0 +1,131 @@
+"""Chat Completions answers: whole bodies, and what streams share with them.
+
+Facts: ``types/chat/chat_completion.py`` and ``types/completion_usage.py`` of the official ``openai`` SDK 3.52; usage of
+the dialects: ``prompt_cache_hit_tokens`` (DeepSeek), ``cached_tokens`` (Kimi), ``num_cached_tokens`` (Mistral);
+``prompt_tokens`` counts cached tokens in, and ``completion_tokens`` the reasoning, except at xAI, where the sum tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
+from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
+from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.usage import count_at, nested_usage
+from workbench.protocols.families.chat.message import read_message
+from workbench.protocols.families.chat.request import PROTOCOL
+
+_STOPS = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "filter",
+}
+_HELD = ("id", "model", "choices", "usage", "error")
+"""Keys of an answer that have a field of the IR to themselves."""
+
+
+def read_response(body: bytes, status: int) -> ModelResponse:
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'choices'")
+
+
+def _read(body: JsonValue) -> ModelResponse | None:
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        return None
+    notes = Notes()
+    choices = [_choice(choice, f"/choices/{n}", notes) for n, choice in enumerate(body["choices"])]
+    first = body["choices"][0] if choices and isinstance(body["choices"][0], dict) else {}
+    return describe(
+        body,
+        messages=tuple(message for message in choices if message),
+        finish_reason=text_of(first.get("finish_reason")) or None,
+        usage=read_usage(body.get("usage") or first.get("usage")),
+        error=error_of(body) if body.get("error") else None,
+        anomalies=tuple(notes.anomalies),
+    )
+
+
+def describe(body: Mapping[str, JsonValue], finish_reason: str | None, **fields: Any) -> ModelResponse:
+    """An answer, with what stands beside its choices."""
+    return ModelResponse(
+        PROTOCOL,
+        id=text_of(body.get("id")),
+        model=text_of(body.get("model")),
+        finish_reason=finish_reason,
+        stop=None if finish_reason is None else _STOPS.get(finish_reason, "other"),
+        params=_remainder(body),
+        **fields,
+    )
+
+
+def contradiction(reason: str | None, message: Message) -> str | None:
+    """What is wrong with a finish reason, given what was said."""
+    has_calls = any(isinstance(part, ToolCallIR) for part in message.parts)
+    stop = _STOPS.get(reason or "")
+    if stop == "stop" and has_calls:
+        return f"the finish reason is {reason!r}, but the answer holds tool calls"
+    if stop == "tool_calls" and not has_calls:
+        return f"the finish reason is {reason!r}, but the answer holds no tool call"
+    return None
+
+
+def error_of(chunk: Mapping[str, JsonValue]) -> ApiError:
+    """The error in a body or chunk that has the key ``error``, whatever stands beside it."""
+    return read_error({"error": chunk.get("error")}) or verbatim(chunk.get("error"))
+
+
+def text_of(value: JsonValue) -> str | None:
+    """A string, or None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def read_usage(value: JsonValue) -> Usage | None:
+    """Token counts; None where there are none."""
+    if not isinstance(value, dict):
+        return None
+    prompt, completion, total = (count_at(value, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    details = value.get("prompt_tokens_details") or value.get("prompt_token_details")
+    cached = count_at(details, "cached_tokens")
+    for key in ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"):
+        cached = count_at(value, key) if cached is None else cached
+    written = count_at(details, "cache_write_tokens")
+    reasoning = count_at(value.get("completion_tokens_details"), "reasoning_tokens")
+    return nested_usage(value, prompt, completion, cached=cached, written=written, reasoning=reasoning, total=total)
+
+
+def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
+    if not isinstance(choice, dict) or "message" not in choice:
+        notes.base = ""
+        notes.shape(f"a choice that is {kind_of(choice)}, not an object with a message", at)
+        return None
+    message = read_message(choice["message"], f"{at}/message", notes, is_answer=True)
+    notes.base = ""
+    wrong = contradiction(text_of(choice.get("finish_reason")), message)
+    if wrong:
+        notes.add("stream.finish-reason", wrong, f"{at}/finish_reason")
+    return message
+
+
+def _remainder(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Every key that has no field of its own, of the choices too."""
+    rest = {key: value for key, value in body.items() if key not in _HELD}
+    choices = body.get("choices")
+    beside = [_beside(choice) for choice in choices] if isinstance(choices, list) else []
+    if any(beside):
+        rest["choices"] = beside
+    return rest or NOTHING
+
+
+def _beside(choice: JsonValue) -> Mapping[str, JsonValue]:
+    held = ("index", "message", "finish_reason")
+    return {k: v for k, v in choice.items() if k not in held} if isinstance(choice, dict) else {}

@@ -1,0 +1,270 @@
+"""The calls of one streamed answer, put together from their deltas.
+
+The rule, distilled from recordings of a dozen servers: a delta belongs to the call of its ``index``; without one, to
+the call of its id; without that, to the last call. An id or name that is there is never replaced by ``""`` or by a
+later one. At an index that is taken, a new call needs a new name, not just a new id: relays change ids in mid-call.
+Arguments are appended when they are text; an object is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Part, ToolCallIR
+from workbench.protocols.common.pieces import Node, Pieces
+from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.families.chat.calls import read_call
+from workbench.wire.jsontext import loads
+
+Delta: TypeAlias = Mapping[str, JsonValue]
+Note: TypeAlias = Callable[[str, str, str, int], None]
+"""(slug, message, pointer in the message, event): writes down an anomaly."""
+
+
+_KNOWN = frozenset({"index", "id", "type", "function", "custom"})
+_KNOWN_INSIDE = frozenset({"name", "arguments", "input"})
+
+
+class Call:
+    """One call as it grows. ``key`` (``function``, ``custom``) is what the object in it is called on the wire."""
+
+    __slots__ = (
+        "at",
+        "events",
+        "extra",
+        "has_empty_id",
+        "id",
+        "inner",
+        "is_over",
+        "key",
+        "kind",
+        "name",
+        "name_length",
+        "object",
+        "text",
+        "tried",
+        "whole",
+    )
+    is_tagged = False
+
+    def __init__(self, at: str, key: str) -> None:
+        self.at = at
+        self.key = key
+        self.kind: JsonValue = None
+        self.id, self.name, self.text = Pieces(), Pieces(), Pieces()
+        self.name_length = 0
+        self.has_empty_id = False
+        self.object: JsonValue = None
+        self.whole = Pieces()  # the place of the object
+        self.extra: dict[str, JsonValue] = {}
+        self.inner: dict[str, JsonValue] = {}
+        self.events: list[int] = []
+        self.is_over = False
+        self.tried = 0  # how many pieces there were when it was last looked whether they are all
+
+    def leave(self) -> None:
+        """Something else goes on: the call is over if its arguments are whole.
+
+        Where they are not it is not asked again until there are twice as many, so that asking stays linear.
+        """
+        count = len(self.text.texts)
+        if not self.is_over and count >= 2 * self.tried:
+            self.tried = count
+            self.is_over = self.object is not None or _is_json(self.text.text)
+
+    def begun(self) -> Part | None:
+        """The call without its arguments, once they come: some servers send the name in pieces."""
+        texts = self.text.texts
+        if self.key != "function" or not self.name or not texts or not texts[-1]:
+            return None
+        return ToolCallIR(self.id.text or None, self.name.text, None, "openai")
+
+    def since(self, count: int) -> list[str]:
+        """Pieces of its arguments."""
+        return self.text.texts[count:] if self.arguments is self.text else []
+
+    def parts(self) -> tuple[Part, ...]:
+        """The call so far."""
+        return (read_call(self.value(), "", Notes()),)
+
+    @property
+    def argument_key(self) -> str:
+        return "input" if self.key == "custom" else "arguments"
+
+    def is_named(self, name: str) -> bool:
+        """The name so far is this; a name of thousands of pieces is not joined to find that it is not."""
+        return len(name) == self.name_length and name == self.name.text
+
+    @property
+    def arguments(self) -> Pieces:
+        """What the arguments were made of: text, or in its absence an object."""
+        return self.whole if self.object is not None and not any(self.text.texts) else self.text
+
+    def is_between_arguments(self) -> bool:
+        """Some argument text has come, and its end has not: what comes next belongs to it."""
+        last = next((text for text in reversed(self.text.texts[-4:]) if text.strip()), "")
+        return bool(last) and not last.rstrip().endswith("}")
+
+    def value(self) -> Mapping[str, JsonValue]:
+        """The call as it stands in a whole answer."""
+        inner = dict(self.inner)
+        if self.name:
+            inner["name"] = self.name.text
+        if self.arguments:
+            inner[self.argument_key] = self.text.text if self.arguments is self.text else self.object
+        call: dict[str, JsonValue] = {**self.extra, self.key: inner}
+        if self.id or self.has_empty_id:
+            call["id"] = self.id.text
+        if self.kind is not None:
+            call["type"] = self.kind
+        return call
+
+    def node(self) -> Node:
+        """Where its strings came from."""
+        places = {"/id": self.id, f"/{self.key}/name": self.name, f"/{self.key}/{self.argument_key}": self.arguments}
+        return {suffix: pieces for suffix, pieces in places.items() if pieces}
+
+
+class Calls:
+    """Sorts deltas of calls to the calls they belong to. ``note`` takes what is wrong with them."""
+
+    def __init__(self, note: Note) -> None:
+        self.calls: list[Call] = []
+        self._by_index: dict[int, Call] = {}
+        self._by_id: dict[str, Call] = {}
+        self._unnumbered: tuple[Call, int] | None = None  # the first call without an index, and where it began
+        self._current: Call | None = None
+        self._note = note
+
+    def leave(self) -> None:
+        """Something else than calls goes on."""
+        if self._current:
+            self._current.leave()
+            self._current = None
+
+    def feed(self, deltas: list[JsonValue], event: int, base: str) -> None:
+        """Take one list of deltas that stands at pointer ``base`` in the data of a block."""
+        for n, delta in enumerate(deltas):
+            if type(delta) is not dict:
+                self._note("content.shape", f"a delta of a call that is {kind_of(delta)}, not an object", "", event)
+                continue
+            function = delta.get("function")
+            if type(function) is not dict:
+                function = delta.get("custom")
+                function = function if type(function) is dict else {}
+            index = delta.get("index")
+            call = self._by_index.get(index) if type(index) is int else None
+            if call is None or delta.get("id") or function.get("name"):
+                call = self._find(delta, function, event)
+            if call is not self._current:
+                self.leave()
+                self._current = call
+            self.grow(call, delta, function, event, f"{base}/{n}")
+
+    def _find(self, delta: Delta, function: Delta, event: int) -> Call:
+        """The call a delta belongs to, a new one if need be."""
+        index, call_id, name = delta.get("index"), delta.get("id"), function.get("name")
+        if type(index) is int:
+            call = self._by_index.get(index)
+            if call is not None and _is_another(call, call_id, name):
+                call = self._open(delta)
+                self._note("stream.index", f"another call begins at index {index}, which is taken", call.at, event)
+            if call is None and not call_id and not name and self.calls:
+                call = self._open(delta)
+                self._note("stream.index", f"a delta for the call at index {index}, which never began", call.at, event)
+            self._by_index[index] = call = call or self._open(delta)
+            return call
+        if index is not None:
+            self._note("stream.index", f"the index of a call is {index!r:.40}, not an integer", "", event)
+        if isinstance(call_id, str) and call_id in self._by_id:
+            return self._by_id[call_id]
+        if call_id or name or not self.calls:
+            return self._open_unnumbered(delta, event)
+        call = self.calls[-1]
+        self._note("stream.index", "a delta goes on with a call but names neither index nor id", call.at, event)
+        return call
+
+    def _open_unnumbered(self, delta: Delta, event: int) -> Call:
+        """A call without an index: whole ones in one list are told apart by their order, later ones by luck."""
+        call = self._open(delta)
+        first, began = self._unnumbered = self._unnumbered or (call, event)
+        if began != event:
+            for place in (began, event):
+                self._note("stream.index", "calls begin in several chunks and have no index", first.at, place)
+        return call
+
+    def _open(self, delta: Delta) -> Call:
+        call = Call(
+            f"/tool_calls/{len(self.calls)}",
+            "custom" if delta.get("custom") and isinstance(delta["custom"], dict) else "function",
+        )
+        self.calls.append(call)
+        return call
+
+    def _name(self, call: Call, delta: Delta, function: Delta, event: int, base: str) -> None:
+        """Take id, type and name of a call, if they are its first."""
+        call_id, name = delta.get("id"), function.get("name")
+        if isinstance(call_id, str):
+            self._identify(call, call_id, event, base)
+        elif call_id is not None:
+            call.extra["id"] = call_id
+        if call.kind is None:
+            call.kind = delta.get("type")
+        if isinstance(name, str) and name:
+            if call.name:
+                is_same = call.is_named(name)
+                how = "repeated" if is_same else "split over deltas"
+                self._note("stream.name", f"the name of a call is {how}", f"{call.at}/{call.key}/name", event)
+                if is_same:
+                    return
+            call.name.add(name, event, f"{base}/{call.key}/name")
+            call.name_length += len(name)
+        elif name is not None and name != "":
+            call.inner["name"] = name
+
+    def _identify(self, call: Call, call_id: str, event: int, base: str) -> None:
+        if not call_id:
+            call.has_empty_id = True
+        elif not call.id:
+            call.id.add(call_id, event, f"{base}/id")
+            if self._by_id.setdefault(call_id, call) is not call:
+                self._note("stream.id", f"the id {call_id!r:.80} repeats: another call has it", f"{call.at}/id", event)
+        elif call_id != call.id.text:
+            message = f"the id of a call changes from {call.id.text!r:.80} to {call_id!r:.80}"
+            self._note("stream.id", message, f"{call.at}/id", event)
+
+    def grow(self, call: Call, delta: Delta, function: Delta, event: int, base: str) -> None:
+        """Take what a delta that stands at pointer ``base`` holds of a call."""
+        if "id" in delta or "name" in function or "type" in delta:
+            self._name(call, delta, function, event, base)
+        arguments = function.get(call.argument_key)
+        if type(arguments) is str:
+            call.text.add(arguments, event, f"{base}/{call.key}/{call.argument_key}")
+        elif arguments is not None and call.object is None:
+            call.object = arguments
+            call.whole.add("", event, f"{base}/{call.key}/{call.argument_key}")
+        call.events.append(event)
+        if not delta.keys() <= _KNOWN:
+            call.extra.update((k, v) for k, v in delta.items() if k not in _KNOWN and v is not None)
+        if len(function) > 1:
+            call.inner.update((k, v) for k, v in function.items() if k not in _KNOWN_INSIDE and v is not None)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        loads(text)
+    except WireError:
+        return False
+    return True
+
+
+def _is_another(call: Call, call_id: JsonValue, name: JsonValue) -> bool:
+    """A delta at the index of ``call`` begins another call."""
+    if not isinstance(name, str) or not name:
+        return False
+    is_renamed = bool(call.name) and not call.is_named(name)
+    if call_id and call.id and call_id != call.id.text:
+        return is_renamed or not call.is_between_arguments()
+    return is_renamed and any(call.text.texts)

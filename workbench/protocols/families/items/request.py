@@ -1,0 +1,218 @@
+"""Requests whose conversation is a list of items.
+
+Facts: ``types/responses/response_create_params.py``, ``tool_param.py`` and ``tool_choice_*_param.py`` of the official
+``openai`` SDK 3.54.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.errors import ProtocolMismatch
+from workbench.ir import (
+    NOTHING,
+    JsonValue,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Source,
+    Text,
+    ToolChoice,
+    ToolDef,
+    ToolResultIR,
+)
+from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.families.items.item import read_item
+from workbench.protocols.known import KnownMessages
+
+PROTOCOL = "openai-responses"
+
+ASKS = ("input", "prompt", "previous_response_id", "conversation")
+"""Keys of which a request has at least one."""
+
+_HELD: Mapping[str, type] = {
+    "model": str,
+    "input": object,
+    "instructions": object,
+    "tools": list,
+    "tool_choice": object,
+    "parallel_tool_calls": bool,
+    "stream": bool,
+    "previous_response_id": str,
+}
+"""Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
+
+MODES = {"auto": "auto", "none": "none", "required": "any"}
+"""``tool_choice`` as sent → mode."""
+
+_RUN_BY_CLIENT = {
+    "local_shell": "local_shell",
+    "shell": "shell",
+    "apply_patch": "apply_patch",
+    "computer": "computer",
+    "computer_use_preview": "computer",
+}
+"""Type of a built-in tool whose calls the client answers → the name its calls have."""
+
+
+def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    """The request that a parsed body is; with ``known``, the texts of its items stand in their places.
+
+    Raises:
+        ProtocolMismatch: it has nothing that could be answered.
+    """
+    if not isinstance(body, dict) or not any(key in body for key in ASKS):
+        raise ProtocolMismatch("no request of this protocol: it is not an object with 'input'")
+    notes = Notes()
+    messages = _messages(body, notes, known)
+    model, parallel = body.get("model"), body.get("parallel_tool_calls")
+    return ModelRequest(
+        protocol=PROTOCOL,
+        model=model if isinstance(model, str) else None,
+        messages=messages,
+        system=_system(body.get("instructions"), notes),
+        tools=(*_tools(body.get("tools"), "/tools", notes), *_later_tools(messages, notes)),
+        tool_choice=_tool_choice(body.get("tool_choice"), notes),
+        parallel=parallel if isinstance(parallel, bool) else None,
+        stream=body.get("stream") is True,
+        thinking=_thinking(body.get("reasoning")),
+        previous_id=_previous(body),
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        anomalies=tuple(notes.anomalies),
+        itemized=True,
+    )
+
+
+def _messages(body: Mapping[str, JsonValue], notes: Notes, known: KnownMessages | None) -> tuple[Message, ...]:
+    said = body.get("input")
+    if isinstance(said, str):
+        return (Message("user", (Text(said, source=Source("", ITSELF)),), pointer="/input"),)
+    return () if said is None else read_messages(said, notes, read_item, known, key="input")
+
+
+def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (Text(value, source=Source("/instructions", ITSELF)),)
+    notes.shape(f"instructions is {kind_of(value)}, not a string", "/instructions")
+    return (Opaque(kind_of(value), value, Source("/instructions", VERBATIM)),)
+
+
+def _tools(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
+    if isinstance(value, list):
+        for n, tool in enumerate(value):
+            yield from _tool(tool, f"{at}/{n}", notes)
+    elif value is not None:
+        notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", at)
+
+
+def _later_tools(messages: tuple[Message, ...], notes: Notes) -> Iterator[ToolDef]:
+    """Tools that items bring: declared in mid-conversation, or found by a search. Their items say it too."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Opaque) and part.type == "additional_tools":
+                yield from _tools(part.value.get("tools"), f"{message.pointer}/tools", notes)
+            elif isinstance(part, ToolResultIR) and part.extra.get("type") == "tool_search_output":
+                found = (p for p in part.content if isinstance(p, Opaque))
+                for inner in found:
+                    yield from _tools(inner.value, message.absolute(inner), notes)
+
+
+def _tool(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
+    """A tool; of a namespace, itself and then the tools in it."""
+    if not isinstance(value, dict):
+        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        yield ToolDef(None, None, None, extra={"value": value}, pointer=at)
+        return
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        notes.add("schema.malformed", "a tool without a type", at)
+    if kind in ("function", "custom") or not isinstance(kind, str):
+        yield _declared(Block(value, at, notes))
+        return
+    is_client = kind in _RUN_BY_CLIENT and not _is_hosted(value)
+    is_client |= kind == "tool_search" and value.get("execution") == "client"
+    name = value.get("name", _RUN_BY_CLIENT.get(kind, "tool_search" if is_client else None))
+    inner = value.get("tools") if kind == "namespace" else None
+    own = {k: v for k, v in value.items() if k != "tools"} if isinstance(inner, list) else value
+    described = value.get("description")
+    yield ToolDef(
+        name if isinstance(name, str) else None,
+        described if isinstance(described, str) else None,
+        None,
+        kind="client" if is_client else "server",
+        extra=own,
+        pointer=at,
+    )
+    if isinstance(inner, list):
+        yield from _tools(inner, f"{at}/tools", notes)
+
+
+def _is_hosted(value: Mapping[str, JsonValue]) -> bool:
+    environment = value.get("environment")
+    return isinstance(environment, dict) and str(environment.get("type")).startswith("container")
+
+
+def _declared(tool: Block) -> ToolDef:
+    if isinstance(tool.value.get("function"), dict):
+        tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", tool.at)
+    kind = tool.value.get("type")
+    return ToolDef(
+        name=tool.string("name", "name"),
+        description=tool.string("description", "description"),
+        schema=tool.take("schema", "parameters"),
+        kind="custom" if kind == "custom" else "client",
+        strict=tool.flag("strict", "strict"),
+        extra=tool.extra(typed=kind not in ("function", "custom", None)),
+        pointer=tool.at,
+    )
+
+
+def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
+    """A tool as it stands on the wire, its type left out where it is a function or custom."""
+    if isinstance(tool.extra.get("type"), str):  # kept as it was
+        return tool.extra
+    own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
+    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
+
+
+def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in MODES:
+        return ToolChoice(MODES[value], value=value)
+    kind = value.get("type") if isinstance(value, dict) else None
+    if kind in ("function", "custom") and isinstance(value.get("name"), str):
+        return ToolChoice("tool", value["name"], value)
+    if not isinstance(kind, str) or kind in ("function", "custom"):
+        message = "tool_choice is not auto, none, required or an object that names a tool"
+        notes.add("choice.unsupported", message, "/tool_choice")
+    return ToolChoice("other", value=value)
+
+
+def choice_json(choice: ToolChoice | None) -> JsonValue:
+    """A tool choice as it stands on the wire."""
+    if choice is None or choice.mode == "other":
+        return choice and choice.value
+    if choice.mode == "tool":
+        sent = choice.value if isinstance(choice.value, dict) else {}
+        return {"type": "function", **sent, "name": choice.name}
+    return next(sent for sent, mode in MODES.items() if mode == choice.mode)
+
+
+def _thinking(value: JsonValue) -> str | None:
+    """``reasoning`` asks for it, unless its effort is ``none``."""
+    if not isinstance(value, dict):
+        return None
+    return "off" if value.get("effort") == "none" else "on"
+
+
+def _previous(body: Mapping[str, JsonValue]) -> str | None:
+    """The answer or conversation that the server is trusted to remember."""
+    found = body.get("previous_response_id")
+    if found is None:
+        held = body.get("conversation")
+        found = held.get("id") if isinstance(held, dict) else held
+    return found if isinstance(found, str) else None

@@ -1,0 +1,383 @@
+"""Event streams that build an answer out of items.
+
+    stream := created (queued | in_progress)* item* (completed | incomplete | failed)  |  … error
+    item   := output_item.added (part | text)* output_item.done      one output_index each
+
+(``types/responses/response_stream_event.py`` of the official ``openai`` SDK 3.54; recordings of the dialects.) Every
+event names its type, and numbers itself with ``sequence_number`` where the server follows the original. Events that are
+not known are tolerated and kept. What a stream does otherwise is an anomaly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.errors import WireError
+from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
+from workbench.protocols import Growing
+from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
+from workbench.protocols.common.growing import Came
+from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.reading import kind_of
+from workbench.protocols.families.items.response import describe, error_of, text_of
+from workbench.protocols.families.items.streamed import Entry, Said, StreamedItem, order
+from workbench.protocols.families.items.texts import PARTS, TEXTS, InPieces
+from workbench.wire.jsontext import loads
+from workbench.wire.sse import SseEvent
+
+_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})
+_PROGRESS = frozenset({"in_progress", "searching", "interpreting", "generating", "completed", "failed", "compacting"})
+"""How the names of events end that say no more than that a tool is still running."""
+
+Value = dict[str, JsonValue]
+_GAP = "the sequence numbers are not consecutive: events were lost, repeated or moved"
+
+
+class ItemStreamDecoder:
+    """Builds the answer of one stream. Never raises; linear in the stream."""
+
+    def __init__(self) -> None:
+        self.items: list[StreamedItem] = []
+        self.growing: list[Growing] = []
+        self.responses: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
+        self._by_index: dict[int, StreamedItem] = {}
+        self._by_id: dict[str, StreamedItem] = {}
+        self._growing: dict[int, dict[tuple[JsonValue, JsonValue], Pieces]] = {}  # by output_index
+        self._pointer = "/delta"
+        self._faults: dict[tuple[str, str, str], list[int]] = {}
+        self._unknown: list[JsonValue] = []
+        self._abandoned: list[JsonValue] = []
+        self._error: ApiError | None = None
+        self._sequence: int | None = None
+        self._last = 0
+        self._ended: int | None = None
+        self._is_cut = False
+
+    def feed(self, event: SseEvent) -> None:
+        """Take one block. Comments alone and ``[DONE]``, which some servers add, say nothing."""
+        self._last = event.number
+        data = event.data
+        if data is None or data.strip() == b"[DONE]":
+            return
+        try:
+            value = loads(data)
+        except WireError as error:
+            self._unreadable(event, error)
+            return
+        if type(value) is not dict:
+            self._note("stream.framing", f"a block holds {kind_of(value)}, not an object", event.number)
+            return
+        self._count(value, event.number)
+        if self._ended is None and self._grow(value, event.number):
+            return
+        self._take(value, event)
+
+    def result(self) -> ModelResponse:
+        """The answer so far."""
+        read = [item.message(f"/output/{n}") for n, item in enumerate(order(self.items))]
+        messages = tuple(message for message, _ in read)
+        top = dict(self.responses[-1][0]) if self.responses else {}
+        if self._ended is None:
+            top.pop("status", None)  # that of the beginning
+        kept = {"unknown_events": self._unknown, "abandoned_responses": self._abandoned}
+        found = [Anomaly(*key, tuple(events)) for key, events in self._faults.items()]
+        found += [anomaly for _, anomalies in read for anomaly in anomalies]
+        return describe(
+            top | {name: list(values) for name, values in kept.items() if values},
+            messages,
+            error=self._error,
+            is_stream=True,
+            is_complete=self._ended is not None,
+            anomalies=(*found, *self._ending(messages)),
+            finish_events=() if self._ended is None else (self._ended,),
+        )
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        top = {k: v for k, v in self.responses[-1][0].items() if k != "status"} if self.responses else {}
+        return describe(top, (), is_stream=True)
+
+    def _grow(self, value: Value, number: int) -> bool:
+        """Take the next piece of a string that has begun: nearly every event."""
+        try:
+            kind = value["type"]
+            pieces = self._growing[value["output_index"]][kind, value.get(_INDEX_KEYS[kind])]
+            piece = value["delta"]
+        except (KeyError, TypeError):
+            return False
+        if type(piece) is not str:
+            return False
+        pieces.texts.append(piece)
+        pieces.events.append(number)
+        pieces.pointers.append(self._pointer)
+        return True
+
+    def _take(self, value: Value, event: SseEvent) -> None:
+        number, kind = event.number, value.get("type")
+        if not isinstance(kind, str):
+            if not self._fail(value, number):
+                self._note("stream.framing", "an event without a type", number)
+                self._unknown.append(value)
+            return
+        if event.name is not None and event.name != kind:
+            self._note("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
+        if self._ended is not None and kind not in _BEGINS:
+            self._note("stream.framing", "events after the end of the stream", number)
+        stem, _, suffix = kind.rpartition(".")
+        if kind == "error":
+            self._fail(value, number)
+        elif kind in _ENDS or kind in _BEGINS:
+            self._response(value, kind, number)
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            self._item_event(value, number, is_done=suffix == "done")
+        elif stem in PARTS and suffix in ("added", "done"):
+            self._part(value, *PARTS[stem], number, is_done=suffix == "done")
+        elif kind == "response.output_text.annotation.added":
+            self._annotation(value, number)
+        elif stem in TEXTS and suffix in ("delta", "done", "added"):
+            self._text(value, TEXTS[stem], suffix, number)
+        elif not self._is_progress(value, suffix, number) and kind != "keepalive":
+            self._unknown.append(value)
+
+    def _is_progress(self, value: Value, suffix: str, number: int) -> bool:
+        """The event says that an item which has begun is being worked on."""
+        index = value.get("output_index")
+        item = self._by_index.get(index) if type(index) is int else None
+        if suffix in _PROGRESS and item is not None:
+            item.mark("", number)
+            return True
+        return False
+
+    # -- the whole answer
+
+    def _response(self, value: Value, kind: str, number: int) -> None:
+        response = self._object(value, "response", number)
+        if kind == "response.created" and (self._ended is not None or self.items):
+            self._abandon(number)
+        self.responses.append((response, number))
+        if response.get("error"):
+            self._error = self._error or error_of(response)
+            self._note("stream.error-event", "an error arrives inside the running stream", number)
+        if kind in _ENDS:
+            self._ended = number
+            self._growing.clear()
+            output = response.get("output")
+            for n, item in enumerate(output if isinstance(output, list) else ()):
+                self._final(item, n, number)
+
+    def _abandon(self, number: int) -> None:
+        """A stream that begins again: what came before is another answer."""
+        self._note("stream.block-order", "a second response.created: the answer begins again", number)
+        first = self.responses[-1][0] if self.responses else {}
+        self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
+        for held in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
+            held.clear()
+        self._ended = self._error = self._sequence = None
+
+    def _final(self, value: JsonValue, n: int, number: int) -> None:
+        """An item as the last event has it."""
+        found = text_of(value.get("id")) if isinstance(value, dict) else None
+        item = self._by_id.get(found) if found else None
+        if item is None or item.final is not None:
+            item = self._by_index.get(n)
+        if item is None or item.final is not None:
+            item = self._open(n, None)
+            item.mark("", number)
+        elif not item.is_done:
+            self._note("stream.block-order", f"item {item.index} is never done", number, f"/output/{n}")
+        item.final = n
+        item.is_done = True
+        item.say(Said("", value, number, f"/response/output/{n}", is_last=True))
+
+    # -- items
+
+    def _open(self, index: int | None, kind: str | None) -> StreamedItem:
+        item = StreamedItem(index, kind)
+        self.items.append(item)
+        if index is not None:
+            self._by_index[index] = item
+            self._growing.pop(index, None)
+        return item
+
+    def _find(self, value: Value, kind: str, number: int) -> StreamedItem:
+        """The item that an event belongs to: by its index, without one by its id; a new one where it never began."""
+        index, item_id = value.get("output_index"), value.get("item_id")
+        item = self._by_index.get(index) if type(index) is int else None
+        if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
+            item = self._by_id.get(item_id, item)
+        if type(index) is not int:
+            self._note("stream.index", "an event of an item without the item's index", number)
+            item = item or (self.items[-1] if self.items else None)
+        if item is None:
+            message = f"an event of item {index!r:.20}, which never began"
+            self._note("stream.block-order", message, number)
+            item = self._open(index if type(index) is int else None, kind)
+        elif item.is_done:
+            self._note("stream.block-order", f"an event of item {item.index}, which is done", number)
+        return item
+
+    def _item_event(self, value: Value, number: int, *, is_done: bool) -> None:
+        found = self._object(value, "item", number)
+        index = value.get("output_index")
+        if type(index) is not int:
+            self._note("stream.index", "an event of an item without the item's index", number)
+            index = self._begun(found) if is_done else len(self.items)
+        item = self._by_index.get(index)
+        if item is not None and (item.is_done or not is_done):
+            self._note("stream.index", f"output_index {index} is used again", number, f"/output/{len(self.items)}")
+            item = None
+        elif item is None and is_done:
+            self._note("stream.block-order", f"item {index} is done and never began", number)
+        if item is None:
+            item = self._open(index, None)
+        elif is_done:
+            self._compare(item, found, number)
+            if item.kind == "function_call" and not item.is_told("/arguments"):
+                self._note("stream.block-order", "a call is done without function_call_arguments.done", number)
+        if isinstance(found.get("id"), str):
+            self._by_id[found["id"]] = item
+        item.mark("", number)
+        if found:
+            item.say(Said("", found, number, "/item", is_last=is_done))
+        if item.kind == "function_call":
+            self._show(item, "/arguments")
+        if is_done:
+            if not item.is_shown:
+                item.is_shown = True
+                self.growing.append(Came(*item.message("")[0].parts))
+            item.is_done = True
+            self._growing.pop(index, None)
+
+    def _begun(self, done: Value) -> int:
+        """The index of the item that an event without one ends: told by its id; a new one where none of it began."""
+        item = self._by_id.get(text_of(done.get("id")) or "")
+        return len(self.items) if item is None or item.index is None else item.index
+
+    def _compare(self, item: StreamedItem, done: Value, number: int) -> None:
+        """An item keeps its names from its beginning to its end."""
+        for key, slug in (("id", "stream.id"), ("call_id", "stream.id"), ("name", "stream.name")):
+            before = item.name(key)
+            if isinstance(before, str) and before and done.get(key) != before:
+                message = f"the {key} of an item changes from {before!r:.80} to {done.get(key)!r:.80}"
+                self._note(slug, message, number, f"/output/{item.index}/{key}")
+
+    # -- what is in them
+
+    def _text(self, value: Value, text: InPieces, suffix: str, number: int) -> None:
+        item = self._find(value, text.kind, number)
+        at, key = self._place(item, text, value, number), "delta" if suffix == "delta" else text.whole
+        piece = value.get(key)
+        if not isinstance(piece, str):
+            self._note("content.shape", f"an event whose {key!r} is {kind_of(piece)}, not a string", number)
+            self._unknown.append(value)
+            return
+        if suffix != "delta":
+            item.say(Said(at, piece, number, f"/{key}", is_last=suffix == "done"))
+            item.mark(at, number)
+            return
+        if at not in item.tracks:
+            self._show(item, at)
+        pieces = item.grow(at)
+        pieces.add(piece, number, self._pointer)
+        index, entry = value.get("output_index"), value.get(text.position)
+        is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
+        if is_placed and not item.is_done and isinstance(index, int):
+            self._growing.setdefault(index, {})[value["type"], entry] = pieces
+
+    def _show(self, item: StreamedItem, at: str) -> None:
+        """A string of an item begins; of those that nobody waits for the item comes whole."""
+        is_text = item.kind in ("message", "reasoning") and at.endswith("/text")
+        if is_text or (item.kind == "function_call" and not item.is_shown):
+            item.is_shown = True
+            self.growing.append(Entry(item, at))
+
+    def _place(self, item: StreamedItem, text: InPieces, value: Value, number: int) -> str:
+        before, star, after = text.at.partition("/*")
+        if not star:
+            return before
+        place = item.place(before, self._number(value, text.position, number))
+        if text.entry:
+            item.kinds.setdefault(place, text.entry)
+        return place + after
+
+    def _number(self, value: Value, key: str, number: int) -> int:
+        found = value.get(key)
+        if type(found) is int:
+            return found
+        self._note("stream.index", f"an event without its {key}", number)
+        return 0
+
+    def _part(self, value: Value, at: str, key: str, number: int, *, is_done: bool) -> None:
+        part = self._object(value, "part", number)
+        is_thought = at == "/summary" or part.get("type") == "reasoning_text"
+        item = self._find(value, "reasoning" if is_thought else "message", number)
+        place = item.place(at, self._number(value, key, number))
+        item.mark(place, number)
+        item.say(Said(place, part, number, "/part", is_last=is_done))
+
+    def _annotation(self, value: Value, number: int) -> None:
+        item = self._find(value, "message", number)
+        content = item.place("/content", self._number(value, "content_index", number))
+        place = item.place(f"{content}/annotations", self._number(value, "annotation_index", number))
+        item.mark(content, number)
+        item.say(Said(place, value.get("annotation"), number, "/annotation", is_last=False))
+
+    # -- what is wrong
+
+    def _note(self, slug: str, message: str, event: int, pointer: str = "") -> None:
+        self._faults.setdefault((slug, message, pointer), []).append(event)
+
+    def _object(self, value: Value, key: str, number: int) -> Value:
+        found = value.get(key)
+        if isinstance(found, dict):
+            return found
+        self._note("content.shape", f"an event whose {key!r} is {kind_of(found)}, not an object", number)
+        return {}
+
+    def _count(self, value: Value, number: int) -> None:
+        sequence = value.get("sequence_number")
+        if type(sequence) is not int:
+            return
+        if self._sequence is not None and sequence != self._sequence + 1 and value.get("type") != "response.created":
+            self._note("stream.framing", _GAP, number)
+        self._sequence = sequence
+
+    def _fail(self, value: Value, number: int) -> bool:
+        """Take an error event; False where it holds no error."""
+        error = read_error(value)
+        if error is None and value.get("type") != "error":
+            return False
+        self._error = self._error or error or verbatim(value)
+        self._note("stream.error-event", "an error arrives inside the running stream", number)
+        return True
+
+    def _unreadable(self, event: SseEvent, error: WireError) -> None:
+        if event.name == "error":
+            self._error = self._error or read_error_text(event.data or b"")
+            self._note("stream.error-event", "an error arrives inside the running stream", event.number)
+        elif event.terminated:
+            self._note("stream.framing", f"the data of a block is {error.what}", event.number)
+        else:
+            self._is_cut = True
+            self._note("stream.truncated", "the stream stops inside an event", event.number)
+
+    def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
+        """What only the end shows. An error that came is reason enough to end."""
+        if self._error is not None:
+            return
+        for n, item in enumerate(order(self.items)):
+            if item.is_done:
+                continue
+            events = messages[n].parts[0].source.events if messages[n].parts else ()
+            if self._ended is not None:
+                yield Anomaly("stream.block-order", f"item {item.index} is never done", f"/output/{n}", events)
+            else:
+                message, events = f"the stream stops inside item {item.index}", tuple(sorted({*events, self._last}))
+                yield Anomaly("stream.truncated", message, f"/output/{n}", events)
+        if self._ended is None and not self._is_cut and all(item.is_done for item in self.items):
+            message = "the stream ends without response.completed, response.incomplete or response.failed"
+            yield Anomaly("stream.no-terminator", message, "", (self._last,))
+
+
+_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.position for stem, text in TEXTS.items()}

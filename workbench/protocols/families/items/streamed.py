@@ -1,0 +1,308 @@
+"""One item of a streamed answer: everything the stream says of it, often several times over.
+
+A string arrives in deltas, then whole in its own ``done`` event, in that of its content part, in that of its item, and
+once more in the last event. The latest word counts, as it does for clients; the pieces say where each word stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from workbench.ir import (
+    Anomaly,
+    Carrier,
+    JsonValue,
+    Message,
+    Part,
+    Reasoning,
+    Segment,
+    Source,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
+from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.reading import Notes
+from workbench.protocols.families.items.item import read_output
+
+MISSING = object()
+"""What stands where nothing stands."""
+
+
+class Said(NamedTuple):
+    """A value of the item, whole.
+
+    Attributes:
+        at: its pointer in the item.
+        event, pointer: where it stands in the stream.
+        is_last: it is not going to change.
+    """
+
+    at: str
+    value: JsonValue
+    event: int
+    pointer: str
+    is_last: bool
+
+    def __deepcopy__(self, memo: object) -> Said:
+        """Itself: what arrived never changes."""
+        return self
+
+
+class StreamedItem:
+    """An item as it grows.
+
+    Args:
+        index: ``output_index``; None where no event says it.
+        kind: type of the item, as far as the event that opened it tells.
+    """
+
+    def __init__(self, index: int | None, kind: str | None) -> None:
+        self.index = index
+        self.kind = kind
+        self.tracks: dict[str, Pieces] = {}
+        self.whole: Said | None = None  # the latest word on all of it
+        self.is_done = False
+        self.is_shown = False  # some of it is a part that arrives
+        self.final: int | None = None  # its place in the last event
+        self.kinds: dict[str, str] = {}  # types of entries that began without saying theirs
+        self._said: dict[str, list[Said]] = {}  # by pointer
+        self._grown: dict[str, list[Pieces]] = {}  # what grows at a pointer or below
+        self._events: dict[str, list[int]] = {}  # of a pointer itself
+        self._events_below: dict[str, list[int]] = {}  # of the pointers below it
+        self._places: dict[tuple[str, int], int] = {}
+        self._sizes: dict[str, int] = {}
+
+    def place(self, key: str, number: int) -> str:
+        """Pointer of the ``number``-th entry of a list of the item. Entries that never began are not made up."""
+        if (key, number) not in self._places:
+            self._places[key, number] = self._sizes.get(key, 0)
+            self._sizes[key] = self._places[key, number] + 1
+        return f"{key}/{self._places[key, number]}"
+
+    def say(self, said: Said) -> None:
+        """Take a whole value."""
+        self._said.setdefault(said.at, []).append(said)
+        if not said.at:
+            self.whole = said
+            if isinstance(said.value, dict) and isinstance(said.value.get("type"), str):
+                self.kind = said.value["type"]
+
+    def grow(self, at: str) -> Pieces:
+        """The string at a pointer, which arrives in pieces."""
+        if at not in self.tracks:
+            self.tracks[at] = Pieces()
+            for place in _ways(at):
+                self._grown.setdefault(place, []).append(self.tracks[at])
+        return self.tracks[at]
+
+    def is_told(self, at: str) -> bool:
+        """Of a string that arrives in pieces an event has said the whole; True for one that does not."""
+        return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
+
+    def told(self, at: str) -> str:
+        """The string at a pointer, as the latest word on it alone has it."""
+        said = self._said.get(at)
+        word = said[-1].value if said else None
+        return word if isinstance(word, str) else self.tracks[at].text if at in self.tracks else ""
+
+    def mark(self, at: str, event: int) -> None:
+        """Note that an event says something of a node, if it is not a delta."""
+        *above, own = _ways(at)
+        self._events.setdefault(own, []).append(event)
+        for place in above:
+            self._events_below.setdefault(place, []).append(event)
+
+    def name(self, key: str) -> JsonValue:
+        """A key of the item as it is known so far."""
+        return self.whole.value.get(key) if self.whole and isinstance(self.whole.value, dict) else None
+
+    def value(self) -> JsonValue:
+        """The item as it stands in a whole answer."""
+        if self.whole and self.whole.is_last:
+            return self.whole.value
+        built = dict(self.whole.value) if self.whole and isinstance(self.whole.value, dict) else {"type": self.kind}
+        ours = {id(built)}
+        below = [said for at, held in self._said.items() if at for said in held]
+        for said in sorted(below, key=lambda said: said.event):
+            _put(built, said.at, said.value, ours)
+        lasting = {said.at for said in below if said.is_last}
+        for at, pieces in self.tracks.items():
+            if at not in lasting:
+                _put(built, at, pieces.text, ours)
+        for at, kind in self.kinds.items():
+            if look(built, f"{at}/type") is MISSING:
+                _put(built, f"{at}/type", kind, ours)
+        return built
+
+    def message(self, pointer: str) -> tuple[Message, list[Anomaly]]:
+        """The item as a message with the places of its fields, and what is wrong with it."""
+        notes, value = Notes(), self.value()
+        message = self._read(value, pointer, notes)
+        parts = tuple(self._located(self._proven(part), value) for part in message.parts)
+        found = [replace(a, events=self.events(a.pointer[len(pointer) :])) for a in notes.anomalies]
+        return replace(message, parts=parts), [*found, *self._disputes(pointer), *self._damage(pointer)]
+
+    def _read(self, value: JsonValue, pointer: str, notes: Notes) -> Message:
+        """The message that the item is, as it stands in a whole answer."""
+        return read_output(value, pointer, notes)
+
+    def places(self, at: str, value: JsonValue) -> Iterator[tuple[Segment, ...]]:
+        """Every place where the stream says this value of the pointer: the pieces of it, first the deltas."""
+        track = self.tracks.get(at)
+        if track and isinstance(value, str) and track.text == value:
+            yield track.segments()
+        for said in self._over(at):
+            below = at[len(said.at) :]
+            if _same(look(said.value, below), value):
+                yield (Segment(said.event, said.pointer + below),)
+
+    def _proven(self, part: Part) -> Part:
+        """Reasoning with every proof that the stream brought for it: each event has one made anew."""
+        if not isinstance(part, Reasoning) or not isinstance(part.data, str):
+            return part
+        brought = (look(said.value, "/encrypted_content") for said in self._said.get("", ()))
+        others = dict.fromkeys(b for b in brought if isinstance(b, str) and b and b != part.data)
+        return replace(part, copies=tuple(others)) if others else part
+
+    def _over(self, at: str) -> list[Said]:
+        """Every whole value that holds what stands at a pointer, in order of arrival."""
+        return sorted((s for place in _ways(at) for s in self._said.get(place, ())), key=lambda said: said.event)
+
+    def _located(self, part: Part, whole: JsonValue) -> Part:
+        """The part, each of its fields with the pieces of the stream it came in."""
+        base = part.source.pointer
+        segments: dict[str, tuple[Segment, ...]] = {}
+        for name, suffix in part.source.fields.items():
+            value = look(whole, base + suffix)
+            found = next(self.places(base + suffix, value), None) if name != "extra" and value is not MISSING else None
+            if found is not None:
+                segments[name] = found
+        fields = {name: part.source.fields[name] for name in segments}
+        source = Source(base, fields, segments, self.events(base))
+        if isinstance(part, ToolResultIR):
+            return replace(part, content=tuple(self._located(inner, whole) for inner in part.content), source=source)
+        return replace(part, source=source)
+
+    def events(self, at: str) -> tuple[int, ...]:
+        """The events that took part in the node at a pointer."""
+        found = {event for place in _ways(at) for event in self._events.get(place, ())}
+        found.update(self._events_below.get(at, ()), *(pieces.events for pieces in self._grown.get(at, ())))
+        if at in self.tracks:
+            found.update(self.tracks[at].events)
+        return tuple(sorted(found))
+
+    def _disputes(self, pointer: str) -> Iterator[Anomaly]:
+        """Strings whose pieces add up to something else than the events say that give them whole."""
+        for at, pieces in self.tracks.items():
+            text = pieces.text
+            last = (s for s in self._over(at) if s.is_last)
+            wrong = [s for s in last if not self._says(at, look(s.value, at[len(s.at) :]), text)]
+            if wrong:
+                events = (*dict.fromkeys(pieces.events), *(s.event for s in wrong))
+                message = "the deltas of a string add up to something else than the events that give it whole"
+                yield Anomaly("stream.block-order", message, pointer + at, events)
+
+    def _says(self, at: str, value: JsonValue, text: str) -> bool:
+        """A value that an event gives whole is what its pieces add up to."""
+        return bool(value == text)
+
+    def _damage(self, pointer: str) -> Iterator[Anomaly]:
+        for at, pieces in self.tracks.items():
+            events = pieces.damaged()
+            if events:
+                message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                yield Anomaly("stream.encoding", message, pointer + at, events)
+
+
+class Entry:
+    """A text of an item, or the arguments of a call, as it arrives (``adapters.Growing``)."""
+
+    is_tagged = False
+
+    def __init__(self, item: StreamedItem, at: str) -> None:
+        self._item = item
+        self._at = at
+
+    @property
+    def is_over(self) -> bool:
+        return self._item.is_done or (self._at in self._item.tracks and self._item.is_told(self._at))
+
+    def begun(self) -> Part | None:
+        if self._item.kind != "function_call":
+            return self._text("")
+        call_id, name = self._item.name("call_id"), self._item.name("name")
+        is_named = isinstance(call_id, str) and isinstance(name, str)
+        return ToolCallIR(call_id, name, None, "openai") if is_named else None
+
+    def since(self, count: int) -> list[str]:
+        track = self._item.tracks.get(self._at)
+        return track.texts[count:] if track else []
+
+    def parts(self) -> tuple[Part, ...]:
+        if self._item.kind == "function_call":
+            return self._item.message("")[0].parts
+        return (self._text(self._item.told(self._at)),)
+
+    def _text(self, text: str) -> Part:
+        return Text(text) if self._item.kind == "message" else Reasoning(Carrier.ENCRYPTED_ITEM, text)
+
+
+def look(value: JsonValue, pointer: str) -> JsonValue:
+    """What stands at a pointer below a value, ``MISSING`` where nothing does."""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return MISSING
+    return value
+
+
+def _put(node: JsonValue, pointer: str, value: JsonValue, ours: set[int]) -> None:
+    """Put a value at a pointer below an object. What is on the way is made, or copied where it is not ``ours``."""
+    steps = pointer.split("/")[1:]
+    for step, following in pairwise(steps):
+        inner = look(node, f"/{step}")
+        kind = list if following.isdecimal() else dict
+        if id(inner) not in ours or not isinstance(inner, kind):
+            inner = inner.copy() if isinstance(inner, kind) else kind()
+            ours.add(id(inner))
+            _set(node, step, inner)
+        node = inner
+    _set(node, steps[-1], value)
+
+
+def _set(node: JsonValue, step: str, value: JsonValue) -> None:
+    if not isinstance(node, list):
+        node[step] = value
+    elif int(step) < len(node):
+        node[int(step)] = value
+    else:
+        node.append(value)
+
+
+def _same(a: JsonValue, b: JsonValue) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _ways(at: str) -> list[str]:
+    """A pointer and those of everything that it lies in, from the outside in."""
+    steps = at.split("/")
+    return ["/".join(steps[: n + 1]) for n in range(len(steps))]
+
+
+def order(items: Sequence[StreamedItem]) -> list[StreamedItem]:
+    """Items in the order of the answer: as the last event has them, else by their indexes."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: StreamedItem) -> tuple[int, int]:
+    if item.final is not None:
+        return (0, item.final)
+    return (1, item.index if item.index is not None else 0)

@@ -1,0 +1,186 @@
+"""New event streams that build an answer out of items, from answers in normal form.
+
+Facts: ``types/responses/response_stream_event.py`` of the official ``openai`` SDK 3.54, and the order of recorded
+streams.
+"""
+
+from __future__ import annotations
+
+from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR
+from workbench.protocols.families.items.write import (
+    Item,
+    envelope,
+    identified,
+    message_item,
+    reasoning_item,
+    said_call,
+    said_text,
+)
+from workbench.wire.jsontext import dumps
+
+_ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
+_SAID = "response.output_text"
+_SUMMED = "response.reasoning_summary_text"
+_STEMS = {
+    "function_call": ("response.function_call_arguments", "arguments"),
+    "custom_tool_call": ("response.custom_tool_call_input", "input"),
+}
+
+
+class ItemWriter:
+    """Writes the events of one stream. Texts that follow one another are parts of one item, and so are thoughts."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self) -> None:
+        self._number = -1  # of the last event
+        self._items: list[Item] = []
+        self._answer: str | None = None  # its id
+        self._item: Item | None = None  # the open one
+        self._texts: list[Text] = []  # what is in it
+        self._thoughts: list[Reasoning] = []
+        self._text = ""  # the stem of the events of the string that grows
+        self._place: Item = {}
+        self._is_open = False
+
+    def start(self, response: ModelResponse) -> bytes:
+        self._answer = response.id
+        whole = envelope(response, [])
+        ends = {"usage": None, "error": None, "incomplete_details": None}
+        begun = whole | {"status": "in_progress", "output": [], **ends}
+        return self._event("response.created", response=begun) + self._event("response.in_progress", response=begun)
+
+    def choice(self, number: int) -> bytes:
+        return b""
+
+    def open(self, part: Part) -> bytes:
+        self._is_open = True
+        if isinstance(part, Text):
+            return self._open_text(part)
+        if isinstance(part, Reasoning):
+            return self._open_thought(part)
+        closed = self._close_item()
+        assert isinstance(part, ToolCallIR)  # normal form has nothing else here
+        item = self._named(said_call(part))
+        self._text, key = _STEMS[item["type"]]
+        return closed + self._open_item({**item, key: ""})
+
+    def grow(self, text: str) -> bytes:
+        more: Item = {"logprobs": []} if self._text == _SAID else {}
+        return self._event(f"{self._text}.delta", **self._place, **more, delta=text) if self._text else b""
+
+    def close(self, part: Part) -> bytes:
+        self._is_open = False
+        if isinstance(part, Text):
+            self._texts.append(part)
+            written = said_text(part)
+            done = self._event(f"{_SAID}.done", **self._place, logprobs=[], text=part.text)
+            return done + self._event("response.content_part.done", **self._place, part=written)
+        if isinstance(part, Reasoning):
+            self._thoughts.append(part)
+            if not self._text:
+                return b""
+            done = self._event(f"{_SUMMED}.done", **self._place, text=part.text)
+            return done + self._event(
+                "response.reasoning_summary_part.done", **self._place, part=_summary(part.text or "")
+            )
+        assert isinstance(part, ToolCallIR)
+        item = self._named(said_call(part))
+        key = _STEMS[item["type"]][1]
+        done = self._event(f"{self._text}.done", **self._place, **{key: item[key]})
+        return done + self._done(item)
+
+    def end(self, response: ModelResponse) -> bytes:
+        """The last event holds the whole answer; without it the answer is not complete."""
+        written = self.start(response) if self._number < 0 else b""
+        written += b"" if self._is_open and not response.is_complete else self._close_item()
+        if response.is_complete or response.error:
+            whole = envelope(response, self._items)
+            written += self._event(_ENDS[whole["status"]], response=whole)
+        return written
+
+    def _open_text(self, part: Text) -> bytes:
+        written = b""
+        if not self._texts:
+            written = self._close_item()
+            written += self._open_item({**self._named(message_item([part])), "content": []})
+        self._text = _SAID
+        self._place = {**self._own(), "content_index": len(self._texts)}
+        return written + self._event("response.content_part.added", **self._place, part=said_text(Text("")))
+
+    def _open_thought(self, part: Reasoning) -> bytes:
+        """Only the first part of an item has anything beside its text; what has its lists of old comes whole."""
+        written = b""
+        if not self._thoughts or part.extra or part.data is not None:
+            written = self._close_item()
+            if part.extra:
+                self._text = ""
+                self._item = {}
+                return written
+            written += self._open_item(self._named({"type": "reasoning", "summary": []}))
+        elif not self._item:
+            return written
+        if part.text is None:
+            self._text = ""
+            return written
+        self._text = _SUMMED
+        self._place = {**self._own(), "summary_index": len(self._thoughts)}
+        return written + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
+
+    def _named(self, item: Item) -> Item:
+        return identified(item, self._answer, len(self._items))
+
+    def _own(self) -> Item:
+        assert self._item is not None
+        return {"output_index": len(self._items), "item_id": self._item.get("id", "")}
+
+    def _open_item(self, begun: Item) -> bytes:
+        self._item = begun | {"status": "in_progress"} if "status" in begun else begun
+        self._place = self._own()
+        return self._event("response.output_item.added", output_index=len(self._items), item=self._item)
+
+    def _close_item(self) -> bytes:
+        """The end of an item that holds several parts."""
+        if self._texts:
+            item = self._named(message_item(self._texts))
+        elif self._thoughts:
+            item = self._named(reasoning_item(self._thoughts))
+        else:
+            return b""
+        written = b"" if self._item else self._whole(item)
+        return written + self._done(item)
+
+    def _done(self, item: Item) -> bytes:
+        written = self._event("response.output_item.done", output_index=len(self._items), item=item)
+        self._items.append(item)
+        self._item, self._texts, self._thoughts = None, [], []
+        return written
+
+    def _whole(self, item: Item) -> bytes:
+        """Everything of a reasoning item but its end."""
+        begun = {key: [] if key in _LISTS and isinstance(value, list) else value for key, value in item.items()}
+        pieces = [self._open_item(begun)]
+        for key, (part_of, stem, number) in _LISTS.items():
+            for n, part in enumerate(item[key] if isinstance(item.get(key), list) else ()):
+                at, text = {**self._own(), number: n}, part.get("text", "")
+                pieces.append(self._event(f"{part_of}.added", **at, part={**part, "text": ""}))
+                pieces += [self._event(f"{stem}.delta", **at, delta=text)] if text else []
+                pieces.append(self._event(f"{stem}.done", **at, text=text))
+                pieces.append(self._event(f"{part_of}.done", **at, part=part))
+        return b"".join(pieces)
+
+    def _event(self, kind: str, **value: JsonValue) -> bytes:
+        self._number += 1
+        event = {"type": kind, **value, "sequence_number": self._number}
+        return b"event: %s\ndata: %s\n\n" % (kind.encode(), dumps(event))
+
+
+_LISTS = {
+    "summary": ("response.reasoning_summary_part", _SUMMED, "summary_index"),
+    "content": ("response.content_part", "response.reasoning_text", "content_index"),
+}
+"""Lists of a reasoning item: the stems of the events of their entries and of the texts in them, and their index."""
+
+
+def _summary(text: str) -> Item:
+    return {"type": "summary_text", "text": text}

@@ -1,0 +1,213 @@
+"""Gemini's ``generateContent`` and ``streamGenerateContent``: Gemini API, Vertex AI, Code Assist.
+
+The model and whether the answer is streamed stand in the URL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import unquote
+
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.url import segment
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.gemini.nodes import find, get, key_of, snake
+from workbench.protocols.gemini.params import PLACES, params_of
+from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
+from workbench.protocols.gemini.request import (
+    ENVELOPE,
+    KEY,
+    PROTOCOL,
+    choice_json,
+    choice_pointer,
+    read_request,
+    schema_key,
+    unwrap,
+)
+from workbench.protocols.gemini.response import ENVELOPE as ANSWER_ENVELOPE
+from workbench.protocols.gemini.response import KEYS, read_response, reason_of
+from workbench.protocols.gemini.stream import ContentsStreamDecoder
+from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
+from workbench.protocols.known import KnownMessages
+from workbench.wire.jsontext import loads
+
+_METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
+_URL = re.compile(_METHOD)
+_MODEL = re.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
+_KINDS = frozenset(("image", "document", "audio", "video"))
+_OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
+
+
+class Gemini(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        key_header="x-goog-api-key",
+        reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
+        plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,  # a thought needs no signature
+        error_flag=True,  # by convention: the key ``error`` of the response
+        media=_KINDS,
+        media_in_results=_KINDS,
+        media_sources=frozenset(("data", "url")),
+        interleaved=True,
+        arguments="object",
+        call_ids=True,
+        ids_optional=True,  # written where there is one, never made up
+        params=frozenset(PLACES),
+        thinking=frozenset(("on", "off")),  # "adaptive" is the default, and its budget excludes a level
+        tool_name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
+        result_names=True,
+        stops=frozenset(("stop", "tool_calls", "length", "filter", "other")),
+        schema_keys=frozenset(),
+        stop_is_end=True,
+        stop_by_calls=True,
+        usage_fields=frozenset(("cache_read", "reasoning")),
+        error_fields=frozenset(("type", "code")),
+        untyped_media={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
+        json_results=True,
+        results_text_first=True,
+        effort_or_budget=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """Any path that ends in one of the two methods; not ``countTokens``."""
+        return bool(_URL.search(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model, but for Code Assist's path, and the method."""
+        method, model = _URL.search(url), _MODEL.search(url)
+        if method is None:
+            return UrlFacts()
+        return UrlFacts(unquote(model.group(1)) if model else None, method.group(1) is not None)
+
+    def claims_request(self, value: JsonValue) -> float:
+        """An object with ``contents`` made of parts, bare or in an envelope."""
+        inner, at = unwrap(value, ENVELOPE, (KEY,))
+        if not isinstance(inner, dict) or not isinstance(inner.get(KEY), list | dict):
+            return 0.0
+        contents = inner[KEY] if isinstance(inner[KEY], list) else [inner[KEY]]
+        if any(isinstance(content, dict) and "parts" in content for content in contents):
+            return 0.97
+        known = any(key in inner or snake(key) in inner for key in _OUR_KEYS)
+        return 0.8 if known or at else 0.3 if isinstance(inner[KEY], list) else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """Candidates with a content or a reason; or feedback on a prompt that was blocked."""
+        inner, _ = unwrap(value, ANSWER_ENVELOPE, KEYS)
+        if not isinstance(inner, dict):
+            return 0.0
+        candidates = inner.get("candidates")
+        if isinstance(candidates, list):
+            known = any(isinstance(c, dict) and ("content" in c or get(c, "finishReason")) for c in candidates)
+            return 0.97 if known else 0.6
+        if isinstance(get(inner, "promptFeedback"), dict):
+            return 0.95
+        return 0.9 if isinstance(inner.get("usageMetadata"), dict) else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """The same: every event is an answer. None of them has a name."""
+        return self.claims_response(value) * (1.0 if event is None else 0.9)
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known, KEY)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> ContentsStreamDecoder:
+        """A fresh decoder for one stream."""
+        return ContentsStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError.
+
+        What only the URL says, the model and the stream, is no part of the body.
+        """
+        body, before = loads(original), self.decode_request(original)
+        nodes = partial(_request_nodes, before=before, body=body)
+        return edit_request(self, nodes, request, original, ("thinking", "parallel", "previous_id"))
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        before = answer_in(self, original)
+        body = {} if before.is_stream or before.error else loads(original)
+        return edit_answer(partial(answer_in, self), partial(_response_nodes, body=body), response, original)
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter, those of ``generationConfig`` one by one."""
+        return params_of(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """The path of the Gemini API, version included; a stream as server-sent events."""
+        kind, _, name = (request.model or "").rpartition("/")
+        is_ours = kind in ("models", "tunedModels")  # names of other services have slashes, too
+        model = f"{kind}/{segment(name)}" if is_ours else f"models/{segment(request.model)}"
+        method = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
+        return f"/v1beta/{model}:{method}"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form. Strings that tools returned are wrapped in ``output``."""
+        return request_body(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return response_body(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as server-sent events."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ContentsWriter:
+        """A fresh writer for one stream."""
+        return ContentsWriter()
+
+
+def _request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its keys, choice and tools in the form of messages without parts."""
+    inner, at = unwrap(body, ENVELOPE, (KEY,))
+    keys = dict(request.params)
+    if before.model is not None:
+        keys |= {"model": request.model}
+    choice = request.tool_choice
+    config = choice_json(choice) if choice else None
+    choices = Message("", (), config if isinstance(config, dict) else {}, choice_pointer(inner, at))
+    tools = (Message("", (), _tool_json(tool, find(body, tool.pointer)), tool.pointer) for tool in request.tools)
+    return (Message("", request.system, keys), choices, *tools, *request.messages)
+
+
+def _tool_json(tool: ToolDef, declared: JsonValue) -> Mapping[str, JsonValue]:
+    if tool.kind == "server":
+        return tool.extra
+    own: dict[str, JsonValue] = {"name": tool.name, "description": tool.description}
+    if isinstance(declared, dict):
+        own[schema_key(declared) or "parameters"] = tool.schema
+    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
+
+
+def _response_nodes(response: ModelResponse, body: JsonValue) -> tuple[Message, ...]:
+    inner, at = unwrap(body, ANSWER_ENVELOPE, KEYS)
+    held = inner if isinstance(inner, dict) else {}
+    own = {"responseId": response.id, "modelVersion": response.model}
+    keys: dict[str, JsonValue] = {key_of(held, key): value for key, value in own.items() if value is not None}
+    if response.usage:
+        keys[key_of(held, "usageMetadata")] = response.usage.raw
+    place = f"{at}{reason_of(held)[1]}" or "/candidates/0/finishReason"
+    node, _, key = place.rpartition("/")
+    reason = {} if response.finish_reason is None else {key: response.finish_reason}
+    return (
+        Message("", (), response.params),
+        Message("", (), keys, at),
+        Message("", (), reason, node),
+        *response.messages,
+    )
+
+
+adapter = Gemini()

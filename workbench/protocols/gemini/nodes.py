@@ -1,0 +1,98 @@
+"""Objects of a protocol whose keys have two spellings: ``functionCall`` and ``function_call`` say the same.
+
+The wire is proto3 JSON: servers write camelCase and read both (recorded: requests in snake_case that were answered).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from workbench.ir import JsonValue
+from workbench.protocols.common.reading import Block, Notes
+
+_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+@cache
+def snake(key: str) -> str:
+    """The other spelling of a key in camelCase."""
+    return _HUMP.sub(lambda found: f"_{found.group().lower()}", key)
+
+
+def key_of(value: Mapping[str, JsonValue], key: str) -> str:
+    """The spelling that an object has of a key; the key itself where it has none."""
+    return key if key in value or snake(key) not in value else snake(key)
+
+
+def get(value: JsonValue, key: str) -> JsonValue:
+    """The value of a key in either spelling; None where there is none, or where ``value`` is no object."""
+    return value.get(key_of(value, key)) if isinstance(value, dict) else None
+
+
+def find(value: JsonValue, pointer: str) -> JsonValue:
+    """The value at a pointer whose steps hold no ``~``; None where there is none."""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def listed(value: JsonValue, at: str) -> Iterator[tuple[JsonValue, str]]:
+    """(item, pointer) of each item of a repeated field: servers take a single object for a list of one (recorded)."""
+    if isinstance(value, list):
+        yield from ((item, f"{at}/{n}") for n, item in enumerate(value))
+    else:
+        yield value, at
+
+
+def text_of(value: JsonValue) -> str | None:
+    """A string, or None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+class Node(Block):
+    """An object, taken apart key by key in either spelling. What nobody takes stays in ``rest``, where it stood."""
+
+    __slots__ = ("nested",)
+
+    def __init__(self, value: Mapping[str, JsonValue], at: str, notes: Notes) -> None:
+        super().__init__(value, at, notes)
+        self.taken = set()
+        self.nested: dict[str, JsonValue] = {}
+
+    def take(self, name: str, key: str) -> JsonValue:
+        """The value of a key, of whatever type, as the IR field ``name``."""
+        return super().take(name, key_of(self.value, key))
+
+    def string(self, name: str, key: str) -> str | None:
+        """A string; a value of another type stays in ``rest`` and is noted."""
+        return super().string(name, key_of(self.value, key))
+
+    def skip(self, key: str) -> None:
+        """Pass over a key that follows from what the part is."""
+        self.taken.add(key_of(self.value, key))
+
+    def inside(self, key: str) -> Node | None:
+        """The object at a key; None where there is none. ``absorb`` it when it has been read."""
+        spelled = key_of(self.value, key)
+        value = self.value.get(spelled)
+        if not isinstance(value, dict):
+            return None
+        self.taken.add(spelled)
+        return Node(value, f"{self.at}/{spelled}", self.notes)
+
+    def absorb(self, inner: Node) -> None:
+        """Take over the fields of an object inside, and what nobody took of it."""
+        below = inner.at[len(self.at) :]
+        self.pairs += ((name, below + suffix) for name, suffix in inner.pairs)
+        left = inner.rest()
+        if left:
+            self.nested[below[1:]] = left
+
+    def rest(self) -> Mapping[str, JsonValue]:
+        """Every key nobody took; call it before ``source``."""
+        return self.extra(**self.nested)

@@ -1,0 +1,198 @@
+"""Requests whose conversation is ``contents``, bare or in the envelope of Code Assist.
+
+Facts: ``types.py`` of the ``google-genai`` SDK 3.4 (``GenerateContentConfig``, ``Tool``, ``ToolConfig``) and what it
+makes of them (``models.py``); recordings. The envelope ``{"model", "project", "request": {…}}`` is what Gemini CLI
+sends to ``v1internal:generateContent``. Model and stream stand in the URL otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.errors import ProtocolMismatch
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
+from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of, read_messages
+from workbench.protocols.gemini.nodes import Node, get, key_of, listed, text_of
+from workbench.protocols.gemini.parts import read_content, read_parts
+from workbench.protocols.gemini.schema import json_schema
+from workbench.protocols.known import KnownMessages
+
+PROTOCOL = "gemini"
+KEY = "contents"
+ENVELOPE = "request"
+SCHEMAS = ("parametersJsonSchema", "parameters")
+"""Keys of a declaration that hold the schema of its arguments; they exclude each other."""
+
+_MODES = {"AUTO": "auto", "ANY": "any", "NONE": "none", "MODE_UNSPECIFIED": "auto"}
+_WORDS = {"auto": "AUTO", "any": "ANY", "none": "NONE", "tool": "ANY"}
+_KNOWN_MODES = (*_MODES, "VALIDATED")
+
+
+def unwrap(body: JsonValue, envelope: str, keys: tuple[str, ...]) -> tuple[JsonValue, str]:
+    """(the object itself, its pointer), where it may stand in an envelope."""
+    inner = body.get(envelope) if isinstance(body, dict) else None
+    if isinstance(inner, dict) and not any(key in body for key in keys) and any(key in inner for key in keys):
+        return inner, f"/{envelope}"
+    return body, ""
+
+
+def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    """The request that a parsed body is; with ``known``, the texts of its contents stand in their places.
+
+    Raises:
+        ProtocolMismatch: it has no ``contents``.
+    """
+    inner, at = unwrap(body, ENVELOPE, (KEY,))
+    if not isinstance(inner, dict) or KEY not in inner:
+        raise ProtocolMismatch("no request of this protocol: it is not an object with 'contents'")
+    notes = Notes()
+    return ModelRequest(
+        protocol=PROTOCOL,
+        model=text_of(body.get("model")),
+        messages=_contents(inner[KEY], at, notes, known),
+        system=_system(inner, at, notes),
+        tools=tuple(_tools(inner, at, notes)),
+        tool_choice=_tool_choice(inner, at, notes),
+        thinking=thinking_of(inner),
+        params=_params(body, inner, at),
+        anomalies=tuple(notes.anomalies),
+    )
+
+
+def _contents(value: JsonValue, at: str, notes: Notes, known: KnownMessages | None) -> tuple[Message, ...]:
+    if not isinstance(value, dict | str):
+        return read_messages(value, notes, read_content, known, f"{at}/{KEY}"[1:])
+    message = read_content(value, f"{at}/{KEY}", notes)  # one object is taken for a list of one
+    notes.base = ""
+    return (message,)
+
+
+def _system(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> tuple[Part, ...]:
+    key = key_of(inner, "systemInstruction")
+    value, pointer = inner.get(key), f"{at}/{key}"
+    if isinstance(value, dict):
+        return read_parts(value.get("parts"), f"{pointer}/parts", notes)
+    if not isinstance(value, str | list):
+        return ()
+    notes.shape(f"a system instruction that is {kind_of(value)}, not an object with parts", pointer)
+    known = Text(value, source=Source(pointer, ITSELF)) if isinstance(value, str) else None
+    return (known or Opaque("array", value, Source(pointer, VERBATIM)),)
+
+
+def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[ToolDef]:
+    value = inner.get("tools")
+    for tool, pointer in listed(value, f"{at}/tools") if value is not None else ():
+        if not isinstance(tool, dict):
+            notes.add("schema.malformed", f"a tool that is {kind_of(tool)}, not an object", pointer)
+            yield ToolDef(None, None, None, extra={"value": tool}, pointer=pointer)
+            continue
+        declarations = key_of(tool, "functionDeclarations")
+        for key, inside in tool.items():
+            if key == declarations and isinstance(inside, list | dict):
+                yield from (_declaration(d, p, notes) for d, p in listed(inside, f"{pointer}/{key}"))
+            elif isinstance(inside, dict):  # a tool that the provider runs, by its name
+                yield ToolDef(key, None, None, "server", extra=inside, pointer=f"{pointer}/{key}")
+            else:
+                yield ToolDef(key, None, None, "server", extra={key: inside}, pointer=pointer)
+
+
+def _declaration(value: JsonValue, at: str, notes: Notes) -> ToolDef:
+    if not isinstance(value, dict):
+        notes.add("schema.malformed", f"a function that is {kind_of(value)}, not an object", at)
+        return ToolDef(None, None, None, extra={"value": value}, pointer=at)
+    node, key = Node(value, at, notes), schema_key(value)
+    schema = node.take("schema", key) if key else None
+    return ToolDef(
+        name=node.string("name", "name"),
+        description=node.string("description", "description"),
+        schema=json_schema(schema) if key == "parameters" else schema,
+        extra=node.rest(),
+        pointer=at,
+    )
+
+
+def schema_key(declaration: Mapping[str, JsonValue]) -> str:
+    """The key under which a declaration holds its schema, "" where it has none."""
+    return next((k for key in SCHEMAS if declaration.get(k := key_of(declaration, key)) is not None), "")
+
+
+def choice_pointer(inner: Mapping[str, JsonValue], at: str) -> str:
+    """Where the choice of tools stands in a request that has one."""
+    key = key_of(inner, "toolConfig")
+    return f"{at}/{key}/{key_of(inner[key], 'functionCallingConfig')}" if isinstance(inner.get(key), dict) else ""
+
+
+def _tool_choice(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> ToolChoice | None:
+    config = get(get(inner, "toolConfig"), "functionCallingConfig")
+    if config is None:
+        return None
+    mode, name = choice_of(config)
+    if not isinstance(config, dict) or str(config.get("mode", "AUTO")).upper() not in _KNOWN_MODES:
+        what = "the mode of functionCallingConfig is none of AUTO, ANY, NONE and VALIDATED"
+        notes.add("choice.unsupported", what, choice_pointer(inner, at))
+    return ToolChoice(mode, name, config)
+
+
+def choice_of(config: JsonValue) -> tuple[str, str | None]:
+    """Mode and name of a ``functionCallingConfig``. An empty list of allowed names is no restriction.
+
+    Modes are taken in lower case too: recorded, crmne/ruby_llm, Gemini API, 2026-08.
+    """
+    mode = config.get("mode", "AUTO") if isinstance(config, dict) else None
+    found = _MODES.get(mode.upper(), "other") if isinstance(mode, str) else "other"
+    names = get(config, "allowedFunctionNames")
+    if found != "any" or not names:
+        return found, None
+    if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str):
+        return "tool", names[0]
+    return "other", None
+
+
+def choice_json(choice: ToolChoice) -> JsonValue:
+    """The ``functionCallingConfig`` for a choice: what was sent, as far as it says the same."""
+    if choice.mode == "other" or choice_of(choice.value) == (choice.mode, choice.name):
+        return choice.value
+    sent = dict(choice.value) if isinstance(choice.value, dict) else {}
+    sent["mode"] = _WORDS.get(choice.mode, choice.mode)
+    if choice.mode == "tool":
+        sent[key_of(sent, "allowedFunctionNames")] = [choice.name]
+    return sent
+
+
+def thinking_of(inner: Mapping[str, JsonValue]) -> str | None:
+    """Whether the request asks for thinking. A budget of 0 switches it off, -1 leaves it to the model.
+
+    A level alone says how much, and not that thoughts are wanted (docstring of ``ThinkingConfig``).
+    """
+    config = get(get(inner, "generationConfig"), "thinkingConfig")
+    budget = get(config, "thinkingBudget")
+    if type(budget) is int:
+        return "off" if budget == 0 else "adaptive" if budget < 0 else "on"
+    return "on" if get(config, "includeThoughts") is True else None
+
+
+def _params(body: Mapping[str, JsonValue], inner: Mapping[str, JsonValue], at: str) -> Mapping[str, JsonValue]:
+    """Every key that no field of the IR holds in full, of the envelope too."""
+    rest = dict(_rest(inner))
+    if not at:
+        return rest or NOTHING
+    outer = {k: v for k, v in body.items() if k != ENVELOPE and not _is_model(k, v)}
+    return (outer | {ENVELOPE: rest} if rest else outer) or NOTHING
+
+
+def _rest(inner: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+    held = {KEY: (list, dict, str), "tools": (list, dict, str, int, float), "model": (str,)}
+    inside: dict[str, tuple[str, ...]] = {key_of(inner, "systemInstruction"): ("role", "parts")}
+    config = key_of(inner, "toolConfig")
+    inside[config] = (key_of(inner[config], "functionCallingConfig"),) if isinstance(inner.get(config), dict) else ()
+    for key, value in inner.items():
+        if key in inside and isinstance(value, dict):
+            left = {k: v for k, v in value.items() if k not in inside[key]}
+            if left:
+                yield key, left
+        elif not isinstance(value, held.get(key, (str, list) if key in inside and key != config else ())):
+            yield key, value
+
+
+def _is_model(key: str, value: JsonValue) -> bool:
+    return key == "model" and isinstance(value, str)

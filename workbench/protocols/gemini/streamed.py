@@ -1,0 +1,288 @@
+"""One candidate of a stream: the parts of its chunks, collected into the content that a whole answer would hold.
+
+Text that comes in several chunks is one part, as long as nothing else comes between and no signature stands on it:
+a signed part must not be merged with another (documentation of thought signatures). Everything else comes whole, but
+for calls whose arguments are streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from workbench.ir import (
+    Anomaly,
+    Carrier,
+    JsonValue,
+    Message,
+    Part,
+    Reasoning,
+    Segment,
+    Source,
+    Text,
+    ToolResultIR,
+)
+from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.reading import Notes
+from workbench.protocols.gemini.arguments import assemble
+from workbench.protocols.gemini.nodes import get, key_of
+from workbench.protocols.gemini.parts import read_part
+
+Note = Callable[[str, str, str, int], None]
+"""Takes slug, message, pointer below the content, and event of what is wrong."""
+
+_STREAMED = ("partialArgs", "willContinue")
+
+
+class Item:
+    """A part of the content as it arrives (``adapters.Growing``); but for text it comes whole."""
+
+    is_tagged = False
+    is_over = True
+
+    def value(self) -> JsonValue:
+        """The part as it would stand in a whole answer."""
+        raise NotImplementedError
+
+    def begun(self) -> Part | None:
+        return None
+
+    def since(self, count: int) -> list[str]:
+        return []
+
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(read_part(self.value(), "", Notes()))
+
+    def proofs(self) -> tuple[str, ...]:
+        """Every signature that its chunks brought, where they bring several."""
+        return ()
+
+
+class Whole(Item):
+    """A part that came in one chunk."""
+
+    def __init__(self, value: JsonValue, event: int, origin: str) -> None:
+        self.given = value
+        self.events = [event]
+        self.origin = origin
+
+    def value(self) -> JsonValue:
+        return self.given
+
+    def place(self, suffix: str) -> tuple[Segment, ...]:
+        """Where the value at a pointer below the part stands; nothing for what was put together."""
+        return (Segment(self.events[0], self.origin + suffix),)
+
+    def copy(self) -> Whole:
+        return self  # nothing in it changes
+
+
+class Growing(Item):
+    """Text, or a thought, that came in pieces."""
+
+    def __init__(self, *, is_thought: bool) -> None:
+        self.is_thought = is_thought
+        self.is_over = False
+        self.pieces = Pieces()
+
+    def begun(self) -> Part | None:
+        return Reasoning(Carrier.THOUGHT_SIGNATURE, "") if self.is_thought else Text("")
+
+    def since(self, count: int) -> list[str]:
+        return self.pieces.texts[count:]
+
+    @property
+    def events(self) -> list[int]:
+        return self.pieces.events
+
+    def value(self) -> JsonValue:
+        return {"text": self.pieces.text} | ({"thought": True} if self.is_thought else {})
+
+    def place(self, suffix: str) -> tuple[Segment, ...]:
+        return self.pieces.segments() if suffix == "/text" else ()
+
+    def copy(self) -> Growing:
+        made = Growing(is_thought=self.is_thought)
+        made.is_over = self.is_over
+        made.pieces = self.pieces.__deepcopy__(None)
+        return made
+
+
+class Call(Item):
+    """A call whose arguments came in pieces. Its name stands in the first chunk."""
+
+    def __init__(self) -> None:
+        self.chunks: list[tuple[Mapping[str, JsonValue], int, str]] = []
+        self.is_open = True
+
+    def add(self, part: Mapping[str, JsonValue], event: int, origin: str) -> None:
+        """Take the next part of it."""
+        self.chunks.append((part, event, origin))
+        self.is_open = get(get(part, "functionCall"), "willContinue") is True
+
+    @property
+    def is_over(self) -> bool:  # type: ignore[override]
+        return not self.is_open
+
+    @property
+    def events(self) -> list[int]:
+        return [event for _, event, _ in self.chunks]
+
+    def value(self) -> JsonValue:
+        made: dict[str, JsonValue] = {}
+        call: dict[str, JsonValue] = {}
+        entries: list[JsonValue] = []
+        for part, _, _ in self.chunks:
+            inner = get(part, "functionCall")
+            made = {**part, **made}
+            own = {key_of(inner, key) for key in _STREAMED}
+            call = {**{k: v for k, v in inner.items() if k not in own}, **call}
+            partial = get(inner, "partialArgs")
+            entries += partial if isinstance(partial, list) else []
+        args, strays = assemble(call.get("args"), entries)
+        call["args"] = args
+        return made | {key_of(made, "functionCall"): call | ({"partialArgs": strays} if strays else {})}
+
+    def place(self, suffix: str) -> tuple[Segment, ...]:
+        if suffix.endswith("/args"):
+            return ()
+        steps = suffix.split("/")[1:]
+        for part, event, origin in self.chunks:
+            value: JsonValue = part
+            for step in steps:
+                value = value.get(step) if isinstance(value, dict) else None
+            if value is not None:
+                return (Segment(event, origin + suffix),)
+        return ()
+
+    def proofs(self) -> tuple[str, ...]:
+        brought = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
+        return tuple(dict.fromkeys(b for b in brought if isinstance(b, str) and b))
+
+    def copy(self) -> Call:
+        made = Call()
+        made.chunks, made.is_open = self.chunks.copy(), self.is_open
+        return made
+
+
+class Candidate:
+    """A candidate as it grows.
+
+    Args:
+        note: takes what is wrong with it.
+    """
+
+    def __init__(self, note: Note) -> None:
+        self.beside: dict[str, JsonValue] = {}
+        self.finish_events: list[int] = []
+        self.extra: dict[str, JsonValue] = {}
+        self.role = "model"
+        self.items: list[Whole | Growing | Call] = []
+        self._note = note
+
+    def copy(self, note: Note) -> Candidate:
+        """The same, to go on by itself."""
+        made = Candidate(note)
+        made.beside, made.extra, made.role = self.beside.copy(), self.extra.copy(), self.role
+        made.finish_events = self.finish_events.copy()
+        made.items = [item.copy() for item in self.items]
+        return made
+
+    def feed(self, parts: list[JsonValue], event: int, origin: str, *, is_list: bool = True) -> None:
+        """Take the parts of a chunk, which stand at ``origin`` in its data."""
+        for n, part in enumerate(parts):
+            self._feed(part, event, f"{origin}/{n}" if is_list else origin, is_first=not n)
+
+    def _feed(self, part: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
+        if type(part) is not dict:
+            self._add(Whole(part, event, origin))
+            return
+        text = part.get("text")
+        if type(text) is str and part.keys() <= _TEXT_KEYS:
+            self._feed_text(text, part.get("thought"), event, origin, is_first=is_first)
+        elif not self._feed_call(part, event, origin):
+            self._add(Whole(part, event, origin))
+
+    def _feed_text(self, text: str, thought: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
+        if not text:  # the last chunk brings an empty text, so that it has one
+            return
+        last = self.items[-1] if self.items else None
+        is_thought = thought is True
+        if not is_first or not isinstance(last, Growing) or last.is_thought is not is_thought:
+            last = Growing(is_thought=is_thought)
+            self._add(last)
+        pieces = last.pieces
+        pieces.texts.append(text)
+        pieces.events.append(event)
+        pieces.pointers.append(f"{origin}/text")
+
+    def _feed_call(self, part: Mapping[str, JsonValue], event: int, origin: str) -> bool:
+        """Take a part of a streamed call; False for anything else."""
+        call = get(part, "functionCall")
+        if type(call) is not dict:
+            return False
+        last = self.items[-1] if self.items else None
+        is_named = get(call, "name") is not None
+        streams = bool(get(call, "partialArgs")) or get(call, "willContinue") is True
+        if isinstance(last, Call) and not is_named:
+            if not last.is_open and streams:
+                at = f"/parts/{len(self.items) - 1}"
+                self._note("stream.block-order", "arguments arrive after the end of their call", at, event)
+            if last.is_open or streams or not call:
+                last.add(part, event, origin)
+                return True
+        if streams and not is_named:
+            what = "arguments arrive for a call that never began"
+            self._note("stream.block-order", what, f"/parts/{len(self.items)}", event)
+        if streams:
+            call = Call()
+            call.add(part, event, origin)
+            self._add(call)
+        return streams
+
+    def _add(self, item: Whole | Growing | Call) -> None:
+        last = self.items[-1] if self.items else None
+        if isinstance(last, Growing):
+            last.is_over = True
+        self.items.append(item)
+
+    def open_call(self) -> int | None:
+        """Position of the call whose arguments have not ended."""
+        found = (n for n, item in enumerate(self.items) if isinstance(item, Call) and item.is_open)
+        return next(found, None)
+
+    def message(self, pointer: str, anomalies: list[Anomaly]) -> Message:
+        """The content so far; ``anomalies`` takes what is wrong with it."""
+        parts: list[Part] = []
+        for n, item in enumerate(self.items):
+            notes, events = Notes(pointer), tuple(dict.fromkeys(item.events))
+            at = f"/parts/{n}"
+            parts += (_placed(part, at, item, events) for part in read_part(item.value(), at, notes))
+            if isinstance(item, Growing) and item.pieces.damaged():
+                what = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged())
+            anomalies += (a if a.events else replace(a, events=events) for a in notes.anomalies)
+        return Message(self.role, tuple(parts), dict(self.extra), pointer)
+
+
+_TEXT_KEYS = frozenset(("text", "thought"))
+
+
+def _placed(part: Part, at: str, item: Whole | Growing | Call, events: tuple[int, ...]) -> Part:
+    """The part, each of its fields with the pieces of the stream it came in."""
+    segments = dict(_segments(part, at, item))
+    fields = {name: part.source.fields[name] for name in segments}
+    source = Source(part.source.pointer, fields, segments, events, part.source.slices)
+    if isinstance(part, Reasoning) and item.proofs():
+        part = replace(part, copies=item.proofs())
+    if isinstance(part, ToolResultIR):
+        return replace(part, content=tuple(_placed(inner, at, item, events) for inner in part.content), source=source)
+    return replace(part, source=source)
+
+
+def _segments(part: Part, at: str, item: Whole | Growing | Call) -> Iterator[tuple[str, tuple[Segment, ...]]]:
+    below = part.source.pointer[len(at) :]
+    for name, suffix in part.source.fields.items():
+        places = item.place(below + suffix) if name != "extra" else ()
+        if places:
+            yield name, places

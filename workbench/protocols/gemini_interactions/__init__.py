@@ -1,0 +1,175 @@
+"""Gemini's Interactions API: ``POST /v1beta/interactions``, on the Gemini API and Vertex AI.
+
+The server keeps what was said, unless it is told not to; ``previous_interaction_id`` goes on from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.common import leaves
+from workbench.protocols.common.edits import edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.gemini_interactions.content import is_content
+from workbench.protocols.gemini_interactions.encode import encode_stream
+from workbench.protocols.gemini_interactions.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes
+from workbench.protocols.gemini_interactions.request import KEY, PLACES, PREVIOUS, PROTOCOL, params_of, read_request
+from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response, text_of
+from workbench.protocols.gemini_interactions.step import is_step
+from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
+from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
+from workbench.protocols.known import KnownMessages
+from workbench.wire.stream import read_untyped
+
+_URL = re.compile(
+    r"[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"
+)
+_ASKED = re.compile(r"(?:models/)?gemini-|deep-research-|agents/")
+_HINTS = (
+    PREVIOUS,
+    "generation_config",
+    "system_instruction",
+    "continuation_token",
+    "response_modalities",
+    "response_mime_type",
+    "agent",
+    "agent_config",
+)
+"""Keys that no other request with an ``input`` has."""
+
+_FOREIGN = ("messages", "contents", "instructions", "previous_response_id", "reasoning", "include", "max_output_tokens")
+_MEDIA = frozenset(("image", "document", "audio", "video"))
+
+
+class GeminiInteractions(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        key_header="x-goog-api-key",
+        reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
+        plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,
+        error_flag=True,
+        media=_MEDIA,
+        media_in_results=_MEDIA,
+        media_sources=frozenset(("data", "url")),
+        interleaved=True,
+        arguments="object",
+        params=frozenset((*PLACES, "response_schema", "response_json")),
+        thinking=frozenset(("on",)),
+        one_text=frozenset(("system",)),
+        tool_name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
+        result_names=True,
+        stops=frozenset(("stop", "tool_calls", "length", "pause")),
+        schema_keys=frozenset(),
+        stop_required=True,
+        stop_is_end=True,
+        usage_fields=frozenset(("cache_read", "reasoning")),
+        error_fields=frozenset(("code",)),
+        json_results=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/interactions`` behind a version, and the path of one interaction below it."""
+        return bool(_URL.match(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Nothing: the body says it all."""
+        return UrlFacts()
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the steps of ``input`` or a key of its own; a model's name counts where nothing speaks against it."""
+        if not isinstance(value, dict) or "messages" in value or "contents" in value:
+            return 0.0
+        if not any(key in value for key in (KEY, PREVIOUS, "continuation_token")):
+            return 0.0
+        said = value.get(KEY)
+        if isinstance(said, list) and any(map(is_step, said)) and not any(key in value for key in _FOREIGN):
+            kinds = {text_of(step.get("type")) for step in said if isinstance(step, dict)}
+            return 0.98 if kinds & {"user_input", "model_output", "thought", "function_result"} else 0.6
+        if any(key in value for key in _HINTS):
+            return 0.97
+        asks = value.get("model")
+        if any(key in value for key in _FOREIGN) or not isinstance(asks, str) or not _ASKED.match(asks):
+            return 0.0
+        return 0.96 if isinstance(said, str) or _is_content(said) else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """An object with a status and a list of steps."""
+        if not isinstance(value, dict):
+            return 0.0
+        if value.get("object") == "interaction":
+            return 0.98
+        steps = next((value[key] for key in LISTS if isinstance(value.get(key), list)), None)
+        if steps is None or text_of(value.get("status")) not in STATUSES:
+            return 0.0
+        return 0.97 if steps and all(is_step(step) or is_content(step) for step in steps) else 0.6
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event whose own key names its type."""
+        kind = value.get("event_type") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in {STATUS, *BEGINS, *ENDS, *STEPS}:
+            return 0.5 if kind == "error" else 0.0
+        return 0.98 if event in (kind, None) else 0.9
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known, key=KEY)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> StepStreamDecoder:
+        """A fresh decoder for one stream."""
+        return StepStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        return edit_request(self, request_nodes, request, original, READ)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream, where it is replaced wherever it is said. Raises as above."""
+        if read_untyped(original).events:
+            return encode_stream(response, original)
+        before = self.decode_response(original, status=400)  # whatever has no steps is an error
+        encoded = leaves.encode(response_nodes(before), response_nodes(response), original)
+        written = before if encoded == original else self.decode_response(encoded, status=400)
+        leaves.agree(written, response, READ_OF_ANSWERS)
+        return encoded
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return tuple(params_of(request))
+
+    def path(self, request: ModelRequest) -> str:
+        """One path for every model."""
+        return "/v1beta/interactions"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as a stream."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> StepWriter:
+        """A fresh writer for one stream."""
+        return StepWriter()
+
+
+def _is_content(said: JsonValue) -> bool:
+    """Content alone: no other protocol has it as its input."""
+    parts = said if isinstance(said, list) else [said]
+    return bool(parts) and all(map(is_content, parts))
+
+
+adapter = GeminiInteractions()

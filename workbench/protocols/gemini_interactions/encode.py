@@ -1,0 +1,71 @@
+"""Edits of a streamed answer: a value is replaced everywhere the stream says it, in deltas and in the last event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, ModelResponse, Segment
+from workbench.protocols.common import leaves
+from workbench.protocols.common.changes import Change, changes
+from workbench.protocols.families.items.streamed import StreamedItem, look, order
+from workbench.protocols.gemini_interactions.nodes import READ_OF_ANSWERS, response_nodes
+from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import read_untyped
+
+
+def encode_stream(response: ModelResponse, original: bytes) -> bytes:
+    """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
+    decoder = _decoded(read_untyped(original).events)
+    before, steps = decoder.result(), order(decoder.steps)
+    found = [
+        place
+        for change in changes(response_nodes(before), response_nodes(response))
+        for place in _everywhere(change, decoder, steps)
+    ]
+    encoded = leaves.write_changes(found, original)
+    written = _decoded(read_untyped(encoded).events).result() if found else before
+    leaves.agree(written, response, READ_OF_ANSWERS)
+    return encoded
+
+
+def _decoded(events: Sequence[SseEvent]) -> StepStreamDecoder:
+    decoder = StepStreamDecoder()
+    for event in events:
+        decoder.feed(event)
+    return decoder
+
+
+def _everywhere(change: Change, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]) -> Iterator[Change]:
+    """The change at each place that says the old value."""
+    pointer = change.pointer + change.below
+    if change.segments and not change.below and isinstance(change.old, str):
+        places = [change.segments, *_places(pointer, change.old, decoder, steps)]
+        places = list(dict.fromkeys(places))
+    else:
+        places = list(_places(pointer, change.old, decoder, steps))
+    if not places:
+        raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
+    for segments in places:
+        if isinstance(change.old, str) and isinstance(change.new, str):
+            yield Change(pointer, "", change.old, change.new, segments)
+            continue
+        event, place = segments[0]  # a value of another type is put below the object that holds it
+        holder, _, key = place.rpartition("/")
+        yield Change(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
+
+
+def _places(
+    pointer: str, old: JsonValue, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]
+) -> Iterator[tuple[Segment, ...]]:
+    _, first, *rest = pointer.split("/")
+    if first != decoder.key or not rest:
+        for value, event in decoder.interactions:
+            found = look(value, pointer)
+            if type(found) is type(old) and found == old:
+                yield (Segment(event, f"/interaction{pointer}"),)
+        if pointer == "/id":
+            yield from ((Segment(number, "/interaction_id"),) for number in decoder.mentions)
+        return
+    yield from steps[int(rest[0])].places("".join(f"/{step}" for step in rest[1:]), old)

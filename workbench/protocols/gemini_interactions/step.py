@@ -1,0 +1,155 @@
+"""Steps: what ``input`` and ``steps`` are lists of. Each is one message of the IR.
+
+Facts: ``types/interactions/step.py`` and the types it names, of the ``google-genai`` SDK 3.4; recorded streams. What
+the model said has the role ``assistant``, whatever the step; what answers a client's call has the role ``tool``. Types
+that end in ``_call`` and ``_result`` are those of tools; all but functions are run by the provider, and their type
+names the tool. Clients from before May 2026 send turns (``{"role", "content"}``) and bare content in their place.
+
+A thought is its summaries, one part each, and then its signature: that is what the next step was made from, and what
+has to come back before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.ir import NOTHING, Carrier, JsonValue, Message, Opaque, Part, Reasoning, Source, ToolCallIR, ToolResultIR
+from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of
+from workbench.protocols.families.chat.calls import parse_arguments
+from workbench.protocols.gemini_interactions.content import is_content, read_block, read_content, read_result
+
+FORMAT = "gemini-step"
+"""Value of ``ToolCallIR.format``."""
+
+CALL, RESULT = "_call", "_result"
+FUNCTION_CALL, FUNCTION_RESULT = "function_call", "function_result"
+_CONTENTS = {"user_input": "user", "model_output": "assistant"}
+"""Type of a step that holds content → whose it is."""
+
+KINDS = frozenset({"thought", *_CONTENTS})
+
+
+def is_step(value: JsonValue) -> bool:
+    """An object of a type that steps have."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and (kind in KINDS or kind.endswith((CALL, RESULT)))
+
+
+def read_step(value: JsonValue, pointer: str, notes: Notes) -> Message:
+    """One step of a request; what it should not be is kept and noted."""
+    return _read(value, pointer, notes, is_answer=False)
+
+
+def read_output(value: JsonValue, pointer: str, notes: Notes) -> Message:
+    """One step of an answer."""
+    return _read(value, pointer, notes, is_answer=True)
+
+
+def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> Message:
+    notes.base = pointer
+    default = "assistant" if is_answer else "user"
+    if not isinstance(value, dict):
+        notes.shape(f"a step that is {kind_of(value)}, not an object", "")
+        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+    kind, block = value.get("type"), Block(value, "", notes)
+    if is_content(value):
+        return Message(default, (read_block(value, "", notes),), pointer=pointer)
+    owner = _CONTENTS.get(kind) if isinstance(kind, str) else None
+    if owner is not None:
+        return _contents(block, owner, pointer)
+    if kind is None and isinstance(value.get("role"), str) and "content" in value:
+        block.taken.add("role")
+        return _contents(block, str(value["role"]), pointer)
+    if kind == "thought":
+        return Message("assistant", tuple(_thought(block)), pointer=pointer)
+    if isinstance(kind, str) and kind.endswith(CALL):
+        return Message("assistant", (*_proof(block), _call(block, kind)), pointer=pointer)
+    if isinstance(kind, str) and kind.endswith(RESULT):
+        owner = "tool" if kind == FUNCTION_RESULT else "assistant"
+        return Message(owner, (*_proof(block), _result(block, kind)), pointer=pointer)
+    if not isinstance(kind, str):
+        notes.shape("a step without a type", "")
+    role = value.get("role")
+    part = Opaque(kind if isinstance(kind, str) else "", value, Source("", VERBATIM))
+    return Message(role if isinstance(role, str) else default, (part,), pointer=pointer)
+
+
+def _contents(block: Block, role: str, pointer: str) -> Message:
+    """A step that holds content; none at all is that of a step which has just begun."""
+    block.taken.add("content")
+    held = block.value.get("content")
+    parts = () if held is None else read_content(held, "/content", block.notes)
+    return Message(role, parts, block.extra(), pointer)
+
+
+def _proof(block: Block) -> Iterator[Part]:
+    """A signature that stands on a step itself."""
+    signature = block.value.get("signature")
+    if isinstance(signature, str) and signature:
+        block.taken.add("signature")
+        yield _signature(signature)
+
+
+def _signature(value: str) -> Reasoning:
+    return Reasoning(Carrier.THOUGHT_SIGNATURE, None, value, source=Source("", {"signature": "/signature"}))
+
+
+def _thought(block: Block) -> Iterator[Reasoning]:
+    """The summaries of a thought, one part each, then its signature; the first holds what there is beside them.
+
+    Its ``extra`` has the list of summaries too, without their texts: pictures may stand among them.
+    """
+    found = block.value.get("summary")
+    entries = found if isinstance(found, list) and all(isinstance(entry, dict) for entry in found) else []
+    if found and not entries:
+        block.notes.shape("the summary of a thought is no list of objects", "/summary")
+    texts = [(f"/summary/{n}/text", e["text"]) for n, e in enumerate(entries) if isinstance(e.get("text"), str)]
+    parts = [Reasoning(Carrier.THOUGHT_SIGNATURE, text, source=Source("", {"text": at})) for at, text in texts]
+    parts += _proof(block)  # type: ignore[arg-type]
+    more: dict[str, Any] = {}
+    if texts:
+        block.taken.add("summary")
+        left = [{k: v for k, v in e.items() if not (k == "text" and isinstance(v, str))} for e in entries]
+        if any(entry != {"type": "text"} for entry in left):
+            more = {"summary": left}
+    extra = block.extra(**more)
+    first = parts[0] if parts else Reasoning(Carrier.THOUGHT_SIGNATURE, None)
+    fields = {**first.source.fields, "extra": ""} if extra else first.source.fields
+    yield Reasoning(first.carrier, first.text, first.signature, extra=extra or NOTHING, source=Source("", fields))
+    yield from parts[1:]
+
+
+def _call(block: Block, kind: str) -> Part:
+    is_function = kind == FUNCTION_CALL
+    call_id, name = block.string("id", "id"), block.string("name", "name")
+    if name is None and not is_function and "name" not in block.value:
+        name = kind.removesuffix(CALL)
+    value, raw, error = block.take("input", "arguments"), None, None
+    if isinstance(value, str):
+        block.pairs.append(("raw", "/arguments"))
+        raw = value
+        value, error = parse_arguments(raw)
+    if is_function and value is None and error is None and raw is None:
+        what = "arguments is null" if "arguments" in block.value else "a call without arguments"
+        block.notes.add("args.empty", f"{what}: even none are an object here", "/arguments")
+    elif is_function and not isinstance(block.value.get("arguments"), dict):
+        what = kind_of(block.value.get("arguments"))
+        block.notes.add("args.not-object", f"the arguments of a call are {what}, not an object", "/arguments")
+    extra = block.extra(typed=not is_function)
+    return ToolCallIR(call_id, name, value, FORMAT, raw, not is_function, error, extra, block.source())
+
+
+def _result(block: Block, kind: str) -> Part:
+    call_id, name = block.string("tool_call_id", "call_id"), block.string("name", "name")
+    is_error = block.flag("is_error", "is_error")
+    content: tuple[Part, ...] = ()
+    if block.value.get("result") is not None:
+        content = read_result(block.take("content", "result"), "/result", block.notes)
+    elif kind == FUNCTION_RESULT:
+        what = "null" if "result" in block.value else "absent"
+        block.notes.add("content.empty", f"the result of a call is {what}", "/result" if what == "null" else "")
+        block.take("content", "result")
+    is_server = kind != FUNCTION_RESULT
+    extra = block.extra(typed=is_server)
+    return ToolResultIR(call_id, content, is_error, name, is_server, extra, block.source())

@@ -1,0 +1,196 @@
+"""Ollama's own API: ``POST /api/chat``, and ``/api/generate`` as far as it is read.
+
+Beside Ollama it is spoken by its cloud and by proxies in front of it. Its streams are lines of JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.families.chat.tools import tool_json
+from workbench.protocols.known import KnownMessages
+from workbench.protocols.ollama import write as _native_write
+from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request
+from workbench.protocols.ollama.response import read_response
+from workbench.protocols.ollama.stream import NativeStreamDecoder
+from workbench.wire.stream import Framing
+
+_URL = re.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
+_OUR_KEYS = ("options", "keep_alive", "think")
+_TOP_KEYS = ("temperature", "top_p", "seed", "stop", "user", "metadata", "stream_options")
+"""Keys of Chat Completions for which this protocol has others, below ``options``."""
+
+_HOSTED = re.compile(r"(?:gpt-\d|chatgpt-|o\d)[^:]*")
+"""Models that nobody but their maker serves: none of them has a tag."""
+
+_CHAT_KEYS = ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "response_format", "n")
+_READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
+
+
+class Ollama(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.MESSAGE_THINKING.value, Carrier.THINK_TEXT.value)),
+        plain_reasoning=Carrier.MESSAGE_THINKING.value,
+        media=frozenset(("image",)),
+        media_in_results=frozenset(("image",)),
+        media_sources=frozenset(("data",)),
+        mid_system=True,
+        choices=frozenset(),
+        arguments="object",
+        call_ids=False,
+        params=frozenset((*PLACES.values(), "effort", "response_schema", "response_json")),
+        thinking=frozenset(("on", "off")),
+        one_text=frozenset(("system", "user", "assistant", "tool", "answer")),
+        result_names=True,
+        stops=frozenset(("stop", "tool_calls", "length")),
+        effort_is_thinking=True,
+        schema_keys=frozenset(),
+        results_text_first=True,
+        answer_needs=_native_write.UNKNOWN,
+        error_fields=frozenset(),
+        answer_fields=frozenset(("model",)),
+        usage_fields=frozenset(),
+        stop_is_end=True,
+        stop_by_calls=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/api/chat`` and ``/api/generate`` behind any prefix."""
+        return bool(_URL.match(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The URL says nothing that the body does not."""
+        return UrlFacts()
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By what only this protocol has: its keys, pictures and thinking beside the content, arguments as objects."""
+        if not isinstance(value, dict):
+            return 0.0
+        ours = sum(key in value for key in _OUR_KEYS)
+        if "messages" not in value:
+            return 0.8 if isinstance(value.get("prompt"), str) and (ours or "system" in value) else 0.0
+        if not isinstance(value["messages"], list):
+            return 0.0
+        if any(key in value for key in _CHAT_KEYS):
+            return 0.03
+        if ours or any(_is_ours(message) for message in value["messages"]):
+            return 0.97
+        if any(_has_objects(message) for message in value["messages"]):
+            return 0.5 if _is_broken_chat(value) else 0.97
+        return 0.9 if value.get("format") == "json" or isinstance(value.get("format"), dict) else 0.2
+
+    def claims_response(self, value: JsonValue) -> float:
+        """An object that says whether it is done."""
+        if not isinstance(value, dict) or type(value.get("done")) is not bool:
+            return 0.0
+        if isinstance(value.get("message"), dict) or isinstance(value.get("response"), str):
+            return 0.97 if "model" in value else 0.8
+        return 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """A line is an object like a whole answer."""
+        return self.claims_response(value)
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> NativeStreamDecoder:
+        """A fresh decoder for one stream."""
+        return NativeStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        return edit_request(self, _request_nodes, request, original, _READ)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        framing = Framing.NDJSON if response.is_stream else None  # one line alone looks like a whole answer
+        return edit_answer(partial(answer_in, self, framing=framing), _response_nodes, response, original)
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``; most stand below ``options``."""
+        return tuple(find_params(request))
+
+    def path(self, request: ModelRequest) -> str:
+        """One path for every model."""
+        return "/api/chat"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _native_write.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _native_write.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as lines of JSON."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _native_write.LineWriter:
+        """A fresh writer for one stream."""
+        return _native_write.LineWriter()
+
+
+def _is_ours(message: JsonValue) -> bool:
+    """The message holds what only this protocol has."""
+    if not isinstance(message, dict):
+        return False
+    return any(key in message for key in ("images", "tool_name", "thinking"))
+
+
+def _has_objects(message: JsonValue) -> bool:
+    """It holds calls whose arguments are objects."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    return isinstance(calls, list) and any(_has_object(call) for call in calls)
+
+
+def _is_broken_chat(value: Mapping[str, JsonValue]) -> bool:
+    """Arguments are objects, and all else is of Chat Completions: results name ids, or the model or a key is its own.
+
+    Newer versions of Ollama have ids too: there a model with a tag (``llama3.2:3b``) tells.
+    """
+    model, messages = str(value.get("model", "")), value["messages"]
+    if _HOSTED.fullmatch(model) or any(key in value for key in _TOP_KEYS):
+        return True
+    has_ids = isinstance(messages, list) and any(isinstance(m, dict) and "tool_call_id" in m for m in messages)
+    return has_ids and ":" not in model
+
+
+def _has_object(call: JsonValue) -> bool:
+    """A call without type, whose arguments are an object."""
+    function = call.get("function") if isinstance(call, dict) and "type" not in call else None
+    return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
+
+
+def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its keys and its tools in the form of messages."""
+    keys = ({} if request.model is None else {"model": request.model}) | dict(request.params)
+    tools = (Message("", (), extra=tool_json(tool), pointer=tool.pointer) for tool in request.tools)
+    return (Message("", request.system, extra=keys), *tools, *request.messages)
+
+
+def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    own = {"model": response.model, "done_reason": response.finish_reason}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys |= response.usage.raw
+    return (Message("", (), extra=keys), *response.messages)
+
+
+adapter = Ollama()

@@ -1,0 +1,138 @@
+"""Messages whose content is one string: pictures, thinking and calls stand beside it, arguments are objects.
+
+Facts: ``api/types.go`` of Ollama (``Message``, ``ToolCall``, ``ToolCallFunction``) and ``_types.py`` of the ``ollama``
+client 0.6. ``id`` and ``tool_call_id`` are there in newer versions only; without them calls and results are paired by
+name and order.
+
+``Message.extra`` holds every key that became no part, also a known one whose value is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.ir import (
+    Carrier,
+    JsonValue,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Source,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
+from workbench.protocols.common import think_tags
+from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.families.chat.blocks import nested, read_blocks
+
+FORMAT = "ollama"
+"""``ToolCallIR.format``: a function with an object of arguments."""
+
+CALLER, RESULT = "assistant", "tool"
+
+
+def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool = False) -> Message:
+    """One message; what it should not be is kept and noted. The role of an answer goes without saying."""
+    notes.base = pointer
+    if not isinstance(value, dict):
+        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+    block = Block(value, "", notes)
+    role = value.get("role")
+    if isinstance(role, str):
+        block.taken.add("role")
+    elif not is_answer:
+        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+    role = role if isinstance(role, str) else CALLER if is_answer else ""
+    said = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
+    parts = (_result(block, said),) if role == RESULT else (*read_thinking(block), *said)
+    return Message(role, (*parts, *_calls(block)), block.extra(typed="type" in value), pointer)
+
+
+def read_thinking(block: Block) -> Iterator[Part]:
+    """The reasoning beside the content."""
+    value = block.value.get("thinking")
+    if isinstance(value, str):
+        block.taken.add("thinking")
+        yield Reasoning(Carrier.MESSAGE_THINKING, value, source=Source("/thinking", ITSELF))
+    elif value is not None:
+        block.notes.shape(f"'thinking' is {kind_of(value)}, not a string", "/thinking")
+
+
+def read_content(block: Block, key: str, *, is_said: bool) -> Iterator[Part]:
+    """The text at a key; of what the model said, the reasoning in it apart. A list of parts is read, and refused."""
+    content, at = block.value.get(key), f"/{key}"
+    if content is None:
+        return
+    block.taken.add(key)
+    if isinstance(content, str):
+        text = Text(content, source=Source(at, ITSELF))
+        yield from think_tags.parts(text) if is_said else (text,)
+        return
+    block.notes.shape(f"{key!r} is {kind_of(content)}, not a string", at)
+    if isinstance(content, list):
+        yield from read_blocks(content, at, block.notes)
+    else:
+        yield Opaque(kind_of(content), content, Source(at, VERBATIM))
+
+
+def read_images(block: Block) -> Iterator[Part]:
+    """The pictures beside the content, base64 each."""
+    for n, image in enumerate(block.elements("images")):
+        at = f"/images/{n}"
+        if isinstance(image, str):
+            yield Media("image", _media_type(image), image, source=Source(at, _DATA))
+        else:
+            block.notes.shape(f"a picture that is {kind_of(image)}, not a string", at)
+            yield Opaque(kind_of(image), image, Source(at, VERBATIM))
+
+
+_DATA: Mapping[str, str] = {"data": ""}
+_BEGINNINGS = {"iVBORw0KGg": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+"""How the base64 of a picture begins → its MIME type, which is said nowhere here, and others ask for."""
+
+
+def _media_type(data: str) -> str | None:
+    return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), None)
+
+
+def _result(block: Block, said: tuple[Part, ...]) -> Part:
+    if isinstance(block.value.get("content"), str):
+        block.pairs.append(("content", "/content"))
+    elif "content" not in block.taken:
+        what = "null" if "content" in block.value else "absent"
+        block.notes.add("content.empty", f"the content of a result is {what}", "/content" if what == "null" else "")
+    return ToolResultIR(
+        tool_call_id=block.string("tool_call_id", "tool_call_id"),
+        content=said,
+        name=block.string("name", "tool_name"),
+        source=block.source(),
+    )
+
+
+def _calls(block: Block) -> Iterator[Part]:
+    yield from (_call(call, f"/tool_calls/{n}", block.notes) for n, call in enumerate(block.elements("tool_calls")))
+
+
+def _call(value: JsonValue, at: str, notes: Notes) -> Part:
+    if not isinstance(value, dict):
+        notes.shape(f"a tool call that is {kind_of(value)}, not an object", at)
+        return Opaque(kind_of(value), value, Source(at, VERBATIM))
+    call, inside = Block(value, at, notes), value.get("function")
+    is_typed = value.get("type") not in ("function", None)
+    call_id = call.string("id", "id")
+    if not isinstance(inside, dict):
+        notes.shape("a tool call without the object that names its function", at)
+        return ToolCallIR(call_id, None, None, FORMAT, extra=call.extra(typed=is_typed), source=call.source())
+    function = Block(inside, f"{at}/function", notes)
+    name, arguments = function.string("name", "name"), function.take("input", "arguments")
+    if "arguments" not in inside:
+        notes.add("args.not-object", "a call without arguments: even empty ones are an object here", function.at)
+    elif not isinstance(arguments, dict):
+        message = f"the arguments of a call are {kind_of(arguments)}, not an object"
+        notes.add("args.not-object", message, f"{function.at}/arguments")
+    extra = nested(call, "function", function, typed=is_typed)
+    return ToolCallIR(call_id, name, arguments, FORMAT, extra=extra, source=call.source())

@@ -1,0 +1,209 @@
+"""Chat Completions: ``POST …/chat/completions``, official and in its dialects.
+
+DeepSeek, Kimi, GLM, Qwen (DashScope), MiniMax, Mistral, OpenRouter, Groq, xAI, Azure, llama.cpp, vLLM, SGLang and
+Ollama's ``/v1`` speak it, each with fields of its own; they are all read here, by shape and never by provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from urllib.parse import unquote
+
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, StreamDecoder, UrlFacts
+from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.families.chat import params as _chat_params
+from workbench.protocols.families.chat import write as _chat_write
+from workbench.protocols.families.chat import write_answer as _chat_write_answer
+from workbench.protocols.families.chat.nodes import READ, request_nodes, response_nodes
+from workbench.protocols.families.chat.request import PROTOCOL, read_request
+from workbench.protocols.families.chat.response import read_response
+from workbench.protocols.families.chat.stream import ChatStreamDecoder
+from workbench.protocols.known import KnownMessages
+
+_URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
+_DEPLOYMENT = re.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
+_HINTS = (
+    "max_completion_tokens",
+    "reasoning_effort",
+    "response_format",
+    "stream_options",
+    "parallel_tool_calls",
+    "functions",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "logprobs",
+    "n",
+    "seed",
+    "enable_thinking",
+    "chat_template_kwargs",
+    "reasoning_split",
+)
+"""Keys of a request that this protocol has and its neighbours do not."""
+
+_MODELS = re.compile(
+    r"gpt-|o[1-9]\b|deepseek|kimi|moonshot|glm-|qwen|qwq|mistral|magistral|devstral|codestral|llama|grok|minimax", re.I
+)
+_MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")
+_ROLES = ("tool", "function", "developer")
+_BLOCKS = ("image_url", "input_audio", "video_url", "refusal")
+_FOREIGN_BLOCKS = ("tool_use", "tool_result", "redacted_thinking")
+_FOREIGN_KEYS = ("system", "anthropic_version", "stop_sequences", "options", "keep_alive")
+
+
+class OpenAIChat(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset(
+            (
+                Carrier.REASONING_CONTENT.value,
+                Carrier.REASONING.value,
+                Carrier.REASONING_DETAILS.value,
+                Carrier.THINK_TEXT.value,
+            )
+        ),
+        plain_reasoning=Carrier.REASONING_CONTENT.value,
+        media=frozenset(("image", "audio", "file")),
+        document_key=("file", "filename"),
+        media_sources=frozenset(("data", "url", "file_id")),
+        sources_of={
+            "image": frozenset(("data", "url")),
+            "audio": frozenset(("data",)),
+            "file": frozenset(("data", "file_id")),
+        },
+        mid_system=True,
+        parallel_switch=True,
+        strict=True,
+        custom_tools=True,
+        arguments="string",
+        id_max_length=64,
+        params=_chat_params.NAMES,
+        thinking=frozenset(("off",)),
+        empty_text=True,
+        one_text=frozenset(("answer",)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
+        effort_is_thinking=True,
+        schema_required={"name": "answer"},
+        usage_needed=frozenset(("input", "output")),
+        answer_needs={"created": 0},
+        error_fields=frozenset(("type", "param", "code")),
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """Any path that ends in ``/chat/completions``, Azure's deployments too."""
+        return bool(_URL.match(url))
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the shape of the tools, then of the messages, then by keys; a model's name is no more than a hint."""
+        messages = value.get("messages") if isinstance(value, dict) else None
+        if not isinstance(messages, list):
+            is_broken = isinstance(messages, str | dict) and isinstance(value.get("model"), str)
+            return 0.4 if is_broken else 0.0
+        tools = value.get("tools")
+        kinds = [isinstance(t, dict) and "function" in t for t in tools] if isinstance(tools, list) else []
+        is_foreign = any(key in value for key in _FOREIGN_KEYS)
+        if any(kinds) or any(_is_ours(message) for message in messages):
+            return 0.5 if is_foreign else 0.95
+        if kinds or is_foreign or any(block in _FOREIGN_BLOCKS for block in _block_types(messages)):
+            return 0.05
+        if any(key in value for key in _HINTS):
+            return 0.8
+        if messages and isinstance(messages[0], dict) and messages[0].get("role") == "system":
+            return 0.6
+        return 0.5 if _MODELS.search(str(value.get("model", ""))) else 0.25
+
+    def claims_response(self, value: JsonValue) -> float:
+        """An object with choices that hold messages."""
+        choices = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(choices, list):
+            return 0.0
+        if value.get("object") == "chat.completion":
+            return 0.98
+        return 0.9 if any(isinstance(c, dict) and "message" in c for c in choices) else 0.1
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """A chunk: an object with choices that hold deltas."""
+        choices = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(choices, list):
+            return 0.0
+        if value.get("object") == "chat.completion.chunk":
+            return 0.98
+        return 0.9 if any(isinstance(c, dict) and "delta" in c for c in choices) else 0.3
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> StreamDecoder:
+        """A fresh decoder for one stream."""
+        return ChatStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        if request.model is not None and self.decode_request(original).model is None:
+            request = replace(request, model=None)  # the URL of a deployment says it
+        return edit_request(self, request_nodes, request, original, READ)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Azure's deployments and Bedrock have the model in the path."""
+        found = _DEPLOYMENT.search(url)
+        return UrlFacts(model=unquote(found[1] or found[2])) if found else UrlFacts()
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return _chat_params.params(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """The same for every model."""
+        return "/v1/chat/completions"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _chat_write.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _chat_write_answer.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as chunks."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _chat_write_answer.ChatWriter:
+        """A fresh writer for one stream."""
+        return _chat_write_answer.ChatWriter()
+
+
+def _is_ours(message: JsonValue) -> bool:
+    """The message holds what only this protocol has."""
+    if not isinstance(message, dict):
+        return False
+    if message.get("role") in _ROLES or any(key in message for key in _MESSAGE_KEYS):
+        return True
+    return any(block in _BLOCKS for block in _block_types([message]))
+
+
+def _block_types(messages: list[JsonValue]) -> Iterator[JsonValue]:
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            yield block.get("type") if isinstance(block, dict) else None
+
+
+adapter = OpenAIChat()

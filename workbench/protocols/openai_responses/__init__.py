@@ -1,0 +1,201 @@
+"""The Responses protocol: ``POST …/responses``.
+
+OpenAI, Azure, the backend of Codex, xAI, DeepSeek and Bedrock speak it; gateways too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.common import leaves
+from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.families.items.calls import CALLS, RESULTS
+from workbench.protocols.families.items.encode import encode_stream
+from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
+from workbench.protocols.families.items.params import PLACES, read_item_params
+from workbench.protocols.families.items.request import PROTOCOL, read_request
+from workbench.protocols.families.items.response import read_response
+from workbench.protocols.families.items.stream import ItemStreamDecoder
+from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
+from workbench.protocols.families.items.write_stream import ItemWriter
+from workbench.protocols.known import KnownMessages
+from workbench.wire.stream import read_untyped
+
+_URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
+_HINTS = (
+    "instructions",
+    "previous_response_id",
+    "max_output_tokens",
+    "max_tool_calls",
+    "reasoning",
+    "text",
+    "store",
+    "include",
+    "truncation",
+    "conversation",
+    "background",
+    "parallel_tool_calls",
+    "tools",
+    "tool_choice",
+    "stream",
+    "temperature",
+    "prompt_cache_key",
+)
+"""Keys of a request that requests of other kinds with an ``input`` have not."""
+
+_FOREIGN = (
+    "messages",
+    "encoding_format",
+    "dimensions",
+    "input_type",
+    "voice",
+    "response_modalities",
+    "generation_config",
+    "previous_interaction_id",
+    "agent",
+    "contents",
+)
+"""Keys of embeddings, of speech and of other protocols whose requests have an ``input``."""
+
+_ITEMS = frozenset({"message", "reasoning", "item_reference", "compaction", "additional_tools", *CALLS, *RESULTS})
+_REALTIME = ("event_id", "response_id")
+"""Keys of the events of realtime sessions, which have names like ours."""
+
+
+class OpenAIResponses(AdapterDefaults):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.ENCRYPTED_ITEM.value,)),
+        media=frozenset(("image", "file")),
+        media_in_results=frozenset(("image", "file")),
+        document_key=("filename",),
+        media_sources=frozenset(("data", "url", "file_id")),
+        mid_system=True,
+        interleaved=True,
+        parallel_switch=True,
+        strict=True,
+        custom_tools=True,
+        arguments="string",
+        id_max_length=64,
+        params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
+        thinking=frozenset(("off",)),  # what thinks does so unasked; "on" is said by the effort alone
+        one_text=frozenset(("system",)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
+        effort_is_thinking=True,
+        schema_required={"name": "answer"},
+        usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
+        answer_needs={**UNKNOWN, "id of each item": "msg_0"},
+        error_fields=frozenset(("type", "param", "code")),
+        stop_required=True,
+        stop_is_end=True,
+        stop_by_calls=True,
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """Any path that ends in ``/responses``, and that of one answer below it; not those that count tokens."""
+        return bool(_URL.match(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Nothing: the body says it all."""
+        return UrlFacts()
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the items of ``input``; where that is a text, by the keys beside it: embeddings have an ``input`` too."""
+        if not isinstance(value, dict) or any(key in value for key in _FOREIGN):
+            return 0.0
+        said = value.get("input")
+        hints = sum(key in value for key in _HINTS)
+        if isinstance(said, list) and said:
+            return 0.0 if not any(map(_is_item, said)) else 0.95 if all(map(_is_item, said)) else 0.8
+        if isinstance(said, str | list) or isinstance(value.get("prompt"), dict):
+            return min(0.5 + 0.2 * hints, 0.9) if hints else 0.0
+        return 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """An object with a list of items as its output."""
+        output = value.get("output") if isinstance(value, dict) else None
+        if not isinstance(output, list):
+            return 0.0
+        if value.get("object") == "response":
+            return 0.98
+        return 0.9 if output and all(map(_is_item, output)) else 0.2
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event whose type begins with ``response.``; realtime events, which do too, name their response."""
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind == "error":
+            return 0.5 if "sequence_number" in value else 0.15
+        if not isinstance(kind, str) or not kind.startswith("response."):
+            return 0.0
+        return 0.1 if any(key in value for key in _REALTIME) else 0.98 if event in (kind, None) else 0.9
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return decode_request(body, read_request, known, key="input")
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> ItemStreamDecoder:
+        """A fresh decoder for one stream."""
+        return ItemStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        encoded = leaves.encode(request_nodes(before), request_nodes(request), original)
+        written = before if encoded == original else self.decode_request(encoded)
+        leaves.agree(written, settled(request, before, written), READ)
+        return encoded
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream, where it is replaced wherever it is said. Raises as above."""
+        if read_untyped(original).events:
+            return encode_stream(response, original)
+        before = self.decode_response(original, status=400)  # whatever has no output is an error
+        encoded = leaves.encode(response_nodes(before), response_nodes(response), original)
+        written = before if encoded == original else self.decode_response(encoded, status=400)
+        leaves.agree(written, response, READ_OF_ANSWERS)
+        return encoded
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return tuple(read_item_params(request.params))
+
+    def path(self, request: ModelRequest) -> str:
+        """``/v1/responses``."""
+        return "/v1/responses"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as a stream."""
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ItemWriter:
+        """A fresh writer for one stream."""
+        return ItemWriter()
+
+
+def _is_item(value: JsonValue) -> bool:
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    if kind in (None, "message"):
+        return isinstance(value.get("role"), str) and "content" in value
+    return isinstance(kind, str) and (kind in _ITEMS or kind.startswith("mcp_"))
+
+
+adapter = OpenAIResponses()
