@@ -36,7 +36,9 @@ class Parts(NamedTuple):
 
 PARTS: Mapping[str, Parts] = {
     "workbench.protocols": Parts(
-        "workbench.adapters", ("adapter",), frozenset({"clients", "common", "decode", "families", "known", "refusals"})
+        "workbench.adapters",
+        ("adapter",),
+        frozenset({"clients", "common", "declaration", "decode", "families", "known", "refusals"}),
     ),
     "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),

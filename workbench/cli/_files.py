@@ -43,16 +43,13 @@ def add_judged_for(parser: argparse.ArgumentParser) -> None:
     )
 
 
-ANY_PROTOCOL = "openai-chat"
-"""Stands in for what a URL speaks, where only its contract is asked for."""
-
-
 def _contract_of(target: str, provider: str | None) -> str:
+    from workbench import protocols
     from workbench.send.target import resolve
 
     if provider:
         raise UsageError("--target and --provider both name a contract", hint="name one of them")
-    contract = resolve(target, ANY_PROTOCOL).contract
+    contract = resolve(target, protocols.MOST_COMMON).contract
     if not contract:
         raise UsageError(f"no contract is known for the target {target}", hint="name one with --provider")
     return contract

@@ -162,20 +162,15 @@ def _known(path: str) -> Session:
 
 def _what_to_set(simulator: Simulator, server: Server) -> str:
     """One line: what is served where, and the variables of the SDKs."""
+    from workbench import protocols
+
     contract, url = simulator.contract, server.url
-    spoken = simulator.protocols or ("anthropic-messages", "openai-chat", "gemini", "ollama")
-    prefix = "/anthropic" if len(spoken) > 1 and spoken[0] != "anthropic-messages" else ""
-    variables = {
-        "anthropic-messages": f"ANTHROPIC_BASE_URL={url}{prefix}",
-        "openai-chat": f"OPENAI_BASE_URL={url}/v1",
-        "openai-responses": f"OPENAI_BASE_URL={url}/v1",
-        "gemini": f"GOOGLE_GEMINI_BASE_URL={url}",
-        "gemini-interactions": f"GOOGLE_GEMINI_BASE_URL={url}",
-        "ollama": f"OLLAMA_HOST={url}",
-        "bedrock-converse": f"AWS_ENDPOINT_URL_BEDROCK_RUNTIME={url}",
-        "cohere-v2": f"CO_API_URL={url}",
-    }
-    known = dict.fromkeys(variables[protocol] for protocol in spoken if protocol in variables)
+    spoken = simulator.protocols or protocols.by_rank()
+    known = dict.fromkeys(
+        variable.assignment(url, is_first=number == 0)
+        for number, name in enumerate(spoken)
+        if (variable := protocols.get(name).serving.variable)
+    )
     how = "permissive" if simulator.is_permissive else "strict"
     note = f" ({contract.note})" if contract.note else ""
     return f"simulating {simulator.label}, {how}{note}, at {url} until ctrl-c: {' '.join(known)}"

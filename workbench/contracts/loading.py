@@ -15,7 +15,7 @@ from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
 from workbench.contracts.reader import Node
 from workbench.contracts.words import vet
 from workbench.errors import ProfileError, UsageError
-from workbench.ir import Carrier
+from workbench.protocols import traits
 from workbench.wire import urls
 
 GENERIC = "generic"
@@ -23,9 +23,6 @@ OF_MODELS = "reasoning."
 """Terms that begin so are facts of the model, wherever it is served."""
 OF_FRONT_ENDS = ("reasoning.carriers", "reasoning.refused-carriers")
 """Among those: the field in which reasoning travels, which the server chooses."""
-IN_CHAT = (Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.REASONING_DETAILS)
-"""Fields of Chat Completions in which servers return one and the same reasoning (vLLM docs, reasoning outputs: renamed
-from ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens)."""
 NOTHING_SEEN = Clues()
 _DERIVED: list[Any] = []
 
@@ -172,8 +169,8 @@ def of_model(name: str, protocol: str | None, variant: str, model: str | None) -
     own, generic = resolved(name, protocol, variant, model), resolved(GENERIC, protocol, "", None)
     facts = {t: fact for t, fact in own.terms.items() if t.startswith(OF_MODELS) and t not in OF_FRONT_ENDS}
     carriers = own.reasoning.carriers
-    if protocol == "openai-chat" and carriers:
-        carriers = tuple(dict.fromkeys((*carriers, *IN_CHAT)))
+    if carriers:
+        carriers = tuple(dict.fromkeys((*carriers, *traits(protocol).common_carriers)))
     reasoning = replace(own.reasoning, carriers=carriers)
     return replace(generic, variant=name, reasoning=reasoning, terms={**generic.terms, **facts})
 

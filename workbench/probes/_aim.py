@@ -30,7 +30,7 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
         UsageError: the target does not speak the protocol, or nobody says which model is meant.
     """
     known = spoken(target)
-    wanted = protocol or (known[0] if known else "openai-chat")
+    wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
     protocols.get(wanted)
     if known and wanted not in known:
         raise UsageError(f"{target.name} does not speak {wanted}", hint=f"it speaks {', '.join(known)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.ir import ToolCallIR
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
@@ -11,9 +12,6 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats
-
-NATIVE = {"anthropic-messages": "anthropic", "openai-chat": "openai", "openai-responses": "responses"}
-"""Protocol → what a profile calls its calls; others are called as their protocol is."""
 
 
 def script(subject: Subject) -> Script:
@@ -32,7 +30,7 @@ def judged(subject: Subject, played: Played) -> Sample:
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native:
-        name = NATIVE.get(subject.protocol, subject.protocol)
+        name = protocols.get(subject.protocol).traits.call_format or subject.protocol
         if _says(native[0], subject.nonce):
             return passed(f"a call came as {subject.protocol} has it", tool_call_format=name, parser="")
         return partly("a call came, but not with what was asked for", tool_call_format=name, parser="")

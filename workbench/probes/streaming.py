@@ -56,9 +56,10 @@ def _asked(subject: Subject, *, stream: bool) -> Driven:
 
 def _counted(request: HttpRequest, protocol: str) -> HttpRequest:
     """With the wish for token counts, where a stream has them only if it is asked for."""
-    if protocol != "openai-chat":
+    wanted = protocols.get(protocol).traits.usage_request
+    if not wanted:
         return request
-    return edited(request, request.body.raw, [Insert("/stream_options", {"include_usage": True})])
+    return edited(request, request.body.raw, [Insert(f"/{name}", value) for name, value in wanted.items()])
 
 
 def judged(whole: Played, streamed: Played, subject: Subject) -> Sample:

@@ -17,24 +17,37 @@ from workbench import plugins
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ModelResponse, Part
 from workbench.protocols._params import PARAMS, Param
+from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
 from workbench.protocols.known import KnownMessages
 from workbench.wire.sse import SseEvent
 
 __all__ = [
+    "MOST_COMMON",
     "PARAMS",
     "Adapter",
     "AdapterDefaults",
     "Capabilities",
     "Growing",
+    "ImportHints",
     "Param",
+    "RawSdk",
+    "Serving",
     "StreamDecoder",
     "StreamWriter",
+    "Traits",
+    "TransportSdk",
     "UrlFacts",
+    "by_rank",
     "elsewhere",
     "every",
     "get",
     "protocols",
+    "traits",
 ]
+
+
+MOST_COMMON = "openai-chat"
+"""Protocol that most servers speak: assumed where nothing names another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +277,15 @@ class Adapter(Protocol):
 
     capabilities: Capabilities
 
+    serving: Serving
+    import_hints: ImportHints
+    traits: Traits
+
+    @property
+    def sdk(self) -> RawSdk | TransportSdk | None:
+        """SDK for the export as a Python program; None if none is known."""
+        ...
+
     shares_urls: bool
     """Bodies of other protocols come at its URLs too."""
 
@@ -368,10 +390,17 @@ class Adapter(Protocol):
         ...
 
 
+_NO_TRAITS = Traits()
+
+
 class AdapterDefaults:
     """Members that an adapter may leave out. ``get`` completes an adapter that does not inherit them."""
 
     name = ""
+    serving = Serving()
+    sdk: RawSdk | TransportSdk | None = None
+    import_hints = ImportHints()
+    traits = Traits()
     shares_urls = False
 
     def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
@@ -415,6 +444,16 @@ def protocols() -> tuple[str, ...]:
 def every() -> Iterator[Adapter]:
     """Every adapter."""
     return (get(n) for n in protocols())
+
+
+def traits(name: str | None) -> Traits:
+    """The traits of a protocol; the defaults if it has no adapter, or no name."""
+    return get(name).traits if name and name in protocols() else _NO_TRAITS
+
+
+def by_rank() -> tuple[str, ...]:
+    """Names of every protocol, those of most clients first."""
+    return tuple(a.name for a in sorted(every(), key=lambda a: a.serving.rank))
 
 
 def elsewhere() -> tuple[str, ...]:

@@ -30,9 +30,6 @@ _SURE = 0.5
 _OTHER = 0.85
 """Claim of another protocol that makes it that protocol's answer."""
 
-_OF_PROTO = ("gemini",)
-"""Protocols whose JSON is made of protobuf messages: members that are empty are left out, and ``{}`` is a message."""
-
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
 """Name of a field."""
 
@@ -167,7 +164,7 @@ def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
     for other in every():
         if other.name != adapter.name and other.claims_response(value) >= _OTHER:
             return Anomaly(FOREIGN, f"an answer of the protocol {other.name} in place of one of {adapter.name}")
-    if value == {} and adapter.name in _OF_PROTO:
+    if value == {} and adapter.traits.empty_is_message:
         return Anomaly(UNREAD, "the body is an empty object: a message of which nothing is known")
     if isinstance(value, dict):
         what = "an empty object" if not value else f"an object with the keys {_keys(value)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench import limits
+from workbench import limits, protocols
 from workbench.chain.cache_marks import marks
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import matches
@@ -29,9 +29,6 @@ TOOL_OVERHEAD = Rule(
 
 RULES = (CACHE_BREAK, TOOL_OVERHEAD)
 
-_MARKED = ("anthropic-messages", "bedrock-invoke", "bedrock-converse")
-"""Protocols whose providers cache what is marked, and nothing else."""
-
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on what is paid for the request."""
@@ -46,8 +43,8 @@ def _cache(case: RuleContext) -> Iterator[Finding]:
     old, new = _before(case), case.decoded
     if old is None:
         return
-    had_marks = marks(old) if case.decoded.protocol in _MARKED else []
-    if case.decoded.protocol in _MARKED and not had_marks:
+    had_marks = marks(old) if protocols.traits(case.decoded.protocol).caches_marked_only else []
+    if protocols.traits(case.decoded.protocol).caches_marked_only and not had_marks:
         return
     found = first_break(old, new)
     if found is None:

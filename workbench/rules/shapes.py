@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.chain.closure import NodeRef
 from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
@@ -25,9 +26,6 @@ SHAPE = Rule(
 RULES = (SHAPE,)
 
 _LISTS = ("/messages", "/contents")
-_MAY_BE_EMPTY = ("ollama",)
-"""Protocols in which no messages are a wish of their own: to load the model."""
-
 _FORMS = (
     (re.compile(r"(?:messages|contents) is (?P<found>\w+), not a list"), "not-a-list"),
     (re.compile(r"a message without a role"), "no-role"),
@@ -77,7 +75,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
         return
     for key in _LISTS:
         for pointer, value in values(case.decoded, key):
-            if value != [] or case.decoded.protocol in _MAY_BE_EMPTY:
+            if value != [] or protocols.traits(case.decoded.protocol).may_be_empty:
                 continue
             finding = case.finding(SHAPE, REQUEST, pointer, "the request holds no message", when="no-messages")
             yield finding if enforced_exactly(case, SHAPE, "no-messages") else unproved(finding)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols.decode import REQUEST, DecodedExchange
@@ -33,11 +34,6 @@ LOOKED_BACK = 32
 SHRUNK = 0.7
 """Share of the input tokens of the answer before, below which the history cannot have been counted."""
 
-_POINTERS = {
-    "anthropic-messages": "/thread/previous_message_id",
-    "gemini-interactions": "/previous_interaction_id",
-    "openai-responses": "/previous_response_id",
-}
 _ASKS = re.compile(
     r"\b(?:what (?:would you like|do you want|are you (?:asking|looking|trying|referring)|is this|can i help|should i)"
     r"|how can i (?:help|assist)"
@@ -83,7 +79,7 @@ def _pointer(case: RuleContext) -> str:
     params = case.request.params if case.request else {}
     if params.get("conversation"):
         return "/conversation"
-    return _POINTERS.get(case.decoded.protocol or "", "")
+    return protocols.traits(case.decoded.protocol).previous_pointer
 
 
 def _unheld(case: RuleContext) -> Finding | None:
@@ -145,7 +141,7 @@ def _may_shrink(case: RuleContext, exchange: int) -> bool:
     then = before.request if before else None
     if now is None or then is None or now.params.get("truncation") == "auto" or now.params.get("context_management"):
         return True
-    is_inherited = case.decoded.protocol == "anthropic-messages"  # a thread holds them; an answer's id does not
+    is_inherited = protocols.traits(case.decoded.protocol).thread_keeps_tools
     return not is_inherited and (len(now.tools) < len(then.tools) or len(now.system) < len(then.system))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from workbench import contracts
+from workbench import contracts, protocols
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.send.endpoint import trusting_nobody
@@ -97,7 +97,7 @@ async def _at(client: httpx.AsyncClient, url: str) -> Local | None:
     models = _names(said, server)
     if not server and not models:
         return None
-    spoken = contracts.protocols(server) if server in contracts.names() else ("openai-chat",)
+    spoken = contracts.protocols(server) if server in contracts.names() else (protocols.MOST_COMMON,)
     return Local(server, url, models, spoken)
 
 

@@ -13,12 +13,13 @@ from workbench import protocols as adapters
 from workbench.contracts import Contract, Judgement, Refusal, Verdict
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
+from workbench.protocols.declaration import Serving
 from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.rules import judge
-from workbench.simulator import _endpoints, _errors, _features
+from workbench.simulator import _errors, _features
 from workbench.simulator._asked import input_tokens
-from workbench.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
+from workbench.simulator._endpoints import COUNT, MODEL, NAMES, STORED, Route, route
 from workbench.simulator._ids import Ids, call_ids
 from workbench.simulator._memory import Memory
 from workbench.simulator._model import ScriptedModel, Turn, answer
@@ -159,19 +160,23 @@ class _Asked:
                 return self.stored()
             case _ if self.way.kind in (MODEL, COUNT):
                 return self.asked()
-        body = _endpoints.BODIES[self.way.kind](self.simulator.names(), self.way.name)
+        assert self.way.body is not None
+        body = self.way.body(self.simulator.names(), self.way.name)
         return self.plain(200, b"" if self.method == "HEAD" else dumps(body))
 
     def not_found(self) -> str:
         """In the words of the provider."""
-        if self.way.protocol == "anthropic-messages":
-            return "Not Found"
-        return f"Invalid URL ({self.method[:40]} {self.target.partition('?')[0][:200]})"
+        return _errors.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
 
     def unspoken(self) -> str:
         """Why there is nothing at the path, where another protocol has it; "" where none does."""
         foreign = self.way.foreign
         return f"contract {self.simulator.contract.name!r} does not speak {foreign}" if foreign else ""
+
+    @property
+    def serving(self) -> Serving:
+        """What a server of the protocol has to know."""
+        return adapters.get(self.way.protocol).serving
 
     # Requests to a model
 
@@ -184,7 +189,7 @@ class _Asked:
             simulator._names[request.model] = None
             while len(simulator._names) > 64:
                 del simulator._names[next(iter(simulator._names))]
-        elif decoded.protocol != "gemini" and not simulator.is_permissive:
+        elif not self.serving.model_in_url and not simulator.is_permissive:
             return self.failed(400, _errors.without_model(self.way.protocol))
         if self.way.kind == COUNT:
             return self.counted(decoded)
@@ -223,9 +228,9 @@ class _Asked:
         except WireError:
             value = None
         if isinstance(value, dict):
-            inner = value.get("generateContentRequest", value)
-            if self.way.protocol == "anthropic-messages":
-                inner = {"max_tokens": 1, **inner} if isinstance(inner, dict) else inner
+            inner = value.get(self.serving.count_envelope, value)
+            if isinstance(inner, dict) and self.serving.count_defaults:
+                inner = {**self.serving.count_defaults, **inner}
             body = dumps(inner)
         return replace(asked, url=self.simulator.url(path), body=replace(asked.body, raw=body))
 
@@ -245,8 +250,7 @@ class _Asked:
     ) -> Reply:
         adapter = adapters.get(self.way.protocol)
         meant = answer(request, contract, adapter, turn, self.simulator._ids)
-        is_array = self.way.protocol == "gemini" and "alt=sse" not in self.target
-        made = written(meant, adapter, turn.dials, is_array=is_array)
+        made = written(meant, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
         response = self.response(200, made.content_type, b"")
         note = "would refuse" if judgement.verdict is Verdict.REFUSES else ""
         if len(made.pieces) == 1 and not turn.dials.latency and not made.is_cut:
@@ -283,7 +287,7 @@ class _Asked:
         if refused:
             data = dumps(refused.body)
             return self.made(self.response(refused.status, JSON, data), (Piece(0.0, data),), judgement=judgement)
-        return self.plain(200, dumps(COUNTED[self.way.protocol](input_tokens(request))))
+        return self.plain(200, dumps(self.serving.counted(input_tokens(request)) if self.serving.counted else None))
 
     # Everything else
 

@@ -3,68 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbench import protocols as adapters
-from workbench.ir import JsonValue
 from workbench.protocols.common import undecoded
+from workbench.protocols.declaration import COUNT, STORED, Body, Endpoint, endpoint
 
-MODEL, COUNT, STORED = "model", "count", "stored"
+__all__ = ["COUNT", "MODEL", "NAMES", "OWN", "STORED", "Route", "route"]
 
+MODEL = "model"
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A small endpoint.
+OWN = "own"
+"""Kind of a small endpoint with a body of its own."""
 
-    Attributes:
-        protocol: whose it is; "" for every server.
-        methods: those it takes.
-        path: what the path has to match, at its end; the first group is a name.
-        kind: ``COUNT`` and ``STORED`` are answered by the simulator, others by ``BODIES``.
-    """
+_ROOT = r"/?\Z"
 
-    protocol: str
-    methods: tuple[str, ...]
-    path: re.Pattern[str]
-    kind: str
-
-
-def _endpoint(protocol: str, methods: str, path: str, kind: str) -> Endpoint:
-    return Endpoint(protocol, tuple(methods.split()), re.compile(path + r"/?\Z"), kind)
-
-
-ENDPOINTS: tuple[Endpoint, ...] = (
-    _endpoint("anthropic-messages", "POST", r"/messages/count_tokens", COUNT),
-    _endpoint("anthropic-messages", "GET", r"/models", "anthropic-models"),
-    _endpoint("anthropic-messages", "GET", r"/models/([^/]+)", "anthropic-model"),
-    _endpoint("gemini", "POST", r"/(?:models|tunedModels)/([^/:]+):countTokens", COUNT),
-    _endpoint("gemini", "GET", r"/v1[a-z0-9]*/models", "gemini-models"),
-    _endpoint("gemini", "GET", r"/v1[a-z0-9]*/models/([^/:]+)", "gemini-model"),
-    _endpoint("gemini-interactions", "GET DELETE", r"/interactions/([^/]+)", STORED),
-    _endpoint("gemini-interactions", "GET", r"/v1[a-z0-9]*/models", "gemini-models"),
-    _endpoint("gemini-interactions", "GET", r"/v1[a-z0-9]*/models/([^/:]+)", "gemini-model"),
-    _endpoint("openai-responses", "POST", r"/responses/input_tokens", COUNT),
-    _endpoint("openai-responses", "GET DELETE", r"/responses/([^/]+)", STORED),
-    _endpoint("openai-responses", "GET", r"/models", "openai-models"),
-    _endpoint("openai-responses", "GET", r"/models/(.+)", "openai-model"),
-    _endpoint("openai-chat", "GET", r"/models", "openai-models"),
-    _endpoint("openai-chat", "GET", r"/models/(.+)", "openai-model"),
-    _endpoint("openai-chat", "GET", r"/api/v0/models", "openai-models"),
-    _endpoint("openai-chat", "GET", r"/props", "props"),
-    _endpoint("openai-chat", "GET", r"/version", "version"),
-    _endpoint("openai-chat", "GET", r"/get_model_info", "model-info"),
-    _endpoint("ollama", "GET", r"/api/tags", "ollama-tags"),
-    _endpoint("ollama", "GET", r"/api/ps", "ollama-ps"),
-    _endpoint("ollama", "POST", r"/api/show", "ollama-show"),
-    _endpoint("ollama", "GET", r"/api/version", "version"),
-    _endpoint("cohere-v2", "GET", r"/v1/models", "cohere-models"),
-    _endpoint("", "GET HEAD", r"/(?:health|healthz|ping)", "health"),
-    _endpoint("", "GET HEAD", r"", "root"),
+COMMON = (
+    endpoint("GET HEAD", r"/(?:health|healthz|ping)", lambda _names, _: {"status": "ok"}),
+    endpoint("GET HEAD", r"", lambda _names, _: {"status": "ok"}),
 )
-"""Every small endpoint; the first that fits answers."""
+"""Small endpoints of every server."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-4-5"),
@@ -90,11 +50,13 @@ class Route(NamedTuple):
 
     Attributes:
         protocol: whose path it is, and whose error bodies refuse it.
-        kind: ``MODEL``, the kind of an endpoint, ``"method"`` (not with this method), ``"options"``, "" for nothing.
+        kind: ``MODEL``, ``COUNT``, ``STORED``, ``OWN``, ``"method"`` (not with this method), ``"options"``;
+            empty if there is nothing.
         target: path and query as the protocol has them.
         name: what the path names.
         methods: those that would do, where the method does not.
         foreign: the protocol that has the path, where the contract does not speak it.
+        body: of an endpoint of kind ``OWN``.
     """
 
     protocol: str
@@ -103,6 +65,7 @@ class Route(NamedTuple):
     name: str = ""
     methods: tuple[str, ...] = ()
     foreign: str = ""
+    body: Body | None = None
 
 
 def route(method: str, target: str, headers: Mapping[str, str], protocols: Sequence[str]) -> Route:
@@ -112,20 +75,20 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
         headers: by names in lower case.
         protocols: those the contract covers, its own first; () for every one.
     """
-    spoken = tuple(protocols) or _by_default()
+    spoken = tuple(protocols) or adapters.by_rank()
     ordered = _preferred(target, headers, spoken)
     path = target.partition("?")[0]
     if method == "OPTIONS":
         return Route(ordered[0], "options", target)
     wrong: tuple[str, ...] = ()
-    for protocol in (*ordered, ""):
-        for endpoint in ENDPOINTS:
-            found = endpoint.path.search(path) if endpoint.protocol == protocol else None
-            if found and (endpoint.path.pattern != r"/?\Z" or path in ("", "/")):
-                if method in endpoint.methods:
-                    name = unquote(found[1]) if found.re.groups else ""
-                    return Route(protocol or ordered[0], endpoint.kind, target, name)
-                wrong = wrong or endpoint.methods
+    for protocol, each in _small(ordered):
+        found = each.path.search(path)
+        if found and (each.path.pattern != _ROOT or path in ("", "/")):
+            if method in each.methods:
+                name = unquote(found[1]) if found.re.groups else ""
+                kind, body = (each.answer, None) if isinstance(each.answer, str) else (OWN, each.answer)
+                return Route(protocol, kind, target, name, body=body)
+            wrong = wrong or each.methods
     for protocol in ordered:
         adapter = adapters.get(protocol)
         claimed = next((t for t in _spellings(target) if adapter.claims_url(t)), None)
@@ -137,104 +100,37 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
     return Route(ordered[0], "method" if wrong else "", target, methods=wrong)
 
 
+def _small(ordered: Sequence[str]) -> Iterator[tuple[str, Endpoint]]:
+    """Small endpoints with the protocol that answers, those of every server last."""
+    for protocol in ordered:
+        yield from ((protocol, each) for each in adapters.get(protocol).serving.endpoints)
+    yield from ((ordered[0], each) for each in COMMON)
+
+
 def _foreign(method: str, target: str, spoken: Sequence[str]) -> str:
     """The protocol that would answer this, of those that are not spoken; "" for none."""
     path = target.partition("?")[0]
     for name in (n for n in adapters.protocols() if n not in spoken):
-        endpoints = (e for e in ENDPOINTS if e.protocol == name and method in e.methods)
+        endpoints = (e for e in adapters.get(name).serving.endpoints if method in e.methods)
         if adapters.get(name).claims_url(target) or any(e.path.search(path) for e in endpoints):
             return name
     return undecoded.name_url(path) or ""
 
 
-def _by_default() -> tuple[str, ...]:
-    """Every protocol, those of most clients first."""
-    first = ("openai-chat", "openai-responses", "anthropic-messages", "gemini", "ollama")
-    return (*first, *(name for name in adapters.protocols() if name not in first))
-
-
 def _spellings(target: str) -> tuple[str, ...]:
     """The target as it came, and with the version that some base URLs leave out."""
     path, mark, query = target.partition("?")
-    versioned = re.sub(r"/messages(/?)\Z", r"/v1/messages\1", path)
-    versioned = re.sub(r"/chat(/?)\Z", r"/v2/chat\1", versioned) if not path.endswith("/api/chat") else versioned
+    versioned = path
+    for adapter in adapters.every():
+        for pattern, replacement in adapter.serving.spellings:
+            versioned = re.sub(pattern, replacement, versioned)
     return (target, versioned + mark + query)
 
 
 def _preferred(target: str, headers: Mapping[str, str], protocols: tuple[str, ...]) -> tuple[str, ...]:
     """The protocols, first the one that the request itself points at: small endpoints have the same path in several."""
-    pointed = ""
-    if "anthropic-version" in headers or "/anthropic/" in target:
-        pointed = "anthropic-messages"
-    elif "x-goog-api-key" in headers:
-        pointed = "gemini"
-    return (pointed, *(p for p in protocols if p != pointed)) if pointed in protocols else protocols
-
-
-def _anthropic_model(name: str) -> JsonValue:
-    return {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"}
-
-
-def _openai_model(name: str) -> JsonValue:
-    return {"id": name, "object": "model", "created": 1_767_225_600, "owned_by": "workbench"}
-
-
-def _gemini_model(name: str) -> JsonValue:
-    return {
-        "name": f"models/{name}",
-        "version": "001",
-        "displayName": name,
-        "inputTokenLimit": 1_048_576,
-        "outputTokenLimit": 65_536,
-        "supportedGenerationMethods": ["generateContent", "countTokens"],
-    }
-
-
-def _ollama_model(name: str) -> JsonValue:
-    details = {"format": "gguf", "family": "workbench", "parameter_size": "0B", "quantization_level": "F16"}
-    about = {"modified_at": "2026-01-01T00:00:00Z", "size": 0, "digest": "0" * 64, "details": details}
-    return {"name": name, "model": name, **about}
-
-
-def _anthropic_models(names: Sequence[str], _: str) -> JsonValue:
-    listed = [_anthropic_model(n) for n in names]
-    return {"data": listed, "has_more": False, "first_id": names[0], "last_id": names[-1]}
-
-
-def _ollama_show(names: Sequence[str], _: str) -> JsonValue:
-    about = {"general.architecture": "workbench", "workbench.context_length": 131_072}
-    capabilities = ["completion", "tools", "thinking"]
-    details = _ollama_model(names[0])["details"]
-    return {"modelfile": "", "template": "", "details": details, "model_info": about, "capabilities": capabilities}
-
-
-def _props(names: Sequence[str], _: str) -> JsonValue:
-    settings = {"n_ctx": 131_072, "params": {}}
-    return {"default_generation_settings": settings, "total_slots": 1, "model_path": names[0], "chat_template": ""}
-
-
-BODIES: Mapping[str, Callable[[Sequence[str], str], JsonValue]] = {
-    "anthropic-models": _anthropic_models,
-    "anthropic-model": lambda _, name: _anthropic_model(name),
-    "openai-models": lambda names, _: {"object": "list", "data": [_openai_model(n) for n in names]},
-    "openai-model": lambda _, name: _openai_model(name),
-    "gemini-models": lambda names, _: {"models": [_gemini_model(n) for n in names]},
-    "gemini-model": lambda _, name: _gemini_model(name),
-    "ollama-tags": lambda names, _: {"models": [_ollama_model(n) for n in names]},
-    "ollama-ps": lambda _names, _: {"models": []},
-    "ollama-show": _ollama_show,
-    "cohere-models": lambda names, _: {"models": [{"name": n, "endpoints": ["chat"]} for n in names]},
-    "model-info": lambda names, _: {"model_path": names[0], "is_generation": True},
-    "props": _props,
-    "version": lambda _names, _: {"version": "0.0.0-workbench"},
-    "health": lambda _names, _: {"status": "ok"},
-    "root": lambda _names, _: {"status": "ok"},
-}
-"""Kind of endpoint → its body, from the models that are listed and the name in the path."""
-
-COUNTED: Mapping[str, Callable[[int], JsonValue]] = {
-    "anthropic-messages": lambda n: {"input_tokens": n},
-    "gemini": lambda n: {"totalTokens": n, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": n}]},
-    "openai-responses": lambda n: {"object": "response.input_tokens", "input_tokens": n},
-}
-"""Protocol → what its endpoint that counts tokens answers."""
+    for protocol in sorted(protocols):
+        clues = adapters.get(protocol).serving.clues
+        if any(name in headers for name in clues.headers) or (clues.base and clues.base in target):
+            return (protocol, *(p for p in protocols if p != protocol))
+    return protocols

@@ -15,33 +15,8 @@ from workbench.ir import Message
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _COUNTED = re.compile(r"\{(\d+)\}")
 
-CALLS: Mapping[str, str] = {
-    "deepseek": "call_0{n}_{24}",
-    "kimi": "{name}:{n}",
-    "mistral": "{9}",
-    "anthropic-messages": "toolu_01{22}",
-    "bedrock-converse": "tooluse_{22}",
-    "bedrock-invoke": "toolu_bdrk_01{22}",
-    "cohere-v2": "{name}_{12}",
-    "gemini": "",
-    "gemini-interactions": "{8}",
-    "ollama": "",
-    "openai-responses": "call_{24}",
-    "openai-chat": "call_{24}",
-}
-"""Contract, else protocol → shape of the ids of calls; "" where they have none."""
-
-ANSWERS: Mapping[str, str] = {
-    "anthropic-messages": "msg_01{22}",
-    "bedrock-invoke": "msg_bdrk_01{22}",
-    "openai-chat": "chatcmpl-{29}",
-    "openai-responses": "resp_{48}",
-    "gemini": "{22}",
-    "gemini-interactions": "v1_{64}",
-    "cohere-v2": "{32}",
-}
-"""Protocol → shape of the ids of answers."""
-
+CALLS: Mapping[str, str] = {"deepseek": "call_0{n}_{24}", "kimi": "{name}:{n}", "mistral": "{9}"}
+"""Contract → shape of the ids of its calls, for providers whose ids differ from those of their protocol."""
 
 _SIGN = b64encode(b"\x12\x51\x0aworkbench").decode()
 _SEAL = "gAAAAAB" + urlsafe_b64encode(b"workbench").decode()

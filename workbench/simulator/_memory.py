@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench import limits
+from workbench import protocols as adapters
 from workbench.contracts import Finding
 from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
@@ -132,7 +133,7 @@ class Memory:
                 break
             asked, answer = found
             earlier[:0] = (*asked.messages, *answer)
-            if request.protocol == "anthropic-messages":  # a thread holds the tools; an answer's id does not
+            if adapters.get(request.protocol).traits.thread_keeps_tools:
                 tools = tools or asked.tools
         return replace(request, messages=(*earlier, *request.messages), tools=tools)
 

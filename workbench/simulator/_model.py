@@ -41,7 +41,7 @@ from workbench.simulator._asked import (
     user_words,
 )
 from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
-from workbench.simulator._ids import ANSWERS, CALLS, Ids, call_ids
+from workbench.simulator._ids import CALLS, Ids, call_ids
 from workbench.simulator._spoil import spoiled
 from workbench.simulator._values import arguments_for
 from workbench.toolcalls import formats
@@ -190,7 +190,7 @@ class _Writer:
         proofs = tuple(part for part in thoughts if _is_on_a_call(part))
         parts = (*(part for part in thoughts if part not in proofs), *self.text(text), *proofs, *calls)
         stop = "tool_calls" if calls else "length" if is_cut else "stop"
-        shape = ANSWERS.get(self.adapter.name, "")
+        shape = self.adapter.serving.answer_id
         return ModelResponse(
             protocol=self.adapter.name,
             id=self.ids.make(shape) if shape else None,
@@ -205,7 +205,11 @@ class _Writer:
 
     def text(self, text: str) -> Iterator[Part]:
         if text:
-            yield Text(text, {"id": self.ids.make("msg_{48}")}) if self.is_itemized else Text(text)
+            yield (
+                Text(text, {"id": self.ids.make(self.adapter.serving.item_ids["text"])})
+                if self.is_itemized
+                else Text(text)
+            )
 
     def words(self) -> str:
         """An answer that ends the turn: what the tools returned, or the user's words."""
@@ -327,7 +331,7 @@ class _Writer:
             words = user_words(self.request)
             made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
             made = _as_quoted(made, words)
-        shape = CALLS.get(self.contract.name) or CALLS.get(self.adapter.name, "")
+        shape = CALLS.get(self.contract.name) or self.adapter.serving.call_id
         call_id = self.ids.of_call(shape, call.name, number, self.taken) if shape else None
         self.taken |= {call_id} if call_id else set()
         own = dict(self.beside_call(call, number, is_custom=is_custom))
@@ -339,10 +343,11 @@ class _Writer:
     def beside_call(self, call: Call, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
         """What stands on a call beside its name and arguments: the id of its item, the signature of the first one."""
         if self.is_itemized:
-            yield "id", self.ids.make("ctc_{48}" if is_custom else "fc_{48}")
+            yield "id", self.ids.make(self.adapter.serving.item_ids["custom" if is_custom else "call"])
         is_signed = Carrier.THOUGHT_SIGNATURE in self.contract.reasoning.carriers
-        if is_signed and self.adapter.name == "openai-chat" and number == 0:
-            yield "extra_content", {"google": {"thought_signature": self.ids.proof(call.name)}}
+        sign = self.adapter.serving.signature_beside_call
+        if is_signed and sign and number == 0:
+            yield from sign(self.ids.proof(call.name)).items()
 
     def shaped(self, call: ToolCallIR) -> ToolCallIR:
         """The call as this protocol holds arguments: as text, or as an object; text that is none is a string there."""
@@ -357,7 +362,8 @@ class _Writer:
 
     @property
     def is_itemized(self) -> bool:
-        return self.adapter.name == "openai-responses"
+        """Texts, calls and reasoning are items with ids of their own."""
+        return bool(self.adapter.serving.item_ids)
 
     def thought(self, calls: Sequence[ToolCallIR]) -> str | None:
         """What it thinks, None where thinking is off."""
@@ -390,7 +396,7 @@ class _Writer:
         elif thought is None or carrier is None:
             return
         elif carrier is Carrier.ENCRYPTED_ITEM:
-            own = {"id": self.ids.make("rs_{48}"), "summary": []}
+            own = {"id": self.ids.make(self.adapter.serving.item_ids.get("reasoning", "rs_{48}")), "summary": []}
             sealed = self.is_sealed()
             yield Reasoning(carrier, None, data=self.ids.proof(thought, sealed=True) if sealed else None, extra=own)
         elif carrier is Carrier.REDACTED_THINKING:
@@ -408,9 +414,8 @@ class _Writer:
     # What it costs
 
     def usage(self, parts: Sequence[Part]) -> Usage | None:
-        held, options = self.adapter.capabilities, self.request.params.get("stream_options")
-        is_asked = isinstance(options, dict) and options.get("include_usage") is True
-        if self.adapter.name == "openai-chat" and self.request.stream and not is_asked:
+        held = self.adapter.capabilities
+        if self.request.stream and not self.adapter.traits.counts_stream(self.request.params):
             return None
         thoughts = tokens(p.text or "" for p in parts if isinstance(p, Reasoning))
         calls = (f"{p.name}{p.raw or p.input}" for p in parts if isinstance(p, ToolCallIR))

@@ -15,12 +15,6 @@ from workbench.wire.jsontext import dumps, loads
 from workbench.wire.stream import Framing, read_stream
 
 JSON = "application/json"
-STREAM_TYPES = {
-    "ollama": "application/x-ndjson",
-    "bedrock-converse": "application/vnd.amazon.eventstream",
-    "bedrock-invoke": "application/vnd.amazon.eventstream",
-}
-_SSE_TYPE = "text/event-stream; charset=utf-8"
 _DATA = re.compile(rb"^(data: ?)(.*)$", re.MULTILINE)
 _INDEX_KEYS = ("index", "output_index")
 
@@ -45,7 +39,7 @@ def written(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array
     failed = ApiError(TEXTS[529], type_of(adapter.name, 529) or None)
     meant = replace(response, error=failed) if dials.stream == "error" else response
     body = _with_raw_arguments(adapter.write_stream(meant), response)
-    kind = STREAM_TYPES.get(adapter.name, _SSE_TYPE)
+    kind = adapter.serving.stream_type
     stream = read_stream(body, kind)
     starts = [event.start for event in stream.events[1:]]
     pieces = [body[start:end] for start, end in zip([0, *starts], [*starts, len(body)], strict=True)]

@@ -39,7 +39,7 @@ def _own(fault: Fault) -> Mapping[str, JsonValue]:
     switch = fault.contract.term("reasoning.switch")
     if isinstance(switch, dict):
         return cast("dict[str, JsonValue]", switch.get("off") or {})
-    return {} if fault.request.protocol == "openai-chat" else shape.thinking_off(fault.adapter)
+    return shape.thinking_off(fault.adapter) if fault.adapter.traits.has_one_switch else {}
 
 
 def _said(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:

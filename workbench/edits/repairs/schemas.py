@@ -17,7 +17,6 @@ from workbench.wire.patch import Change, Insert, Remove, Replace
 OPEN = {"type": "object", "properties": {}}
 _OWN = ("/parametersJsonSchema", "/parameters_json_schema")
 _PLACES = ("/function", "/toolSpec", "")
-_KEYS = {"anthropic-messages": "input_schema", "bedrock-invoke": "input_schema", "bedrock-converse": "inputSchema"}
 
 
 def lowered(fault: Fault) -> Iterator[Proposal]:
@@ -78,7 +77,7 @@ def _loss(fault: Fault, tool: ToolDef) -> Loss:
 
 def no_parameters(fault: Fault) -> Iterator[Proposal]:
     """A tool without parameters says so."""
-    key = _KEYS.get(fault.request.protocol, "parameters")
+    key = fault.adapter.traits.schema_key
     bare = [t for t in fault.request.tools if t.kind == "client" and t.schema is None and t.pointer]
     here = [t for t in bare if f"{fault.finding.pointer}/".startswith(f"{t.pointer}/")]
     for tools in (here, bare):

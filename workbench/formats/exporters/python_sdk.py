@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from workbench import contracts
+from workbench import contracts, protocols
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import Exported, Selection, one_file
 from workbench.formats.exporters._python_words import body, header, text, variables
@@ -19,99 +19,13 @@ from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters._sent import Sent, sent
 from workbench.formats.exporters._words import Variable
 from workbench.formats.exporters.python import PATIENCE, head
+from workbench.protocols import RawSdk, TransportSdk
 from workbench.protocols.decode import DecodedExchange
 
 TITLE = "Python program (SDK of the provider)"
 SUFFIX = ".py"
 
 
-class _Raw(NamedTuple):
-    """An SDK that takes raw content.
-
-    Attributes:
-        paths: ends of the path that belong to the call; what is before them is the base URL.
-        answer, stream: types of the answer, whole and streamed.
-        ambient: variables that it reads, and sends, unasked.
-    """
-
-    package: str
-    client: str
-    paths: tuple[str, ...]
-    answer: str
-    stream: str
-    ambient: tuple[str, ...]
-
-
-_ANTHROPIC: Final = _Raw(
-    "anthropic",
-    "Anthropic",
-    ("/v1/messages", "/messages"),
-    "anthropic.types.Message",
-    "anthropic.Stream[anthropic.types.RawMessageStreamEvent]",
-    ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"),
-)
-_OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
-_RAW: Final = {
-    "anthropic-messages": _ANTHROPIC,
-    "openai-chat": _Raw(
-        "openai",
-        "OpenAI",
-        ("/chat/completions",),
-        "openai.types.chat.ChatCompletion",
-        "openai.Stream[openai.types.chat.ChatCompletionChunk]",
-        _OPENAI,
-    ),
-    "openai-responses": _Raw(
-        "openai",
-        "OpenAI",
-        ("/responses",),
-        "openai.types.responses.Response",
-        "openai.Stream[openai.types.responses.ResponseStreamEvent]",
-        _OPENAI,
-    ),
-}
-
-
-class _Own(NamedTuple):
-    """An SDK that writes every body itself: how it is made to call, whole and streamed."""
-
-    package: str
-    imports: tuple[str, ...]
-    client: str
-    answer: str
-    stream: str
-
-
-_OWN: Final = {
-    "gemini": _Own(
-        "google-genai",
-        ("import httpx", "from google import genai"),
-        'genai.Client(api_key="sent by the transport", http_options={"httpx_client": http})',
-        'client.models.generate_content(model="recorded", contents="recorded")',
-        'client.models.generate_content_stream(model="recorded", contents="recorded")',
-    ),
-    "gemini-interactions": _Own(
-        "google-genai",
-        ("import httpx", "from google import genai"),
-        'genai.Client(api_key="sent by the transport", http_options={"httpx_client": http})',
-        'client.interactions.create(model="recorded", input="recorded")',
-        'client.interactions.create(model="recorded", input="recorded", stream=True)',
-    ),
-    "ollama": _Own(
-        "ollama",
-        ("import httpx", "import ollama"),
-        "ollama.Client(transport=Recorded())",
-        'client.chat(model="recorded")',
-        'client.chat(model="recorded", stream=True)',
-    ),
-    "cohere-v2": _Own(
-        "cohere",
-        ("import cohere", "import httpx"),
-        'cohere.ClientV2(api_key="sent by the transport", httpx_client=http)',
-        'client.chat(model="recorded", messages=[])',
-        'client.chat_stream(model="recorded", messages=[])',
-    ),
-}
 _OF_THE_SDK: Final = ("accept", "content-type", "user-agent", "x-stainless-", "anthropic-version")
 
 
@@ -127,19 +41,20 @@ def write(selection: Selection) -> Exported:
     index, exchange = next(selection.exchanges())
     request = sent(exchange, knowing(selection, salt=b"python"))
     protocol = DecodedExchange(index, exchange, selection.inspector.protocol).protocol or ""
-    if protocol in _RAW:
-        made = _raw(request, _RAW[protocol])
-    elif protocol in _OWN:
-        made = _own(request, _OWN[protocol])
+    sdk = protocols.get(protocol).sdk if protocol in protocols.protocols() else None
+    if isinstance(sdk, RawSdk):
+        made = _raw(request, sdk)
+    elif isinstance(sdk, TransportSdk):
+        made = _own(request, sdk)
     else:
-        known = ", ".join(sorted({*_RAW, *_OWN}))
+        known = ", ".join(adapter.name for adapter in protocols.every() if adapter.sdk)
         raise LocalProtocolError(
             f"no SDK is known for {protocol or 'what is no model exchange'}", hint=f"known: {known}; or --as python"
         )
     return one_file(made.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
 
 
-def _raw(request: Sent, sdk: _Raw) -> str:
+def _raw(request: Sent, sdk: RawSdk) -> str:
     base, path, query = _split(request, sdk)
     key, is_token = _key(request)
     needed = list(dict.fromkeys([key, *variables(replace(request, headers=()))]))
@@ -153,17 +68,17 @@ def _raw(request: Sent, sdk: _Raw) -> str:
     )) + "\n"  # fmt: skip
 
 
-def _raw_client(sdk: _Raw, base: str, key: str, *, is_token: bool) -> Iterator[str]:
+def _raw_client(sdk: RawSdk, base: str, key: str, *, is_token: bool) -> Iterator[str]:
     others = [name for name in sdk.ambient if name != key]
     yield f'KEY = os.environ["{key}"]'
     yield "# The SDK would send what these hold as well."
     yield f"for name in {json.dumps(others)}:"
     yield "    os.environ.pop(name, None)"
-    argument = "auth_token" if is_token and sdk is _ANTHROPIC else "api_key"
+    argument = sdk.token_argument if is_token else "api_key"
     yield f"client = {sdk.package}.{sdk.client}(base_url={base}, {argument}=KEY, max_retries=0, timeout={PATIENCE})"
 
 
-def _raw_call(request: Sent, sdk: _Raw, path: str) -> Iterator[str]:
+def _raw_call(request: Sent, sdk: RawSdk, path: str) -> Iterator[str]:
     headers = [(n, value) for n, value in request.headers if not _is_of_the_sdk(n, value)]
     yield f"{'stream' if request.is_stream else 'answer'} = client.post("
     yield f"    {json.dumps(path)},"
@@ -190,7 +105,7 @@ def _is_of_the_sdk(name: str, value: tuple[object, ...]) -> bool:
     return name.lower().startswith(_OF_THE_SDK) or any(isinstance(piece, Variable) for piece in value)
 
 
-def _split(request: Sent, sdk: _Raw) -> tuple[str, str, str]:
+def _split(request: Sent, sdk: RawSdk) -> tuple[str, str, str]:
     """Base URL as an expression, path and query of the call. Raises LocalProtocolError."""
     *base, last = request.url
     if not isinstance(last, bytes) or any(isinstance(p, Variable) and p.name != "BASE_URL" for p in base):
@@ -212,7 +127,7 @@ def _key(request: Sent) -> tuple[str, bool]:
     return own, False
 
 
-def _own(request: Sent, sdk: _Own) -> str:
+def _own(request: Sent, sdk: TransportSdk) -> str:
     needed = variables(request)
     what = f"Send again what was recorded through the SDK {sdk.package}: the same body, byte for byte."
     stdlib = ["import os", ""] if needed else []
@@ -243,7 +158,7 @@ def _transport() -> Iterator[str]:
     yield ""
 
 
-def _own_call(request: Sent, sdk: _Own) -> Iterator[str]:
+def _own_call(request: Sent, sdk: TransportSdk) -> Iterator[str]:
     if "Recorded()" not in sdk.client:
         yield f"http = httpx.Client(transport=Recorded(), timeout={PATIENCE})"
     yield f"client = {sdk.client}"

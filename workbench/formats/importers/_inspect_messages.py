@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench import protocols
 from workbench.formats.importers._providers import reasoning
 from workbench.formats.importers._transcript import answer_of
 from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
@@ -58,7 +59,7 @@ def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
 def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
     """A tool result; a failed one has its error as text, as the client sends it."""
     error = text(mapping(value.get("error")).get("message"))
-    said = f"Error: {error}" if protocol == "openai-chat" else error
+    said = protocols.get(protocol).import_hints.error_prefix + error
     return ToolResultIR(
         text(value.get("tool_call_id")) or None,
         (Text(said),) if error else content_parts(value.get("content")),

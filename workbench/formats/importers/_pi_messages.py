@@ -10,23 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench import protocols
 from workbench.errors import WireError
+from workbench.formats.importers._providers import protocol_of_api, reasoning
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.wire.jsontext import loads
-
-PROTOCOLS = {
-    "anthropic-messages": "anthropic-messages",
-    "openai-completions": "openai-chat",
-    "openai-responses": "openai-responses",
-    "azure-openai-responses": "openai-responses",
-    "openai-codex-responses": "openai-responses",
-    "google-generative-ai": "gemini",
-    "google-gemini-cli": "gemini",
-    "google-vertex": "gemini",
-    "bedrock-converse-stream": "bedrock-converse",
-}
-"""``api`` of a message → protocol; unlisted ones are shown as Chat Completions."""
 
 STOPS = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
 BROKEN = ("aborted", "error")
@@ -50,7 +39,7 @@ class PiAnswer(NamedTuple):
 
     @property
     def protocol(self) -> str:
-        return PROTOCOLS.get(self.api, "openai-chat")
+        return protocol_of_api(self.api)
 
     @property
     def is_broken(self) -> bool:
@@ -64,7 +53,7 @@ def answer_in(message: dict[str, JsonValue]) -> PiAnswer:
     return PiAnswer(
         api,
         text(message.get("model")),
-        tuple(_model_parts(message.get("content"), PROTOCOLS.get(api, "openai-chat"))),
+        tuple(_model_parts(message.get("content"), protocol_of_api(api))),
         text(message.get("stopReason")),
         text(message.get("errorMessage")),
         _usage(mapping(message.get("usage"))),
@@ -119,7 +108,7 @@ def _model_parts(content: JsonValue, protocol: str) -> Iterator[Part]:
             yield _thinking(block, protocol)
         elif kind == "toolCall":
             signature = text(block.get("thoughtSignature"))
-            if signature and protocol == "gemini":
+            if signature and protocols.get(protocol).import_hints.carrier is Carrier.THOUGHT_SIGNATURE:
                 yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, signature)
             name = text(block.get("name")) or None
             yield ToolCallIR(_call_id(block.get("id")), name, block.get("arguments"), "function")
@@ -129,17 +118,14 @@ def _model_parts(content: JsonValue, protocol: str) -> Iterator[Part]:
 
 def _thinking(block: dict[str, JsonValue], protocol: str) -> Reasoning:
     said, proof = text(block.get("thinking")), text(block.get("thinkingSignature"))
-    if protocol == "anthropic-messages":
-        if block.get("redacted") is True:
-            return Reasoning(Carrier.REDACTED_THINKING, None, data=proof)
-        return Reasoning(Carrier.THINKING, said, proof or None)
-    if protocol == "openai-responses":
-        return Reasoning(Carrier.ENCRYPTED_ITEM, said, data=_encrypted_state(proof))
-    if protocol == "gemini":
-        return Reasoning(Carrier.THOUGHT_SIGNATURE, said, proof or None)
-    if protocol == "bedrock-converse":
-        return Reasoning(Carrier.REASONING_BLOCK, said, proof or None)
-    return Reasoning(_PLAIN.get(proof, Carrier.REASONING_CONTENT), said)
+    carrier = protocols.get(protocol).import_hints.carrier
+    if carrier is Carrier.REASONING_CONTENT:
+        return Reasoning(_PLAIN.get(proof, carrier), said)
+    if carrier is Carrier.ENCRYPTED_ITEM:
+        return Reasoning(carrier, said, data=_encrypted_state(proof))
+    if carrier is Carrier.THINKING and block.get("redacted") is True:
+        return reasoning(protocol, proof, is_redacted=True)
+    return reasoning(protocol, said, proof)
 
 
 def _encrypted_state(proof: str) -> JsonValue:

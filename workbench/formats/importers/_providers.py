@@ -1,50 +1,37 @@
-"""Which protocol a provider's models are asked in, as far as a transcript's names tell, and its place for reasoning."""
+"""Protocol of a provider's models, as far as the names in a transcript tell, and its place for reasoning."""
 
 from __future__ import annotations
 
-from workbench.ir import Carrier, Reasoning
+from collections.abc import Iterable
 
-_NAMES = (
-    ("anthropic", "anthropic-messages"),
-    ("vertex_ai_anthropic", "anthropic-messages"),
-    ("google-vertex-anthropic", "anthropic-messages"),
-    ("bedrock", "bedrock-converse"),
-    ("amazon", "bedrock-converse"),
-    ("google", "gemini"),
-    ("gemini", "gemini"),
-    ("gcp", "gemini"),
-    ("vertex", "gemini"),
-    ("cohere", "cohere-v2"),
-    ("ollama", "ollama"),
-)
-_MODELS = (("claude", "anthropic-messages"), ("gemini", "gemini"))
-_CARRIERS = {
-    "anthropic-messages": Carrier.THINKING,
-    "bedrock-converse": Carrier.REASONING_BLOCK,
-    "gemini": Carrier.THOUGHT_SIGNATURE,
-    "gemini-interactions": Carrier.THOUGHT_SIGNATURE,
-    "openai-responses": Carrier.ENCRYPTED_ITEM,
-    "cohere-v2": Carrier.THINKING_CHUNK,
-    "ollama": Carrier.MESSAGE_THINKING,
-}
+from workbench import protocols
+from workbench.ir import Carrier, Reasoning
 
 
 def protocol_of(provider: str, model: str = "") -> str:
     """The protocol of a provider's name ("anthropic", "aws.bedrock", …); Chat Completions for any other.
 
     Args:
-        model: tells where no provider is named.
+        model: read if no provider is named.
     """
-    said = provider.lower()
-    found = next((protocol for name, protocol in _NAMES if name in said), None)
+    found = next((a.name for a in protocols.every() if _names(a.import_hints.providers, provider)), None)
     if found is None and not provider:
-        found = next((protocol for name, protocol in _MODELS if name in model.lower()), None)
-    return found or "openai-chat"
+        found = next((a.name for a in protocols.every() if _names(a.import_hints.models, model)), None)
+    return found or protocols.MOST_COMMON
+
+
+def protocol_of_api(api: str) -> str:
+    """The protocol that clients call by this name in their transcripts; Chat Completions for any other."""
+    return next((a.name for a in protocols.every() if api in a.import_hints.apis), protocols.MOST_COMMON)
+
+
+def _names(words: Iterable[str], name: str) -> bool:
+    return any(word in name.lower() for word in words)
 
 
 def reasoning(protocol: str, said: str, signature: str = "", *, is_redacted: bool = False) -> Reasoning:
     """Reasoning in the place that the protocol has for it."""
-    carrier = _CARRIERS.get(protocol, Carrier.REASONING_CONTENT)
+    carrier = protocols.get(protocol).import_hints.carrier
     if is_redacted and carrier is Carrier.THINKING:
         return Reasoning(Carrier.REDACTED_THINKING, None, data=said)
     if carrier is Carrier.ENCRYPTED_ITEM:

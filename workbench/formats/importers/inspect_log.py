@@ -159,8 +159,9 @@ def _from_call(sample: InspectSample, event: dict[str, JsonValue], like: Exchang
 
 def _claiming_protocol(request: dict[str, JsonValue]) -> str | None:
     """Protocol of this request; its messages may be in the pool, its values in attachments."""
-    if isinstance(request.get("contents"), list):
-        return "gemini"
+    named = next((a.name for a in protocols.every() if isinstance(request.get(a.import_hints.list_key), list)), None)
+    if named:
+        return named
     claims = sorted(((a.claims_request(request), a.name) for a in protocols.every()), reverse=True)
     return claims[0][1] if claims[0][0] >= _CERTAIN else None
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from workbench import protocols
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of, reasoning
@@ -69,7 +70,7 @@ def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[Transc
     session = mapping(value.get("info"))
     kept: dict[str, JsonValue] = {"session": session} if session else {}
     heard: SharedHistory | None = None
-    model, protocol, is_asking = "", "openai-chat", False
+    model, protocol, is_asking = "", protocols.MOST_COMMON, False
     for number, message in enumerate(damage.objects(value.get("messages"), "a message"), 1):
         info = mapping(message.get("info"))
         parts = list(damage.objects(message.get("parts"), "a part"))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage, objects
 from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
@@ -138,7 +139,7 @@ def _usage(held: Attributes) -> Usage | None:
 
 def _parameters(held: Attributes, protocol: str) -> dict[str, JsonValue]:
     """Request parameters, for protocols that have them at the top level of the body."""
-    if protocol not in ("openai-chat", "anthropic-messages"):
+    if not protocols.get(protocol).import_hints.has_plain_params:
         return {}
     found = {name: held.get(f"gen_ai.request.{name}") for name in _PARAMETERS}
     return {name: value for name, value in found.items() if isinstance(value, int | float)}

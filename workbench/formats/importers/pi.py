@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench import protocols
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage, first_objects, objects
 from workbench.formats.importers._pi_messages import STOPS, PiAnswer
@@ -128,5 +129,8 @@ def _open_end(entry: PiEntry, answer: PiAnswer | None, beside: dict[str, JsonVal
         meta={"beside": beside} if beside else {},
     )
     return TranscriptTurn(
-        like, answer.protocol if answer else "openai-chat", entry.after, answer.model or None if answer else None
+        like,
+        answer.protocol if answer else protocols.MOST_COMMON,
+        entry.after,
+        answer.model or None if answer else None,
     )

@@ -102,7 +102,7 @@ def _first(protocol: str, model: str, question: str, *, stream: bool) -> ModelRe
         system=(Text("You help with a repository."),),
         tools=tools,
         stream=stream,
-        thinking="adaptive" if protocol == "anthropic-messages" else None,  # elsewhere models think unasked
+        thinking=protocols.get(protocol).traits.thinking_request,
         params={"max_tokens": 4000},
     )
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
@@ -94,6 +95,10 @@ class AnthropicMessages(AdapterDefaults):
         usage_needed=frozenset(("input", "output")),
         error_fields=frozenset(("type", "request_id")),
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """``/v1/messages`` behind any prefix, and Vertex AI's path; neither ``count_tokens`` nor ``batches``."""

@@ -15,6 +15,7 @@ from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
 from workbench.protocols.bedrock_converse import answer as _keyed_answer
 from workbench.protocols.bedrock_converse import request as _keyed_request
+from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVING, TRAITS
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
@@ -75,6 +76,9 @@ class BedrockConverse(AdapterDefaults):
         json_results=True,
         stop_is_end=True,
     )
+    serving = SERVING
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """``/model/…/converse`` with and without stream."""

@@ -19,6 +19,7 @@ from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import AdapterDefaults, Capabilities, Growing, Param, UrlFacts
 from workbench.protocols.bedrock_invoke import completion_text, shared_urls
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
+from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
@@ -74,6 +75,8 @@ class BedrockInvoke(AdapterDefaults):
         stream_errors=EXCEPTIONS,
         parallel_in_choice=True,
     )
+    serving = SERVING
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """``/model/…/invoke`` with and without stream."""

@@ -13,6 +13,7 @@ from functools import partial
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
 from workbench.protocols.cohere_v2 import write as _events_write
+from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING
 from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request
 from workbench.protocols.cohere_v2.response import STOPS, read_response
 from workbench.protocols.cohere_v2.stream import EventStreamDecoder
@@ -66,6 +67,9 @@ class CohereV2(AdapterDefaults):
         usage_fields=frozenset(("cache_read",)),
         stop_is_end=True,
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
 
     def claims_url(self, url: str) -> bool:
         """``/v2/chat`` behind any prefix."""

@@ -16,6 +16,7 @@ from workbench.protocols.common.edits import answer_in, edit_answer, edit_reques
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
+from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini.nodes import find, get, key_of, snake
 from workbench.protocols.gemini.params import PLACES, params_of
 from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
@@ -74,6 +75,10 @@ class Gemini(AdapterDefaults):
         results_text_first=True,
         effort_or_budget=True,
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """Any path that ends in one of the two methods; not ``countTokens``."""

@@ -14,6 +14,7 @@ from workbench.protocols.common.edits import edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.gemini_interactions.content import is_content
+from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini_interactions.encode import encode_stream
 from workbench.protocols.gemini_interactions.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes
 from workbench.protocols.gemini_interactions.request import KEY, PLACES, PREVIOUS, PROTOCOL, params_of, read_request
@@ -71,6 +72,10 @@ class GeminiInteractions(AdapterDefaults):
         error_fields=frozenset(("code",)),
         json_results=True,
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """``/interactions`` behind a version, and the path of one interaction below it."""

@@ -17,6 +17,7 @@ from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.chat.tools import tool_json
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.ollama import write as _native_write
+from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request
 from workbench.protocols.ollama.response import read_response
 from workbench.protocols.ollama.stream import NativeStreamDecoder
@@ -63,6 +64,10 @@ class Ollama(AdapterDefaults):
         stop_is_end=True,
         stop_by_calls=True,
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """``/api/chat`` and ``/api/generate`` behind any prefix."""

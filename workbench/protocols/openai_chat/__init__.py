@@ -25,6 +25,7 @@ from workbench.protocols.families.chat.request import PROTOCOL, read_request
 from workbench.protocols.families.chat.response import read_response
 from workbench.protocols.families.chat.stream import ChatStreamDecoder
 from workbench.protocols.known import KnownMessages
+from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = re.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
@@ -96,6 +97,10 @@ class OpenAIChat(AdapterDefaults):
         answer_needs={"created": 0},
         error_fields=frozenset(("type", "param", "code")),
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """Any path that ends in ``/chat/completions``, Azure's deployments too."""

@@ -22,6 +22,7 @@ from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
 from workbench.protocols.families.items.write_stream import ItemWriter
 from workbench.protocols.known import KnownMessages
+from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.wire.stream import read_untyped
 
 _URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
@@ -95,6 +96,10 @@ class OpenAIResponses(AdapterDefaults):
         stop_is_end=True,
         stop_by_calls=True,
     )
+    serving = SERVING
+    sdk = SDK
+    import_hints = IMPORT_HINTS
+    traits = TRAITS
 
     def claims_url(self, url: str) -> bool:
         """Any path that ends in ``/responses``, and that of one answer below it; not those that count tokens."""

@@ -1,0 +1,61 @@
+"""Facts about Chat Completions beside its bodies: simulator, SDK, imports, and what rules ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.ir import Carrier, JsonValue
+from workbench.protocols.common import openai
+from workbench.protocols.declaration import (
+    BaseVariable,
+    ImportHints,
+    RawSdk,
+    Serving,
+    Traits,
+    endpoint,
+)
+
+
+def _props(names: Sequence[str], _: str) -> JsonValue:
+    settings = {"n_ctx": 131_072, "params": {}}
+    return {"default_generation_settings": settings, "total_slots": 1, "model_path": names[0], "chat_template": ""}
+
+
+SERVING = Serving(
+    answer_id="chatcmpl-{29}",
+    answer_prefix="chatcmpl-",
+    signature_beside_call=lambda proof: {"extra_content": {"google": {"thought_signature": proof}}},
+    errors=openai.errors("you must provide a model parameter"),
+    endpoints=(
+        endpoint("GET", r"/models", openai.models),
+        endpoint("GET", r"/models/(.+)", lambda _, name: openai.model(name)),
+        endpoint("GET", r"/api/v0/models", openai.models),
+        endpoint("GET", r"/props", _props),
+        endpoint("GET", r"/version", lambda _names, _: {"version": "0.0.0-workbench"}),
+        endpoint("GET", r"/get_model_info", lambda names, _: {"model_path": names[0], "is_generation": True}),
+    ),
+    rank=1,
+    api="openai",
+    variable=BaseVariable("OPENAI_BASE_URL", "{url}/v1"),
+)
+
+SDK = RawSdk(
+    "openai",
+    "OpenAI",
+    ("/chat/completions",),
+    "openai.types.chat.ChatCompletion",
+    "openai.Stream[openai.types.chat.ChatCompletionChunk]",
+    openai.AMBIENT,
+)
+
+IMPORT_HINTS = ImportHints(apis=("openai-completions",), has_plain_params=True, error_prefix="Error: ")
+
+TRAITS = Traits(
+    has_one_switch=False,
+    # Servers return one and the same reasoning in these fields (vLLM docs, reasoning outputs: renamed from
+    # ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens).
+    common_carriers=(Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.REASONING_DETAILS),
+    custom_tools_are_rare=True,
+    usage_request={"stream_options": {"include_usage": True}},
+    call_format="openai",
+)
