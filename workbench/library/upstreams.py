@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
+from workbench import contracts
 from workbench.errors import UsageError
 from workbench.recorder.client_settings import parse_upstreams
+from workbench.send.local import PORTS
 
-KNOWN: Mapping[str, str] = MappingProxyType(
-    {
-        "anthropic": "https://api.anthropic.com",
-        "openai": "https://api.openai.com",
-        "deepseek": "https://api.deepseek.com",
-        "gemini": "https://generativelanguage.googleapis.com",
-        "mistral": "https://api.mistral.ai",
-        "kimi": "https://api.moonshot.ai",
-        "groq": "https://api.groq.com/openai",
-        "openrouter": "https://openrouter.ai/api",
-        "xai": "https://api.x.ai",
-        "ollama": "http://127.0.0.1:11434",
-        "llama.cpp": "http://127.0.0.1:8080",
-        "vllm": "http://127.0.0.1:8000",
-        "lm-studio": "http://127.0.0.1:1234",
-    }
-)
-"""Provider → the URL in front of which its clients put ``/v1/…`` (public documentation of each; local servers at their
-default port)."""
+_OFFERED = ("anthropic", "openai", "deepseek", "gemini", "mistral", "kimi", "groq", "openrouter", "xai")
+"""Providers that are offered, by the names of their contracts: their clients put ``/v1/…`` behind the first URL."""
+
+_SERVERS = ("ollama", "llama.cpp", "vllm", "lm-studio")
+"""Servers of this machine that are offered, at their default ports."""
+
+
+@cache
+def known() -> Mapping[str, str]:
+    """Provider or local server → its URL, as its contract states it."""
+    providers = {name: contracts.read(name).endpoints[0].url for name in _OFFERED}
+    return MappingProxyType({**providers, **{name: f"http://127.0.0.1:{PORTS[name]}" for name in _SERVERS}})
 
 
 def parse(text: str) -> dict[str, str]:
@@ -44,13 +40,13 @@ def parse(text: str) -> dict[str, str]:
 def _spelled(word: str) -> str:
     """A word as the command line takes it."""
     name, _, base = word.partition("=")
-    if base in KNOWN:
-        return f"{name}={KNOWN[base]}"
-    if word in KNOWN:
-        return f"{word}={KNOWN[word]}"
+    if base in known():
+        return f"{name}={known()[base]}"
+    if word in known():
+        return f"{word}={known()[word]}"
     if "://" not in word:
         raise UsageError(
             f"{word} is no provider known by name", hint="type its URL: https://HOST, or NAME=https://HOST"
         )
-    known = next((name for name, url in KNOWN.items() if url == word.rstrip("/")), "")
-    return f"{known}={word}" if known else word
+    name = next((name for name, url in known().items() if url == word.rstrip("/")), "")
+    return f"{name}={word}" if name else word

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from workbench import plugins
 from workbench.errors import UsageError
@@ -20,6 +20,9 @@ from workbench.protocols._params import PARAMS, Param
 from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
 from workbench.protocols.known import KnownMessages
 from workbench.wire.sse import SseEvent
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 __all__ = [
     "MOST_COMMON",
@@ -286,6 +289,10 @@ class Adapter(Protocol):
         """SDK for the export as a Python program; None if none is known."""
         ...
 
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """Imitations of SDKs that assemble its streams; empty if none is known."""
+        ...
+
     shares_urls: bool
     """Bodies of other protocols come at its URLs too."""
 
@@ -406,6 +413,10 @@ class AdapterDefaults:
     def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
         """The adapter's own protocol."""
         return self.name
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """No SDKs."""
+        return ()
 
 
 class _Completed:

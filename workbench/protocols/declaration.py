@@ -234,6 +234,9 @@ class Traits:
         custom_tools_are_rare: most providers accept function tools alone: a contract has to state the others.
         empty_is_message: JSON is made of protobuf messages: empty members are left out, and ``{}`` is a message.
         partial_markers: pieces of bytes that show tool calls in pieces, which the SDK passes on unjoined.
+        clients_build_all: known SDKs are compared in all that they build; otherwise in the calls alone.
+        clients_read_lines: SDKs read an event stream line by line, whatever its events.
+        end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
     previous_pointer: str = ""
@@ -250,6 +253,9 @@ class Traits:
     custom_tools_are_rare: bool = False
     empty_is_message: bool = False
     partial_markers: tuple[bytes, ...] = ()
+    clients_build_all: bool = False
+    clients_read_lines: bool = False
+    end_repeats_calls: bool = False
 
     def counts_stream(self, params: Mapping[str, JsonValue]) -> bool:
         """Whether a streamed response to a request with these parameters ends with token counts."""

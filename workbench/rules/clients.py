@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.protocols.clients.differences import WHOLE, Group, one_by_one, policies
+from workbench.protocols import Traits
+from workbench.protocols.clients.differences import Group, one_by_one, policies
 from workbench.protocols.clients.grown import CALL
 from workbench.protocols.clients.ours import declared
 from workbench.protocols.decode import RESPONSE
@@ -81,10 +83,14 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
         return
     if exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised":
         return
-    lines = list(_of_lines(case)) if case.decoded.protocol == "gemini" and case.decoded.framing is Framing.SSE else []
+    lines = list(_of_lines(case)) if _traits(case).clients_read_lines and case.decoded.framing is Framing.SSE else []
     yield from lines
     if not lines and len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
         yield from _of_accumulators(case)
+
+
+def _traits(case: RuleContext) -> Traits:
+    return protocols.traits(case.decoded.protocol)
 
 
 def _is_odd(case: RuleContext) -> bool:
@@ -93,9 +99,9 @@ def _is_odd(case: RuleContext) -> bool:
     if answer is None or not policies(case.decoded.protocol or ""):
         return False
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
-    if case.decoded.protocol == "openai-responses":
+    if _traits(case).end_repeats_calls:
         return bool(answer.anomalies) or _final_calls(case) != len(declared(answer))
-    if case.decoded.protocol not in WHOLE:
+    if not _traits(case).clients_build_all:
         return bool(answer.anomalies or len(answer.messages) > 1 or any(call.error or call.raw for call in calls))
     is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
     return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
@@ -119,7 +125,7 @@ def _lacks_index(case: RuleContext, call: ToolCallIR) -> bool:
     """The delta in which a call of Chat Completions began has no index."""
     events = case.decoded.events
     first = events[call.source.events[0]] if call.source.events and call.source.events[0] < len(events) else None
-    if case.decoded.protocol != "openai-chat" or first is None:
+    if first is None:
         return False
     try:
         value = loads(first.data or b"null")

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.protocols.clients import sdks
+from workbench.protocols import traits
 from workbench.protocols.clients.chunks import chunks
-from workbench.protocols.clients.differences import WHOLE, policies
+from workbench.protocols.clients.differences import policies
 from workbench.protocols.clients.items import OpenAIPython
 from workbench.protocols.clients.policy import Policy, run
 from workbench.protocols.clients.typed import GoogleGenAI, OllamaPython
@@ -116,5 +117,7 @@ def test_google_genai(piece: Any, outcome: Any) -> None:
 
 @pytest.mark.parametrize("protocol", ["anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"])
 def test_every_client_says_what_it_was_written_after(protocol: str) -> None:
-    assert policies(protocol) and (protocol in WHOLE) is (protocol in ("anthropic-messages", "openai-chat"))
+    assert policies(protocol) and traits(protocol).clients_build_all is (
+        protocol in ("anthropic-messages", "openai-chat")
+    )
     assert all(policy.name and policy.package for policy in policies(protocol))

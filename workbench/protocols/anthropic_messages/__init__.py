@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
@@ -25,6 +26,9 @@ from workbench.protocols.families.blocks.request import PROTOCOL, read_request
 from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 from workbench.protocols.known import KnownMessages
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 _URL = re.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
@@ -173,6 +177,12 @@ class AnthropicMessages(AdapterDefaults):
     def path(self, request: ModelRequest) -> str:
         """The same for every model."""
         return "/v1/messages"
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """SDKs whose stream assembly is known."""
+        from workbench.protocols.clients import blocks
+
+        return blocks.POLICIES
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

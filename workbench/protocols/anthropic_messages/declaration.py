@@ -91,5 +91,6 @@ TRAITS = Traits(
     caches_marked_only=True,
     schema_key="input_schema",
     thinking_request="adaptive",
+    clients_build_all=True,
     call_format="anthropic",
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols.clients.chunks import chunks
 from workbench.protocols.clients.grown import CALL, MADE_UP, REASONING, TEXT, Built, Grown, Stopped
@@ -20,8 +21,6 @@ MOST = 4
 """Differences of one client that are named."""
 MOST_CALLS = 500
 """Calls of one answer beyond which nothing is compared: clients look for the call of a delta among all of them."""
-WHOLE = ("anthropic-messages", "openai-chat")
-"""Protocols whose clients are compared in all that they build; of the others, in the calls alone."""
 SHOWN = 48
 """Characters of a value that are quoted."""
 
@@ -90,23 +89,8 @@ class Group:
 
 @cache
 def policies(protocol: str) -> tuple[type[Policy], ...]:
-    """The clients of a protocol that are known; none for most."""
-    if protocol == "anthropic-messages":
-        from workbench.protocols.clients import blocks
-
-        return blocks.POLICIES
-    if protocol == "openai-chat":
-        from workbench.protocols.clients import chat_by_index, chat_by_merging, chat_tracked
-
-        merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
-        return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
-    if protocol == "openai-responses":
-        from workbench.protocols.clients import items
-
-        return items.POLICIES
-    from workbench.protocols.clients import typed
-
-    return typed.POLICIES.get(protocol, ())
+    """The known clients of a protocol; none for most."""
+    return protocols.get(protocol).client_policies() if protocol in protocols.protocols() else ()
 
 
 def where_they_differ(decoded: DecodedExchange) -> tuple[Group, ...]:
@@ -128,11 +112,6 @@ def where_they_differ(decoded: DecodedExchange) -> tuple[Group, ...]:
     return tuple(sorted(_merged(tuple(groups)), key=lambda g: not g.agrees))
 
 
-def typed_pieces(protocol: str | None) -> tuple[bytes, ...]:
-    """Members by which a call comes in pieces that the client hands on one by one, and its user has to join."""
-    return (b'"partialArgs"', b'"willContinue"') if protocol == "gemini" else ()
-
-
 def one_by_one(decoded: DecodedExchange) -> Iterator[Group]:
     """Every client alone, for who wants to stop in between: of a long stream each takes a while."""
     known = policies(decoded.protocol or "")
@@ -141,9 +120,13 @@ def one_by_one(decoded: DecodedExchange) -> Iterator[Group]:
     if sum(isinstance(part, ToolCallIR) for m in decoded.answer.messages for part in m.parts) > MOST_CALLS:
         return
     blocks = chunks(decoded.events)
-    if any(mark in block.data for mark in typed_pieces(decoded.protocol) for block in blocks):
+    if any(mark in block.data for mark in protocols.traits(decoded.protocol).partial_markers for block in blocks):
         return
-    read = ours(decoded.answer, blocks) if decoded.protocol in WHOLE else calls_of(decoded.answer, blocks)
+    read = (
+        ours(decoded.answer, blocks)
+        if protocols.traits(decoded.protocol).clients_build_all
+        else calls_of(decoded.answer, blocks)
+    )
     for policy in known:
         built = run(policy(), blocks)
         found = () if built.stopped else tuple(_differences(read, built))

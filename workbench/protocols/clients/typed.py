@@ -122,7 +122,3 @@ class GoogleGenAI(_Typed):
             raise Stop("ValidationError", "the name of a call is no text")
         if is_first:
             self.call(call, "args", event)
-
-
-POLICIES: Mapping[str, tuple[type[_Typed], ...]] = {"ollama": (OllamaPython,), "gemini": (GoogleGenAI,)}
-"""Protocol → its clients."""

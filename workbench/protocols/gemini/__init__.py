@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
@@ -36,6 +37,9 @@ from workbench.protocols.gemini.stream import ContentsStreamDecoder
 from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
 from workbench.protocols.known import KnownMessages
 from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = re.compile(_METHOD)
@@ -157,6 +161,12 @@ class Gemini(AdapterDefaults):
         model = f"{kind}/{segment(name)}" if is_ours else f"models/{segment(request.model)}"
         method = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
         return f"/v1beta/{model}:{method}"
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """SDKs whose stream assembly is known."""
+        from workbench.protocols.clients.typed import GoogleGenAI
+
+        return (GoogleGenAI,)
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form. Strings that tools returned are wrapped in ``output``."""

@@ -68,4 +68,4 @@ IMPORT_HINTS = ImportHints(
     list_key="contents",
 )
 
-TRAITS = Traits(empty_is_message=True, partial_markers=(b'"partialArgs"', b'"willContinue"'))
+TRAITS = Traits(empty_is_message=True, partial_markers=(b'"partialArgs"', b'"willContinue"'), clients_read_lines=True)

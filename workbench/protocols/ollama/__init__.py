@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
@@ -22,6 +23,9 @@ from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, re
 from workbench.protocols.ollama.response import read_response
 from workbench.protocols.ollama.stream import NativeStreamDecoder
 from workbench.wire.stream import Framing
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 _URL = re.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")
@@ -134,6 +138,12 @@ class Ollama(AdapterDefaults):
     def path(self, request: ModelRequest) -> str:
         """One path for every model."""
         return "/api/chat"
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """SDKs whose stream assembly is known."""
+        from workbench.protocols.clients.typed import OllamaPython
+
+        return (OllamaPython,)
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
@@ -26,6 +27,9 @@ from workbench.protocols.families.chat.response import read_response
 from workbench.protocols.families.chat.stream import ChatStreamDecoder
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = re.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
@@ -177,6 +181,13 @@ class OpenAIChat(AdapterDefaults):
     def path(self, request: ModelRequest) -> str:
         """The same for every model."""
         return "/v1/chat/completions"
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """SDKs whose stream assembly is known."""
+        from workbench.protocols.clients import chat_by_index, chat_by_merging, chat_tracked
+
+        merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
+        return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

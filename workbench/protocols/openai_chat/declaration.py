@@ -57,5 +57,6 @@ TRAITS = Traits(
     common_carriers=(Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.REASONING_DETAILS),
     custom_tools_are_rare=True,
     usage_request={"stream_options": {"include_usage": True}},
+    clients_build_all=True,
     call_format="openai",
 )

@@ -6,6 +6,7 @@ OpenAI, Azure, the backend of Codex, xAI, DeepSeek and Bedrock speak it; gateway
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
@@ -24,6 +25,9 @@ from workbench.protocols.families.items.write_stream import ItemWriter
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.wire.stream import read_untyped
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 _URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
@@ -176,6 +180,12 @@ class OpenAIResponses(AdapterDefaults):
     def path(self, request: ModelRequest) -> str:
         """``/v1/responses``."""
         return "/v1/responses"
+
+    def client_policies(self) -> tuple[type[Policy], ...]:
+        """SDKs whose stream assembly is known."""
+        from workbench.protocols.clients import items
+
+        return items.POLICIES
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

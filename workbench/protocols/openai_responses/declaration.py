@@ -51,5 +51,6 @@ IMPORT_HINTS = ImportHints(
 TRAITS = Traits(
     previous_pointer="/previous_response_id",
     reasoning_request={"include": ["reasoning.encrypted_content"], "store": False},
+    end_repeats_calls=True,
     call_format="responses",
 )

@@ -18,13 +18,11 @@ _TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error"
 def family(path: str, headers: Headers) -> str:
     """Protocol of the client that requests a path which asks no model."""
     bare = path.partition("?")[0]
-    if headers.get("anthropic-version") or bare.endswith("/count_tokens"):
-        return "anthropic-messages"
-    if headers.get("x-goog-api-key") or headers.get("x-goog-api-client") or "/v1beta/" in bare or ":" in bare:
-        return "gemini"
-    if bare.startswith("/api/"):
-        return "ollama"
-    return "openai-responses" if "/responses" in bare else "openai-chat"
+    for adapter in protocols.every():
+        clues = adapter.serving.clues
+        if any(headers.get(name) for name in clues.headers) or (clues.paths and re.search(clues.paths, bare)):
+            return adapter.name
+    return protocols.MOST_COMMON
 
 
 def is_health_check(method: str, path: str) -> bool:
@@ -43,18 +41,18 @@ def refusal(path: str, client: str, spoken: str) -> tuple[int, bytes]:
 def error_body(client: str, status: int, message: str, details: ApiError | None = None) -> bytes:
     """An error body of a client's protocol."""
     error = details or ApiError(message, type=_TYPES.get(status, "api_error" if status >= 500 else _TYPES[400]))
-    made = ModelResponse("openai-chat" if client != "openai-chat" else "anthropic-messages", error=error)
+    other = next(name for name in protocols.protocols() if name != client)  # so that it is converted
     adapter = protocols.get(client)
-    body = convert_response(made, adapter).body
-    return _with_code(body, client, status)
+    body = convert_response(ModelResponse(other, error=error), adapter).body
+    return _with_status(body, adapter.serving.status_key, status)
 
 
-def _with_code(body: bytes, client: str, status: int) -> bytes:
-    """Add the status to the body for Gemini's clients, which read it there."""
-    if client != "gemini":
+def _with_status(body: bytes, key: str, status: int) -> bytes:
+    """Add the status to the body, for clients that read it there."""
+    if not key:
         return body
     value: JsonValue = loads(body)
     if isinstance(value, dict) and isinstance(value.get("error"), dict):
-        value["error"].setdefault("code", status)
+        value["error"].setdefault(key, status)
         return dumps(value)
     return body

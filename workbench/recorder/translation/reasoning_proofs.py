@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from workbench import protocols
 from workbench.convert.losses import LossReport
 from workbench.convert.reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
@@ -116,10 +117,6 @@ def with_proofs(response: ModelResponse, signer: Signer) -> ModelResponse:
     return replace(response, messages=messages)
 
 
-_ANSWERS = {"openai-responses": "resp_", "openai-chat": "chatcmpl-", "anthropic-messages": "msg_"}
-"""Protocol of a client → how the ids of its answers begin."""
-
-
 class ResponseNamer:
     """Chooses ids for one response and for its calls without ids: clients answer calls by their ids."""
 
@@ -129,7 +126,8 @@ class ResponseNamer:
 
     def response_id(self, client: str) -> str:
         """Id of the response for a client of that protocol; empty if any will do."""
-        return f"{_ANSWERS[client]}{self._name}" if client in _ANSWERS else ""
+        prefix = protocols.get(client).serving.answer_prefix
+        return f"{prefix}{self._name}" if prefix else ""
 
     def choose(self, old: str | None) -> str | None:
         """An id for a call without one; None for a call that has one."""

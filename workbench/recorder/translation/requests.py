@@ -49,7 +49,6 @@ _SAID = ("messages", "input", "contents", "system", "instructions", "tools", "mo
 """Members of a body that are no parameters."""
 
 _AGENT, _PAIRED = "user-agent", "reasoning.unpaired"
-_USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +167,8 @@ def _other_request(
 ) -> TranslatedRequest | OwnReply:
     """A request that asks no model: passed on if client and upstream use the same protocol."""
     client = other_endpoints.family(http.url, http.headers)
-    chat = {"openai-chat", "openai-responses"}
-    if client != rules.spoken and not {client, rules.spoken} <= chat:
+    ours, theirs = protocols.get(client).serving.api, protocols.get(rules.spoken).serving.api
+    if client != rules.spoken and not (ours and ours == theirs):
         status, body = other_endpoints.refusal(http.url, client, rules.spoken)
         return OwnReply(status, body, (TranslationChange(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
     return _pass_unchanged(http, client, upstream, rules, "unchanged, since it asks no model")
@@ -248,9 +247,9 @@ def _translate(
         tools=request.tools,
         context=context,
         is_kept=is_same,
-        is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
+        is_array=request.stream and protocols.get(client).serving.is_array(http.url),
         contract=_label(upstream, rules),
-        is_uncounted=request.stream and client == "openai-chat" and not _asks_for_usage(request),
+        is_uncounted=request.stream and not protocols.get(client).traits.counts_stream(request.params),
     )
 
 
@@ -333,14 +332,15 @@ def _is_replay_required(contract: Contract, decided: Sequence[Correction]) -> bo
 def _with_needed_params(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
     """Ask for what other protocols return without being asked.
 
-    Chat Completions count a stream's tokens where they are asked to, and the Responses API gives reasoning that can be
-    sent back, which is all that is left of it where nothing is stored.
+    Chat Completions count the tokens of a stream only on request. The Responses API returns reasoning that can be sent
+    back only on request; without stored responses nothing else is left of it.
     """
     wanted: dict[str, JsonValue] = {}
-    if sent.protocol == "openai-chat" and sent.is_stream:
-        wanted = {_USAGE: {"include_usage": True}}
-    elif sent.protocol == "openai-responses" and _thinks(request, contract):
-        wanted = {"include": [_ENCRYPTED], "store": False}
+    traits = protocols.traits(sent.protocol)
+    if sent.is_stream:
+        wanted.update(traits.usage_request)
+    if _thinks(request, contract):
+        wanted.update(traits.reasoning_request)
     known, text = contract.term("params.fields"), sent.request.body.raw
     index = JsonIndex(text)
     missing = [
@@ -363,12 +363,6 @@ def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[Transl
         names = ", ".join(map(repr, sorted(free)))
         said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"
         yield TranslationChange(CORRECTION, said)
-
-
-def _asks_for_usage(request: ModelRequest) -> bool:
-    """A request of Chat Completions asks for the token counts of its stream."""
-    options = request.params.get(_USAGE)
-    return isinstance(options, Mapping) and options.get("include_usage") is True
 
 
 def _with_text_calls(request: ModelRequest, parser: str, changes: list[TranslationChange]) -> ModelRequest:

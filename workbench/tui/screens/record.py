@@ -162,7 +162,7 @@ def _offer_upstreams(text: str) -> Offer:
             f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
         }
     else:
-        known = dict(upstreams.KNOWN)
+        known = dict(upstreams.known())
     fitting = [word for word in known if word.startswith(begun)]
     column = max(map(len, known))
     made = [Suggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting]
