@@ -84,7 +84,7 @@ def check(body: bytes, source: str, target: str, side: str) -> Conversion:
 def check_ids_return(body: bytes, source: str, target: str) -> None:
     """There and back, with the map undone, every id is what it was."""
     there = convert(body, target, protocol=source)
-    if not protocols.get(target).capabilities.call_ids:
+    if not protocols.get(target).capabilities.tools.call_ids:
         return
     adapter = protocols.get(target)
     read = normal_request(read_body(adapter, there.body, "request"), adapter).request  # type: ignore[arg-type]

@@ -106,23 +106,31 @@ def test_targets_that_take_more_or_less(approved: Callable[[str, Iterable[str]],
     targets = [protocols.get(name).capabilities for name in protocols.protocols()]
     known, rows = set[str](), list[str]()
 
-    def fitted(changes: dict[str, object], name: str) -> None:
+    def fitted(group: str, changes: dict[str, object], name: str) -> None:
         said, whole = Counter[str](), 0
         for n, (normal, fit, body) in enumerate(normals):
-            made = fit(normal, replace(targets[n % len(targets)], **changes), body)  # type: ignore[operator,arg-type]
+            target = targets[n % len(targets)]
+            record = replace(getattr(target, group), **changes)
+            made = fit(normal, replace(target, **{group: record}), body)  # type: ignore[operator]
             said.update(f"{loss.what} → {loss.instead}" for loss in made.losses)
             whole = crc32(repr((made.losses, made.normal, sorted(made.ids.items()))).encode(*LOSSLESS), whole)
         rows.append(f"{name}: {said.total()} losses {whole:08x}")
         rows.extend(f"    {line}" for line in sorted(said.keys() - known) if changes)
         known.update(said)
 
-    fitted({}, "as they are")
-    for field in fields(Capabilities):
-        held = [getattr(target, field.name) for target in targets]
+    fitted("tools", {}, "as they are")
+    for group, field in (
+        (record.name, f) for record in fields(Capabilities) for f in fields(getattr(Capabilities(), record.name))
+    ):
+        held = [getattr(getattr(target, group), field.name) for target in targets]
         every = frozenset[str]().union(*(value for value in held if isinstance(value, frozenset)))
         for new in dict.fromkeys(new for value in held for new in others(value, every)):
             word = sorted(new) if isinstance(new, frozenset) else new
-            fitted({field.name: new}, f"{field.name} {word if word != sorted(every) or not every else 'all'}")
+            fitted(
+                group,
+                {field.name: new},
+                f"{group}.{field.name} {word if word != sorted(every) or not every else 'all'}",
+            )
     approved("capabilities", rows)
 
 

@@ -24,7 +24,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols import Capabilities
+from workbench.protocols import Capabilities, MediaCapabilities, RequestCapabilities, ToolCapabilities
 from workbench.wire.jsontext import JsonIndex, dumps, loads
 
 CHAT, BLOCKS = "openai-chat", "anthropic-messages"
@@ -311,7 +311,14 @@ def test_what_says_nothing_leaves_no_line(source: str) -> None:
 
 
 POOR = Capabilities(
-    arguments="object", call_ids=False, choices=frozenset(), one_text=frozenset(("user", "tool", "system"))
+    tools=ToolCapabilities(
+        arguments="object",
+        call_ids=False,
+        choices=frozenset(),
+    ),
+    request=RequestCapabilities(
+        one_text=frozenset(("user", "tool", "system")),
+    ),
 )
 CALL = ToolCallIR("c1", "f", {"a": 1}, "function")
 
@@ -349,7 +356,11 @@ TWO = (Text("a"), Text("b"))
 @pytest.mark.parametrize("holder", ["system", "user", "assistant", "answer", "tool"])
 @pytest.mark.parametrize("one_text", ["system", "user", "assistant", "answer", "tool", ""])
 def test_only_what_holds_a_single_string_has_its_texts_joined(holder: str, one_text: str) -> None:
-    capabilities = Capabilities(one_text=frozenset((one_text,)))
+    capabilities = Capabilities(
+        request=RequestCapabilities(
+            one_text=frozenset((one_text,)),
+        ),
+    )
     if holder == "answer":
         answer = ModelResponse("", messages=(Message("assistant", TWO),), stop="stop", finish_reason="stop")
         fitted = fit_response(NormalResponse(answer), capabilities)
@@ -373,7 +384,13 @@ def test_a_second_source_of_media_is_lost_by_its_own_place() -> None:
     part = Media("image", "image/png", "AAAA", "https://a.example/b", source=Source("/content/0", fields))
     request = ModelRequest("", "m", (Message("user", (part,), pointer="/messages/0"),))
     fitted = fit_request(
-        NormalRequest(request), Capabilities(media=frozenset(("image",)), media_sources=frozenset(("data",)))
+        NormalRequest(request),
+        Capabilities(
+            media=MediaCapabilities(
+                kinds=frozenset(("image",)),
+                sources=frozenset(("data",)),
+            ),
+        ),
     )
     assert [loss[:2] for loss in fitted.losses] == [
         ("/messages/0/content/0/source/url", "the url of media that also has data")

@@ -147,7 +147,7 @@ def whole(fit: Callable[..., Any]) -> Callable[[Any, Capabilities, LossReport], 
 FITS: list[tuple[str, st.SearchStrategy[Any], Callable[[Any, Capabilities, LossReport], Any]]] = [
     ("extra", EXTRAS, whole(fit_extra)),
     ("text", st.builds(Text, st.sampled_from(["", " ", "«text»"]), EXTRAS), whole(fit_text)),
-    ("media", MEDIA, lambda part, caps, ledger: fit_media(part, POINTER, caps.media, caps, ledger)),
+    ("media", MEDIA, lambda part, caps, ledger: fit_media(part, POINTER, caps.media.kinds, caps, ledger)),
     ("reasoning", REASONING, whole(fit_reasoning)),
     ("call", CALLS, whole(fit_call)),
     ("result", RESULTS, lambda part, caps, ledger: fit_result(Message("user", (part,)), part, caps, ledger)),
@@ -260,7 +260,7 @@ def kept_thinking(request: ModelRequest, capabilities: Capabilities, ledger: Los
         names = {NOWHERE.of(name): params.get(name) for name in ("effort", "thinking_budget")}
         return {NOWHERE.of("thinking"): switch, **names, "max_tokens": params.get("max_tokens")}
 
-    params = {name: value for name, value in request.params.items() if name in capabilities.params}
+    params = {name: value for name, value in request.params.items() if name in capabilities.request.params}
     before = by_place(request.thinking, params)
     return before, by_place(fit_thinking(request, params, capabilities, ledger, NOWHERE), params)
 
@@ -353,9 +353,9 @@ def _marked(text: str) -> list[str]:
 def test_an_image_of_any_type_arrives_or_is_lost_in_words(target: str, media_type: str) -> None:
     capabilities, ledger = TARGETS[target], LossReport()
     part = Media("image", media_type, "«data»")
-    fitted = fit_media(part, POINTER, capabilities.media, capabilities, ledger)
+    fitted = fit_media(part, POINTER, capabilities.media.kinds, capabilities, ledger)
     assert (fitted is None) == any(loss.instead == "left out" for loss in ledger.losses())
-    types = capabilities.media_types.get("image")
+    types = capabilities.media.types.get("image")
     assert not (types and media_type not in types) or fitted is None
 
 

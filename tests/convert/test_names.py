@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.convert.names import ConversationIds, name_check, rewrite_words
 from workbench.ir import Message, ToolCallIR, ToolResultIR
-from workbench.protocols import Capabilities
+from workbench.protocols import Capabilities, ToolCapabilities
 
 PATTERNS = {
     "words": ("[a-zA-Z0-9_-]+", None),
@@ -49,7 +49,14 @@ def result(call_id: str | None, name: str | None = None) -> ToolResultIR:
 
 
 def ids(*messages: Message) -> ConversationIds:
-    return ConversationIds(messages, Capabilities(id_pattern="[a-zA-Z0-9_-]+"))
+    return ConversationIds(
+        messages,
+        Capabilities(
+            tools=ToolCapabilities(
+                id_pattern="[a-zA-Z0-9_-]+",
+            ),
+        ),
+    )
 
 
 def test_missing_ids_are_numbered_and_results_go_by_name_and_order() -> None:

@@ -63,9 +63,9 @@ def cutter(rng: random.Random) -> Callable[[str], Iterable[str]]:
 def stream(response: ModelResponse, protocol: str, seed: int = 1) -> bytes:
     """The stream of an answer, its strings in small pieces, its reasoning in the protocol's carrier."""
     adapter = protocols.get(protocol)
-    own = {Carrier(c) for c in adapter.capabilities.reasoning}
+    own = {Carrier(c) for c in adapter.capabilities.reasoning.carriers}
     carrier = next((c for c in (*SIGNED, Carrier.ENCRYPTED_ITEM) if c in own), None)
-    carrier = carrier or Carrier(adapter.capabilities.plain_reasoning)
+    carrier = carrier or Carrier(adapter.capabilities.reasoning.plain)
     proof = {"signature": "c2ln"} if carrier in SIGNED else {}
     messages = tuple(
         replace(m, parts=tuple(replace(p, carrier=carrier, **proof) if _is_thought(p) else p for p in m.parts))  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def agree(body: bytes, source: str, target: str, sizes: Sequence[int]) -> None:
 def _ranked(response: Any, adapter: Adapter) -> ModelResponse:
     """Where a target tells kinds of parts apart by their keys alone, they stand in the order in which they came."""
     assert isinstance(response, ModelResponse)
-    if adapter.capabilities.interleaved:
+    if adapter.capabilities.answer.interleaved:
         return response
     kinds: list[type] = [Reasoning, Text, ToolCallIR]
     messages = [replace(m, parts=tuple(sorted(m.parts, key=lambda p: kinds.index(type(p))))) for m in response.messages]

@@ -22,7 +22,7 @@ _SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 def conversation(protocol: str) -> bytes:
     """Two calls and their results, between texts, with a tool, a system prompt and parameters."""
     adapter = protocols.get(protocol)
-    is_text = adapter.capabilities.arguments == "string"
+    is_text = adapter.capabilities.tools.arguments == "string"
     paths = [{"path": f"{n}/é"} for n in (1, 2)]
     texts = [dumps(p).decode() if is_text else None for p in paths]
     calls = [ToolCallIR(f"call_{n + 1}", "read", paths[n], "function", texts[n]) for n in (0, 1)]

@@ -182,7 +182,7 @@ PARAMS: list[tuple[Json, list[Param]]] = [
 def test_params(body: Json, params: list[Param]) -> None:
     found = adapter.params(request(**body))
     assert list(found) == params
-    assert {p.name for p in found if p.name} <= adapter.capabilities.params
+    assert {p.name for p in found if p.name} <= adapter.capabilities.request.params
 
 
 def test_no_request() -> None:

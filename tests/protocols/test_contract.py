@@ -63,8 +63,8 @@ def answer(adapter: Adapter, body: bytes) -> ModelResponse:
 def test_names(adapter: Adapter) -> None:
     assert protocols.get(adapter.name) is adapter
     assert adapter.name in protocols.protocols()
-    assert adapter.capabilities.reasoning <= {carrier.value for carrier in Carrier}
-    assert adapter.capabilities.arguments in ("string", "object")
+    assert adapter.capabilities.reasoning.carriers <= {carrier.value for carrier in Carrier}
+    assert adapter.capabilities.tools.arguments in ("string", "object")
 
 
 # -- what nobody touched is written as it was

@@ -467,7 +467,7 @@ def test_params() -> None:
         Param("/text/format", True, "response_json"),
     )
     assert adapter.params(request(text={"format": {"type": "text"}})) == ()
-    assert {p.name for p in adapter.params(said)} - {""} <= adapter.capabilities.params
+    assert {p.name for p in adapter.params(said)} - {""} <= adapter.capabilities.request.params
 
 
 ENDINGS: list[tuple[Json, str | None, str | None, bool]] = [

@@ -38,7 +38,7 @@ def test_headers_that_go_on_and_those_that_stay():
 
 
 def test_every_protocol_says_how_a_key_travels():
-    headers = {a.name: a.capabilities.key_header for a in protocols.every()}
+    headers = {a.name: a.capabilities.request.key_header for a in protocols.every()}
     assert headers["anthropic-messages"] == "x-api-key" and headers["gemini"] == "x-goog-api-key"
     assert headers["gemini-interactions"] == headers["gemini"]
     own = ("anthropic-messages", "gemini", "gemini-interactions")

@@ -341,7 +341,7 @@ def test_what_a_provider_said_may_be_sent_back(name, protocol):
         response = HttpResponse(200, Headers(reply.headers), Body(reply.body()))
         decoded = DecodedExchange(number, Exchange(str(number), http, response), protocol)
         (said,) = normal_response(decoded.response).response.messages
-        has_names = adapter.capabilities.result_names or not adapter.capabilities.call_ids
+        has_names = adapter.capabilities.tools.result_names or not adapter.capabilities.tools.call_ids
         calls = [call for _, call in said.tool_calls()]
         results = tuple(ToolResultIR(c.id, (Text("seen"),), name=c.name if has_names else None) for c in calls)
         next_one = Message("tool", results) if calls else Message("user", (Text("and read_file?"),))

@@ -57,9 +57,9 @@ def fit_extra(
     if not extra:
         return NOTHING
     marker = extra.get(_CACHE)
-    if capabilities.cache_markers and isinstance(marker, dict) and marker.get("type") == "ephemeral":
+    if capabilities.request.cache_markers and isinstance(marker, dict) and marker.get("type") == "ephemeral":
         report.lose_keys(pointer, {k: v for k, v in extra.items() if k != _CACHE})
-        if not capabilities.cache_blocks or marker.keys() <= {"type", "ttl"}:
+        if not capabilities.request.cache_blocks or marker.keys() <= {"type", "ttl"}:
             return {_CACHE: marker}
         report.lose_keys(f"{pointer}/{_CACHE}", {k: v for k, v in marker.items() if k not in ("type", "ttl")})
         return {_CACHE: {k: v for k, v in marker.items() if k in ("type", "ttl")}}
@@ -73,7 +73,7 @@ def fit_extra(
 def fit_text(part: Text, pointer: str, capabilities: Capabilities, report: LossReport) -> Text | None:
     """Reduce a text; None for an empty one that the target refuses."""
     extra = fit_extra(part.extra, pointer, capabilities, report) if part.extra else part.extra
-    if not capabilities.empty_text and not part.text.strip():
+    if not capabilities.request.empty_text and not part.text.strip():
         report.lose(pointer, "text without a visible character, which the target refuses")
         return None
     if not part.extra:
@@ -89,21 +89,21 @@ def fit_media(
     if kind is None:
         report.lose(pointer, f"media of kind {part.kind!r} at this position")
         return None
-    allowed = capabilities.sources_of.get(kind, capabilities.media_sources)
+    allowed = capabilities.media.sources_of.get(kind, capabilities.media.sources)
     said = [name for name in _FIELDS if getattr(part, name) is not None]
     held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
     if not held:
         how = f"by {said[0]}" if said else "without any content"
         report.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
-    name, others = document_name(part) if kind in _ALIASES and capabilities.document_key else ("", part.extra)
+    name, others = document_name(part) if kind in _ALIASES and capabilities.media.document_key else ("", part.extra)
     extra = fit_extra(others, pointer, capabilities, report)
     if name:
         extra = {**extra, **_document_name_keys(name, pointer, capabilities, report)}
-    elif kind == "document" and capabilities.document_name:
+    elif kind == "document" and capabilities.media.document_name:
         what = "a document without a usable name, which the target requires"
-        report.lose(pointer, what, f"named {capabilities.document_name!r}")
-    types = capabilities.media_types.get(kind)
+        report.lose(pointer, what, f"named {capabilities.media.document_name!r}")
+    types = capabilities.media.types.get(kind)
     if types and part.media_type is not None and held[0] == "data" and part.media_type not in types:
         same = _SYNONYMS.get(part.media_type)
         at = pointer + part.source.fields.get("media_type", "")
@@ -116,11 +116,11 @@ def fit_media(
         if name != held[0]:
             report.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media that also has {held[0]}")
     unsaid: dict[str, None] = {field: None for field in _FIELDS if field != held[0]}
-    is_said = held[0] == "data" or (capabilities.untyped_media and _is_of_kind(part.media_type, kind))
+    is_said = held[0] == "data" or (capabilities.media.untyped and _is_of_kind(part.media_type, kind))
     kind_said = part.media_type if is_said else None
-    if kind_said is None and kind in capabilities.untyped_media:
+    if kind_said is None and kind in capabilities.media.untyped:
         what = f"media of kind {kind!r} without a media type, which the target requires"
-        report.lose(pointer, what, f"written as {capabilities.untyped_media[kind]!r}")
+        report.lose(pointer, what, f"written as {capabilities.media.untyped[kind]!r}")
     if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
         report.lose(pointer + part.source.fields["media_type"], "the media type of media given by reference")
     return replace(part, kind=kind, media_type=kind_said, extra=extra, **unsaid)  # type: ignore[arg-type]
@@ -130,11 +130,11 @@ def _document_name_keys(
     name: str, pointer: str, capabilities: Capabilities, report: LossReport
 ) -> Mapping[str, JsonValue]:
     """Keys for a document's name, in characters that the target accepts."""
-    new = re.sub(capabilities.document_odd, "-", name) if capabilities.document_odd else name
-    new = new[: capabilities.document_length]
+    new = re.sub(capabilities.media.document_odd, "-", name) if capabilities.media.document_odd else name
+    new = new[: capabilities.media.document_length]
     if new != name:
         report.lose(pointer, f"the name {name!r:.80} of a document", f"written as {new!r:.80}")
-    *path, last = capabilities.document_key
+    *path, last = capabilities.media.document_key
     held: Mapping[str, JsonValue] = {last: new}
     for key in reversed(path):
         held = {key: held}
@@ -171,14 +171,14 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, report:
     at = pointer + call.source.fields.get("input", "")
     value, raw, kind, error = call.input, call.raw, call.format, call.error
     if kind == "custom":
-        if capabilities.custom_tools:
+        if capabilities.tools.custom:
             return replace(call, input=value if isinstance(value, str) else _text(value), raw=None, extra=extra)
         report.lose(at, "free-text input of a custom tool", f"wrapped: {{{INPUT!r}: …}}")
         value, raw, kind, error = {INPUT: value}, None, "function", None
     elif (value is None) if raw is None else not raw.strip():
         report.lose(at, "a tool call without arguments", "written as an empty object")
         value, raw, error = {}, "{}", None
-    if capabilities.arguments == "string":
+    if capabilities.tools.arguments == "string":
         raw = _text(value) if raw is None else raw
         return ToolCallIR(call.id, call.name, value, kind, raw, call.is_server, error, extra, call.source)
     numbers = [] if error else _numbers(raw)
@@ -240,8 +240,8 @@ def fit_result(
     pointer = message.absolute(part)
     extra = fit_extra(part.extra, pointer, capabilities, report)
     content, moved = list[Part](), list[Media]()
-    if capabilities.cache_blocks and capabilities.cache_markers:
-        capabilities = replace(capabilities, cache_markers=False)
+    if capabilities.request.cache_blocks and capabilities.request.cache_markers:
+        capabilities = replace(capabilities, request=replace(capabilities.request, cache_markers=False))
     for inner in part.content:
         at = message.absolute(inner)
         if isinstance(inner, Text):
@@ -251,7 +251,7 @@ def fit_result(
             _fit_inner_media(inner, at, capabilities, report, content, moved)
         elif isinstance(inner, Opaque) and inner.type == JSON:
             is_alone = sum(not isinstance(other, Media) for other in part.content) == 1
-            if capabilities.json_results and is_alone and isinstance(inner.value, dict):
+            if capabilities.tools.json_results and is_alone and isinstance(inner.value, dict):
                 content.append(inner)
                 continue
             said = inner.value if isinstance(inner.value, str) else _text(inner.value)
@@ -261,17 +261,17 @@ def fit_result(
             report.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a tool result")
     if moved and not content:
         content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message behind the results]"))
-    if capabilities.results_text_first:
+    if capabilities.tools.results_text_first:
         content = put_text_first(message, content, report)
-    if "tool" in capabilities.one_text:
+    if "tool" in capabilities.request.one_text:
         content = join_texts(message, content, report)
-    if part.is_error and not capabilities.error_flag:
+    if part.is_error and not capabilities.tools.error_flag:
         mark = ERROR_MARK.strip()
         report.lose(
             pointer + part.source.fields.get("is_error", ""), "the error flag", f"the text begins with {mark!r}"
         )
         content = _with_error_mark(content)
-    is_error, fitted = part.is_error if capabilities.error_flag else None, tuple(content)
+    is_error, fitted = part.is_error if capabilities.tools.error_flag else None, tuple(content)
     is_same = len(fitted) == len(part.content) and all(map(is_, fitted, part.content))
     if is_same and is_error is part.is_error and extra is part.extra:
         return part, moved
@@ -282,11 +282,11 @@ def _fit_inner_media(
     inner: Media, at: str, capabilities: Capabilities, report: LossReport, content: list[Part], moved: list[Media]
 ) -> None:
     kinds = (inner.kind, _ALIASES.get(inner.kind))
-    if any(kind in capabilities.media_in_results for kind in kinds):
-        media = fit_media(inner, at, capabilities.media_in_results, capabilities, report)
+    if any(kind in capabilities.media.in_results for kind in kinds):
+        media = fit_media(inner, at, capabilities.media.in_results, capabilities, report)
         content += [media] if media else []
         return
-    media = fit_media(inner, at, capabilities.media, capabilities, report)
+    media = fit_media(inner, at, capabilities.media.kinds, capabilities, report)
     if media:
         report.lose(
             at, f"media of kind {inner.kind!r} in a tool result", "moved into a user message after the tool results"

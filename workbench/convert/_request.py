@@ -70,7 +70,7 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: Lo
             continue
         if is_cache_point(param.value):
             report.lose(param.pointer, "a cache marker")
-        elif not param.name or param.name not in capabilities.params:
+        elif not param.name or param.name not in capabilities.request.params:
             report.lose(param.pointer, f"the parameter {_dotted_name(param)!r:.80}")
         elif not _FORMS[param.name](param.value):
             report.lose(
@@ -80,7 +80,7 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: Lo
             held[param.name] = _fit_schema(param, capabilities, report)
         else:
             held[param.name] = param.value
-    for name, value in capabilities.required.items():
+    for name, value in capabilities.request.required.items():
         if name not in held:
             held[name] = value
             report.lose("", f"a request without {name!r}, which the target requires", f"written as {value!r}")
@@ -95,11 +95,11 @@ def _dotted_name(param: Param) -> str:
 def _fit_schema(param: Param, capabilities: Capabilities, report: LossReport) -> dict[str, JsonValue]:
     held = {"schema": param.value["schema"]}
     for key, value in param.value.items():
-        if key in capabilities.schema_keys:
+        if key in capabilities.request.schema_keys:
             held[key] = value
         elif key != "schema":
             report.lose(f"{param.pointer}/{escape(key)}", f"the {key} of the response schema")
-    for key, value in capabilities.schema_required.items():
+    for key, value in capabilities.request.schema_required.items():
         if key not in held:
             held[key] = value
             report.lose(
@@ -118,7 +118,7 @@ def fit_thinking(
     """The thinking switch. Removes the effort from ``params`` if the target has one field for both."""
     thinking = request.thinking
     _drop_excess_measure(thinking, params, capabilities, report, places)
-    if capabilities.effort_is_thinking and "effort" in params:
+    if capabilities.reasoning.effort_is_switch and "effort" in params:
         if thinking == "off":
             report.lose(places.of("effort"), "the amount of thinking, since thinking is off")
             del params["effort"]
@@ -126,18 +126,18 @@ def fit_thinking(
         if thinking not in (None, "on"):
             report.lose(places.of("thinking"), f"thinking {thinking!r:.40}", "only the effort is written")
         return "on"
-    if thinking == "on" and "thinking_budget" in params and capabilities.least_budget:
+    if thinking == "on" and "thinking_budget" in params and capabilities.reasoning.least_budget:
         _fit_budget(request, params, capabilities, report, places)
-    if thinking == "on" and capabilities.budget_required and "thinking_budget" not in params:
-        instead = "adaptive" if "adaptive" in capabilities.thinking else None
+    if thinking == "on" and capabilities.reasoning.budget_required and "thinking_budget" not in params:
+        instead = "adaptive" if "adaptive" in capabilities.reasoning.switches else None
         said = f"thinking {instead!r}" if instead else "left out"
         report.lose(places.of("thinking"), "thinking without a budget, which the target requires", said)
         return instead
-    if thinking != "on" and capabilities.budget_required and "thinking_budget" in params:
+    if thinking != "on" and capabilities.reasoning.budget_required and "thinking_budget" in params:
         report.lose(places.of("thinking_budget"), "a thinking budget while thinking is not enabled")
         del params["thinking_budget"]
     switch = _supported_thinking(thinking, capabilities, report, places)
-    if capabilities.budget_switches and switch is None and "thinking_budget" in params:
+    if capabilities.reasoning.budget_switches and switch is None and "thinking_budget" in params:
         what = "a thinking budget without the switch that the target requires"
         report.lose(places.of("thinking_budget"), what, "thinking is enabled")
         return "on"
@@ -152,7 +152,7 @@ def _fit_budget(
     places: FieldPlaces,
 ) -> None:
     """Move the thinking budget between the target's minimum and ``max_tokens``."""
-    at, least = places.of("thinking_budget"), capabilities.least_budget
+    at, least = places.of("thinking_budget"), capabilities.reasoning.least_budget
     if params["thinking_budget"] < least:
         what = f"a thinking budget of {params['thinking_budget']}, below the target's minimum of {least}"
         report.lose(at, what, f"written as {least}")
@@ -180,12 +180,12 @@ def _drop_excess_measure(
     places: FieldPlaces,
 ) -> None:
     """Remove the effort or budget of thinking if the target refuses it in combination with another setting."""
-    if thinking == "off" and (capabilities.effort_or_budget or capabilities.budget_switches):
+    if thinking == "off" and (capabilities.reasoning.effort_or_budget or capabilities.reasoning.budget_switches):
         for name in ("effort", "thinking_budget"):
             if name in params:
                 report.lose(places.of(name), "the amount of thinking, since thinking is off")
                 del params[name]
-    if capabilities.effort_or_budget and "effort" in params and "thinking_budget" in params:
+    if capabilities.reasoning.effort_or_budget and "effort" in params and "thinking_budget" in params:
         report.lose(
             places.of("effort"), "the thinking effort next to a thinking budget", "left out: the budget is more exact"
         )
@@ -195,7 +195,7 @@ def _drop_excess_measure(
 def _supported_thinking(
     thinking: str | None, capabilities: Capabilities, report: LossReport, places: FieldPlaces
 ) -> str | None:
-    if thinking is None or thinking in capabilities.thinking:
+    if thinking is None or thinking in capabilities.reasoning.switches:
         return thinking
     report.lose(places.of("thinking"), f"the thinking switch ({thinking!r:.40})")
     return None
@@ -221,13 +221,13 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, report: LossReport, pla
         return None
     extra = {k: v for k, v in tool.extra.items() if not (k == "type" and v in _IMPLIED)}
     fields: dict[str, Any] = {"extra": fit_extra(extra, tool.pointer, capabilities, report), "kind": tool.kind}
-    if tool.strict is not None and (not capabilities.strict or tool.kind == "custom"):
+    if tool.strict is not None and (not capabilities.tools.strict or tool.kind == "custom"):
         if tool.strict:
             report.lose(places.inside(tool.pointer, "strict"), f"strict mode of the tool {tool.name!r:.80}")
         fields["strict"] = None
     if tool.kind == "custom" and tool.schema is not None:
         report.lose(tool.pointer, f"the schema of {tool.name!r:.80}, a free-text tool")
-    if tool.kind == "custom" and capabilities.custom_tools:
+    if tool.kind == "custom" and capabilities.tools.custom:
         return replace(tool, schema=None, **fields)
     schema = tool.schema
     if tool.kind == "custom":
@@ -267,11 +267,11 @@ def _with_named_types(value: Any, pointer: str, report: LossReport) -> Any:
 
 def tool_names(request: ModelRequest, capabilities: Capabilities) -> Mapping[str, str]:
     """Tool name → name that the target accepts; empty if it accepts all."""
-    if not capabilities.tool_name_pattern:
+    if not capabilities.tools.name_pattern:
         return NOTHING
     used = [tool.name for tool in request.tools if tool.name]
     used += [call.name for message in request.messages for _, call in message.tool_calls() if call.name]
-    fits = name_check(capabilities.tool_name_pattern, None)
+    fits = name_check(capabilities.tools.name_pattern, None)
     if all(map(fits, dict.fromkeys(used))):
         return NOTHING
     return {old: new for old, new in rewrite_words(used, fits, None).items() if old != new}
@@ -288,11 +288,11 @@ def fit_choice(
     """The tool choice, and the switch for parallel calls."""
     choice = _fit_choice(request, tools, names, capabilities, report, places)
     parallel = request.parallel
-    if parallel is not None and not capabilities.parallel_switch:
+    if parallel is not None and not capabilities.tools.parallel_switch:
         if not parallel:
             report.lose(places.of("parallel"), "parallel tool calls switched off")
         return choice, None
-    if parallel is not None and capabilities.parallel_in_choice:
+    if parallel is not None and capabilities.tools.parallel_in_choice:
         if choice is not None and choice.mode == "none":
             if not parallel:
                 report.lose(places.of("parallel"), "the switch for parallel calls: the tool choice forbids calls")
@@ -319,12 +319,12 @@ def _fit_choice(
     if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):
         report.lose(at, f"the tool choice {choice.name!r:.80}, a tool that is left out")
         return None
-    if choice.mode in capabilities.choices:
+    if choice.mode in capabilities.tools.choices:
         if choice.name is not None and choice.name in names:
             report.lose(at, f"the tool name {choice.name!r:.80}", f"written as {names[choice.name]!r}")
         is_named = choice.mode == "tool"
         return ToolChoice(choice.mode, names.get(choice.name or "", choice.name) if is_named else None)
-    if choice.mode == "tool" and "any" in capabilities.choices:
+    if choice.mode == "tool" and "any" in capabilities.tools.choices:
         report.lose(at, f"the tool choice {choice.name!r:.80}", "any tool must be called")
         return ToolChoice("any")
     if choice.mode == "auto":
@@ -346,14 +346,14 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     value = choice.value if isinstance(choice.value, dict) and choice.value.get("type") == _ALLOWED else {}
     held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
     tools = held.get("tools")
-    if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.choices:
+    if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
         report.lose(at, "a tool choice among some of the tools", "any tool must be called")  # FunctionCallingConfig
         return ToolChoice("any")
-    if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.choices:
+    if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice
     inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
     names = [tool.get("name") if isinstance(tool, dict) else None for tool in inner]
-    is_forced = len(tools) == 1 and bool(names) and isinstance(names[0], str) and "tool" in capabilities.choices
+    is_forced = len(tools) == 1 and bool(names) and isinstance(names[0], str) and "tool" in capabilities.tools.choices
     how = f"{names[0]!r:.80}, the only one, must be called" if is_forced else "any tool must be called"
     report.lose(at, f"a tool choice of mode {_ALLOWED!r}", how)
     return ToolChoice("tool", names[0]) if is_forced else ToolChoice("any")

@@ -54,10 +54,10 @@ def fit_usage(
     """Token counts that the target has; cached tokens are added to the input if it has no count for them."""
     usage = response.usage
     if usage is None:
-        if not capabilities.usage_required or response.error:
+        if not capabilities.answer.usage_required or response.error:
             return None
         report.lose("", "a response without token counts, which the target requires", "written as 0")
-        return replace(Usage(0, 0), **_zeros(capabilities.usage_needed))
+        return replace(Usage(0, 0), **_zeros(capabilities.answer.usage_needed))
     at = places.of("usage")
     for pointer in _unread_counts(usage.raw):
         base = "" if places.holds(pointer) else at  # Ollama has its counts at the top level
@@ -66,7 +66,7 @@ def fit_usage(
     asked = usage.input
     for name in (*_CACHED, "reasoning"):
         count = getattr(usage, name)
-        if count is None or name in capabilities.usage_fields:
+        if count is None or name in capabilities.answer.usage_fields:
             continue
         fields[name] = None
         is_input = name in _CACHED and count and asked is not None
@@ -74,7 +74,7 @@ def fit_usage(
             asked += count
         report.lose(at, f"the token count {name!r} ({count})", "counted as input" if is_input else "left out")
     made = replace(usage, input=asked, **fields)
-    missing = [name for name in sorted(capabilities.usage_needed) if getattr(made, name) is None]
+    missing = [name for name in sorted(capabilities.answer.usage_needed) if getattr(made, name) is None]
     if missing:
         report.lose(at, f"token counts without {', '.join(missing)}, which the target requires", "written as 0")
     return replace(made, **_zeros(missing)) if missing else made
@@ -110,15 +110,15 @@ def fit_stop(
         said = places.at(other)
         if said is not None and said != response.finish_reason:
             report.lose(other, f"the finish reason {said!r:.60} of another choice", "the first choice's is used")
-    if stop is None and capabilities.stop_required and response.is_complete and not response.error:
+    if stop is None and capabilities.answer.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
         report.lose(at, "a response without a finish reason", f"{ends!r}, from its content")
         return ends
     reason = f"the finish reason {response.finish_reason!r:.60}"
-    if stop is not None and stop not in capabilities.stops:
+    if stop is not None and stop not in capabilities.answer.stops:
         report.lose(at, reason, "written as 'stop'")
         return "stop"
-    if stop == "tool_calls" and capabilities.stop_by_calls and not any(any(m.tool_calls()) for m in messages):
+    if stop == "tool_calls" and capabilities.answer.stop_by_calls and not any(any(m.tool_calls()) for m in messages):
         report.lose(at, f"{reason} without a tool call", "written as 'stop'")
         return "stop"
     if stop is not None and response.finish_reason is not None and response.finish_reason not in _PLAIN_REASONS:
@@ -140,7 +140,7 @@ def fit_end(
     if response.error:
         report.lose(places.of("usage"), "the finish reason and token counts of a stream that ended with an error")
         return None, None
-    if capabilities.stop_is_end and not response.is_complete:
+    if capabilities.answer.stop_is_end and not response.is_complete:
         what = "the finish reason and token counts of a stream that breaks off after them"
         report.lose(places.of("finish_reason"), what)
         return None, None
@@ -154,12 +154,12 @@ def fit_names(
     own: dict[str, str | None] = {}
     for name in ("id", "model"):
         value = getattr(response, name)
-        own[name] = value if name in capabilities.answer_fields else None
+        own[name] = value if name in capabilities.answer.fields else None
         if value is not None and own[name] is None:
             report.lose(places.of(name), f"the {name} of the response ({value!r:.80})")
     supplied = {
         name: value
-        for name, value in capabilities.answer_needs.items()
+        for name, value in capabilities.answer.needs.items()
         if own.get(name) is None and not (response.error and not response.messages)
     }
     if supplied:
@@ -187,12 +187,12 @@ def fit_error(response: ModelResponse, capabilities: Capabilities, report: LossR
     assert error is not None
     fields: dict[str, Any] = {"details": NOTHING}
     for name in ("type", "code", "param", "request_id"):
-        if getattr(error, name) is not None and name not in capabilities.error_fields:
+        if getattr(error, name) is not None and name not in capabilities.answer.error_fields:
             fields[name] = None
             if error.raw is None:
                 report.lose(places.below("error", name), f"the {name} of an error")
     made = replace(error, **fields)
-    kinds = capabilities.stream_errors
+    kinds = capabilities.answer.stream_errors
     if kinds and response.is_stream:
         kind = error.type if error.type in kinds else kinds[0]
         if kind != error.type:

@@ -59,8 +59,10 @@ class StreamConverter:
         self._capabilities = capabilities
         self._ids = ids
         self._prove = prove
-        self._sign_call = sign_call if Carrier.THOUGHT_SIGNATURE in capabilities.reasoning else None
-        self._proof_carrier = next((c for c in _PROVING if c in capabilities.reasoning), None) if prove else None
+        self._sign_call = sign_call if Carrier.THOUGHT_SIGNATURE in capabilities.reasoning.carriers else None
+        self._proof_carrier = (
+            next((c for c in _PROVING if c in capabilities.reasoning.carriers), None) if prove else None
+        )
         self._fitter = Fitter(capabilities, LossReport(), ids, NOTHING, declared, is_answer=True)
         self._declared = declared
         self._count = 0  # number of parts opened
@@ -133,7 +135,7 @@ class StreamConverter:
     def _grow(self, text: str, written: list[bytes]) -> None:
         if self._target_part is None:
             self._waiting.append(text)
-            if not text.strip() and not (self._capabilities.empty_text and isinstance(self._source_part, Text)):
+            if not text.strip() and not (self._capabilities.request.empty_text and isinstance(self._source_part, Text)):
                 return
             if not self._open(written):
                 return
@@ -152,7 +154,7 @@ class StreamConverter:
             head = None  # its text is inside an object
         elif isinstance(begun, ToolCallIR):
             first = next(text for text in self._waiting if text.strip())
-            is_object = first.lstrip().startswith("{") or self._capabilities.arguments == "string"
+            is_object = first.lstrip().startswith("{") or self._capabilities.tools.arguments == "string"
             head = self._fit(replace(begun, input={}, raw="{}")) if is_object else None
         else:
             head = None
@@ -164,7 +166,7 @@ class StreamConverter:
     def _open_reasoning(self, begun: Reasoning) -> Part | None:
         """Open reasoning; None if only its end shows whether the target accepts it."""
         capabilities = self._capabilities
-        if self._proof_carrier and begun.carrier not in capabilities.reasoning - capabilities.proved_reasoning:
+        if self._proof_carrier and begun.carrier not in capabilities.reasoning.carriers - capabilities.reasoning.proved:
             return _with_proof(begun, self._proof_carrier, "")
         fitted = self._fit(replace(begun, text="-"))
         return replace(fitted, text="") if isinstance(fitted, Reasoning) else None
@@ -249,7 +251,7 @@ class StreamConverter:
 
     def _string_key(self, part: Part) -> object:
         """Key of the single string that a part belongs to in the target; None if it is a part of its own."""
-        if isinstance(part, Text) and "answer" in self._capabilities.one_text:
+        if isinstance(part, Text) and "answer" in self._capabilities.request.one_text:
             return Text
         return part.carrier if isinstance(part, Reasoning) and part.carrier in SINGLE else None
 

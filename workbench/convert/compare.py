@@ -45,7 +45,7 @@ def roundtrip_differences(converted: Conversion) -> tuple[str, ...]:
         read = read_body(adapter, converted.body, REQUEST)
         assert isinstance(read, ModelRequest)
         normal = normal_request(read, adapter)
-        normal = apply_cache_points(normal) if adapter.capabilities.cache_markers else normal
+        normal = apply_cache_points(normal) if adapter.capabilities.request.cache_markers else normal
         said = normal.request
         url = adapter.read_url(converted.path)
         if url.model is not None:  # "models/x" and "x" are one model where they make one URL

@@ -60,7 +60,7 @@ class Fit:
 
 def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> Fit:
     """Reduce a request. ``body`` is the source body, in which the pointers of losses are looked up."""
-    normal = apply_cache_points(normal) if capabilities.cache_markers else normal
+    normal = apply_cache_points(normal) if capabilities.request.cache_markers else normal
     request, report, places = normal.request, LossReport(), FieldPlaces(body)
     for loss in normal.losses:
         report.lose(*loss)
@@ -144,7 +144,7 @@ def fit_response(
 def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: LossReport) -> tuple[Message, ...]:
     """The choices that the target accepts: one or all; none next to the error of a non-streaming response."""
     messages = response.messages
-    if len(messages) > 1 and "count" not in capabilities.params:
+    if len(messages) > 1 and "count" not in capabilities.request.params:
         for message in messages[1:]:
             place, _, key = message.pointer.rpartition("/")
             at = place if key in ("message", "content") else message.pointer
@@ -180,7 +180,7 @@ class Fitter:
 
     def changed_ids(self) -> Mapping[str, str | None]:
         """New id → old id, for changed ids only."""
-        return dict(self._ids.origin) if self._capabilities.call_ids else NOTHING
+        return dict(self._ids.origin) if self._capabilities.tools.call_ids else NOTHING
 
     def fit_conversation(self, request: ModelRequest) -> tuple[tuple[Part, ...], tuple[Message, ...]]:
         """Reduce a request's messages to (system, messages)."""
@@ -196,15 +196,15 @@ class Fitter:
                     self._append(messages, made)
                 elif not message.parts:
                     self._report.lose(message.pointer, "a message without content")
-        if "system" in self._capabilities.one_text:
+        if "system" in self._capabilities.request.one_text:
             system = _parts.join_texts(first, system, self._report)
         return tuple(system), tuple(messages)
 
     def _system(self, message: Message, system: list[Part], messages: list[Message]) -> None:
         texts = self._texts(message, "system")
-        if messages and self._capabilities.mid_system:
+        if messages and self._capabilities.request.mid_system:
             if texts:
-                one = "system" in self._capabilities.one_text
+                one = "system" in self._capabilities.request.one_text
                 kept = _parts.join_texts(message, texts, self._report) if one else texts
                 messages.append(Message("system", tuple(kept), pointer=message.pointer))
             return
@@ -229,12 +229,12 @@ class Fitter:
             if isinstance(part, Text):
                 made = _parts.fit_text(part, pointer, self._capabilities, self._report)
             elif isinstance(part, Media):
-                kinds = self._capabilities.media if role == "user" else frozenset[str]()
+                kinds = self._capabilities.media.kinds if role == "user" else frozenset[str]()
                 made = _parts.fit_media(part, pointer, kinds, self._capabilities, self._report)
             else:
                 self._drop(part, pointer)
             kept += [made] if made else []
-        if role == "user" and role in self._capabilities.one_text:
+        if role == "user" and role in self._capabilities.request.one_text:
             return _parts.put_text_first(message, _parts.join_texts(message, kept, self._report), self._report)
         return kept
 
@@ -271,12 +271,12 @@ class Fitter:
         if not isinstance(part, Reasoning) or part.carrier is not Carrier.REASONING_DETAILS:
             return False
         said = [p.text for p in before if isinstance(p, Reasoning) and p.carrier is not part.carrier]
-        return part.carrier not in self._capabilities.reasoning and part.text in said
+        return part.carrier not in self._capabilities.reasoning.carriers and part.text in said
 
     def fit_part(self, place: tuple[int, int], part: Part, pointer: str) -> Part | None:
         """Reduce one part of an assistant message; None if the target cannot hold it."""
         if isinstance(part, Text):
-            if "think>" in part.text and Carrier.THINK_TEXT in self._capabilities.reasoning:
+            if "think>" in part.text and Carrier.THINK_TEXT in self._capabilities.reasoning.carriers:
                 self._report.lose(pointer, "text with think tags, which clients read as reasoning", "written unchanged")
             return _parts.fit_text(part, pointer, self._capabilities, self._report)
         if isinstance(part, Reasoning):
@@ -305,9 +305,9 @@ class Fitter:
         """Parts of an assistant message, joined and ordered where the target cannot keep them apart."""
         capabilities = self._capabilities
         kept = join_reasoning(kept, pointers, self._report)
-        if ("answer" if self._is_answer else "assistant") in capabilities.one_text:
+        if ("answer" if self._is_answer else "assistant") in capabilities.request.one_text:
             kept = _parts.join_texts(message, kept, self._report, is_answer=True)
-        if not capabilities.interleaved:
+        if not capabilities.answer.interleaved:
             ordered = sorted(kept, key=_rank)
             if [id(p) for p in ordered] != [id(p) for p in kept]:
                 what = "the order of reasoning, text and tool calls"
@@ -326,7 +326,7 @@ class Fitter:
         return made if (name, new) == (call.name, call.id) else replace(made, id=new, name=name)
 
     def _id(self, place: tuple[int, int], old: str | None, pointer: str) -> str | None:
-        if not self._capabilities.call_ids:
+        if not self._capabilities.tools.call_ids:
             if old:
                 self._report.lose(
                     pointer, f"the id {old!r:.80}", "left out: calls and results are matched by name and order"
@@ -356,7 +356,7 @@ class Fitter:
             for media in moved:
                 of = f"the call {new or name}" if new or name else "a call"
                 outside += [Text(f"[{media.kind} from the result of {of}]"), media]
-        if "user" in self._capabilities.one_text:
+        if "user" in self._capabilities.request.one_text:
             outside = _parts.join_texts(message, outside, self._report)
         made_messages = [Message("tool", tuple(results), pointer=message.pointer)]
         return made_messages + ([Message("user", tuple(outside), pointer=message.pointer)] if outside else [])
@@ -364,7 +364,7 @@ class Fitter:
     def _result_name(self, place: tuple[int, int], part: ToolResultIR, pointer: str) -> str | None:
         called = self._ids.name_of(place, part)
         name = part.name if part.name is not None else called
-        if self._capabilities.result_names or not self._capabilities.call_ids:
+        if self._capabilities.tools.result_names or not self._capabilities.tools.call_ids:
             return self._names.get(name or "", name)
         if part.name is not None and part.name != called:
             self._report.lose(

@@ -61,13 +61,13 @@ class ConversationIds:
 
     def __init__(self, messages: Sequence[Message], capabilities: Capabilities) -> None:
         places = list(_places(messages))
-        fits = name_check(capabilities.id_pattern, capabilities.id_max_length)
+        fits = name_check(capabilities.tools.id_pattern, capabilities.tools.id_max_length)
         given = [old for _, part in places if (old := _id(part))]
         self.names = {p.id: p.name for _, p in places if isinstance(p, ToolCallIR) and p.id and p.name}
         missing = _pairs(places)
         total = len(dict.fromkeys(missing.values()))
         made = rewrite_words(
-            [*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.id_max_length
+            [*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.tools.id_max_length
         )
         self.new = {old: made[old] for old in given}
         named = _positional(total, set(self.new.values()), fits) or [made[f"\0{n}"] for n in range(total)]
@@ -98,8 +98,8 @@ class AnswerIds:
     numbers: Mapping[PartPlace, int] = {}
 
     def __init__(self, capabilities: Capabilities, choose: Callable[[str | None], str | None] | None = None) -> None:
-        self._fits = name_check(capabilities.id_pattern, capabilities.id_max_length)
-        self._longest = capabilities.id_max_length
+        self._fits = name_check(capabilities.tools.id_pattern, capabilities.tools.id_max_length)
+        self._longest = capabilities.tools.id_max_length
         self._choose = choose or (lambda old: None)
         self._taken: set[str] = set()
         self._unnamed: list[str] = []

@@ -26,8 +26,8 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, rep
         report.lose_keys(pointer, part.extra)
     part = _port(part, capabilities)
     is_proved = bool(part.signature) or part.data is not None
-    if part.carrier in capabilities.reasoning:
-        if is_proved or part.carrier not in capabilities.proved_reasoning:
+    if part.carrier in capabilities.reasoning.carriers:
+        if is_proved or part.carrier not in capabilities.reasoning.proved:
             return replace(part, extra=NOTHING) if part.extra else part
         report.lose(pointer, "reasoning without the signature that the target requires")
         return None
@@ -39,11 +39,11 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, rep
         report.lose(pointer + suffix, "the signature of reasoning, which is valid in its own protocol only")
     if part.data is not None:
         report.lose(pointer + part.source.fields.get("data", ""), "encrypted state of reasoning")
-    plain = capabilities.plain_reasoning
-    if not plain or plain in capabilities.proved_reasoning:
+    plain = capabilities.reasoning.plain
+    if not plain or plain in capabilities.reasoning.proved:
         why = (
             "without a signature made by the target"
-            if capabilities.proved_reasoning
+            if capabilities.reasoning.proved
             else "that the target has no place for"
         )
         report.lose(pointer, f"reasoning {why}")
@@ -57,16 +57,16 @@ def _port(part: Reasoning, capabilities: Capabilities) -> Reasoning:
     Signatures of Claude's thinking are valid at every service that offers it; the opaque data of redacted thinking is a
     text at one and the base64 of its bytes at the other (``redactedContent`` is a blob in botocore's service model).
     """
-    if part.carrier in capabilities.reasoning or not (part.signature or part.data):
+    if part.carrier in capabilities.reasoning.carriers or not (part.signature or part.data):
         return part
     if (
         part.carrier in (Carrier.THINKING, Carrier.REDACTED_THINKING)
-        and Carrier.REASONING_BLOCK in capabilities.reasoning
+        and Carrier.REASONING_BLOCK in capabilities.reasoning.carriers
     ):
         data = b64encode(part.data.encode("utf-8", "surrogatepass")).decode() if isinstance(part.data, str) else None
         is_whole = data is not None or part.data is None
         return replace(part, carrier=Carrier.REASONING_BLOCK, data=data) if is_whole else part
-    if part.carrier is not Carrier.REASONING_BLOCK or Carrier.THINKING not in capabilities.reasoning:
+    if part.carrier is not Carrier.REASONING_BLOCK or Carrier.THINKING not in capabilities.reasoning.carriers:
         return part
     if part.data is None:
         return replace(part, carrier=Carrier.THINKING)

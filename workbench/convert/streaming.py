@@ -84,7 +84,7 @@ class StreamConversion:
     @property
     def ids(self) -> Mapping[str, str | None]:
         """Written id → received id, for changed ids only; None if none was received."""
-        return dict(self._ids.origin) if self._target.capabilities.call_ids and not self._is_same else {}
+        return dict(self._ids.origin) if self._target.capabilities.tools.call_ids and not self._is_same else {}
 
     @property
     def response(self) -> ModelResponse:
@@ -135,12 +135,12 @@ class StreamConversion:
     def _start(self, written: list[bytes], *, is_needed: bool) -> None:
         """Write the start of the response as soon as all its fields are known."""
         about, capabilities = self._decoder.about(), self._target.capabilities
-        if not is_needed and any(getattr(about, name) is None for name in ("id", *capabilities.answer_fields)):
+        if not is_needed and any(getattr(about, name) is None for name in ("id", *capabilities.answer.fields)):
             return
         self._is_started = True
-        own = {name: getattr(about, name) for name in capabilities.answer_fields}
+        own = {name: getattr(about, name) for name in capabilities.answer.fields}
         own |= {"id": self._name} if self._name and "id" in own else {}
-        usage = (about.usage or Usage(0, 0)) if capabilities.usage_required else about.usage
+        usage = (about.usage or Usage(0, 0)) if capabilities.answer.usage_required else about.usage
         begun = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
         written += (self._writer.start(begun), self._writer.choice(0))
 

@@ -33,7 +33,7 @@ def insert_message(decoded: DecodedExchange, role: str, text: str, before: str =
     adapter = adapter_of(decoded)
     if role not in ROLES:
         raise LocalProtocolError(f"no role {role!r} for a new message", hint=f"known: {', '.join(ROLES)}")
-    if role == "system" and not adapter.capabilities.mid_system:
+    if role == "system" and not adapter.capabilities.request.mid_system:
         return _insert_system(decoded, adapter, text)
     return _put(decoded, before, shape.message(adapter, role, (Text(text),)))
 
@@ -64,7 +64,7 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
     old = value.parsed
     if not isinstance(old, str) or not old:
         return value.retold(text)
-    if role in adapter.capabilities.one_text:
+    if role in adapter.capabilities.request.one_text:
         raise LocalProtocolError("a message of this protocol is one text", where=message, hint="edit it, or insert one")
     blocks = [_block(decoded, held, old), _block(decoded, held, text)]
     return (value.replaced(value_of(decoded, message).written(blocks if at != 0 else blocks[::-1])),)
@@ -102,8 +102,8 @@ def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: b
     messages = decoded.messages(REQUEST)
     number, asked = _call(decoded, call)
     able = adapter.capabilities
-    name = asked.name if able.result_names or not able.call_ids or able.ids_optional else None
-    result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.error_flag else None, name)
+    name = asked.name if able.tools.result_names or not able.tools.call_ids or able.tools.ids_optional else None
+    result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.tools.error_flag else None, name)
     written = shape.results(adapter, [asked], [result])
     calls, at = _turn(decoded, number)
     behind = _Behind(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)

@@ -48,7 +48,7 @@ class Written:
 
 def normal_call(adapter: Adapter, call: ToolCallIR) -> ToolCallIR:
     """A call as adapters write it, whatever it was read from."""
-    is_text = adapter.capabilities.arguments == "string"
+    is_text = adapter.capabilities.tools.arguments == "string"
     held = {} if call.input is None else call.input
     raw = (call.raw if call.raw is not None else dumps(held).decode("utf-8", "surrogatepass")) if is_text else None
     kind = "custom" if "custom" in call.format else "function"
@@ -58,9 +58,9 @@ def normal_call(adapter: Adapter, call: ToolCallIR) -> ToolCallIR:
 def stand_in(adapter: Adapter, call: ToolCallIR) -> ToolResultIR:
     """A result that says that there is none, by the protocol's flag where it has one."""
     able = adapter.capabilities
-    name = call.name if able.result_names or not able.call_ids or able.ids_optional else None
-    text = NOT_RUN if able.error_flag else f"Error: {NOT_RUN[0].lower()}{NOT_RUN[1:]}"
-    return ToolResultIR(call.id, (Text(text),), True if able.error_flag else None, name)
+    name = call.name if able.tools.result_names or not able.tools.call_ids or able.tools.ids_optional else None
+    text = NOT_RUN if able.tools.error_flag else f"Error: {NOT_RUN[0].lower()}{NOT_RUN[1:]}"
+    return ToolResultIR(call.id, (Text(text),), True if able.tools.error_flag else None, name)
 
 
 def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> list[Written]:
@@ -152,7 +152,7 @@ def _one(body: JsonValue, held: Message, part: Reasoning, follower: Part | None,
 
 def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
     """Top-level members of a body that say that thinking is off; {} where the protocol cannot say it."""
-    if "off" not in adapter.capabilities.thinking:
+    if "off" not in adapter.capabilities.reasoning.switches:
         return {}
     said = ModelRequest(adapter.name, None, (), thinking="off")
     with_it = adapter.write_request(said)
@@ -170,7 +170,7 @@ def system(adapter: Adapter, text: str) -> dict[str, JsonValue]:
 
 def choice(adapter: Adapter, mode: str) -> dict[str, JsonValue]:
     """Top-level members that say a choice of tools ("auto", "any"); {} where the protocol cannot say it."""
-    if mode not in adapter.capabilities.choices:
+    if mode not in adapter.capabilities.tools.choices:
         return {}
     said = ModelRequest(adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
     with_it = adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))

@@ -48,15 +48,15 @@ def thinking(subject: Subject, words: str) -> Driven:
 def ways(subject: Subject) -> Iterator[Way]:
     """Those that the protocol has, at most ``MOST_WAYS``."""
     able = subject.adapter.capabilities
-    is_sealed = Carrier.ENCRYPTED_ITEM in able.reasoning
+    is_sealed = Carrier.ENCRYPTED_ITEM in able.reasoning.carriers
     if is_sealed:
         yield Way(subject.thinking, is_sealed=True)
     yield Way(subject.thinking)
-    if "adaptive" in able.thinking:
+    if "adaptive" in able.reasoning.switches:
         yield Way("adaptive")
-    if "on" in able.thinking:
-        yield Way("on", {"thinking_budget": LEAST_BUDGET} if able.budget_required else NOTHING)
-    elif "effort" in able.params:
+    if "on" in able.reasoning.switches:
+        yield Way("on", {"thinking_budget": LEAST_BUDGET} if able.reasoning.budget_required else NOTHING)
+    elif "effort" in able.request.params:
         yield Way(None, {"effort": "medium"}, is_sealed)
 
 

@@ -25,7 +25,7 @@ def script(subject: Subject) -> Script:
     wants_not = f"What is the codeword? The codeword is {subject.nonce}. Answer with it alone, and call no tool."
     fates: dict[str, str] = {}
     for mode in MODES:
-        if mode not in subject.adapter.capabilities.choices:
+        if mode not in subject.adapter.capabilities.tools.choices:
             fates[mode] = UNSAYABLE
             continue
         choice = ToolChoice(mode, ADD.name if mode == "tool" else None)

@@ -95,7 +95,7 @@ def _refused(subject: Subject) -> Generator[Ask, Exchange, tuple[list[str], list
 
 
 def _strict(subject: Subject) -> Generator[Ask, Exchange, str]:
-    if not subject.adapter.capabilities.strict:
+    if not subject.adapter.capabilities.tools.strict:
         return "unsayable"
     schema = {**tool(()).schema, "additionalProperties": False}
     request = subject.request(

@@ -23,7 +23,7 @@ SIDE = 64
 
 def script(subject: Subject) -> Script:
     """A call whose result is a picture of one colour, twice, in two colours: one could be guessed."""
-    if "image" not in subject.adapter.capabilities.media_in_results:
+    if "image" not in subject.adapter.capabilities.media.in_results:
         return unclear(f"{subject.protocol} has no place for pictures in results", media_in_results="unsayable")
     words = (
         f"Call probe_echo with the text {subject.nonce}. Its result is a picture of one colour: red, green or blue. "

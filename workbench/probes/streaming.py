@@ -118,7 +118,7 @@ def _finer(
 
 def _says_stop_only(decoded: DecodedExchange) -> bool:
     """Protocols in which the finish reason does not tell of calls."""
-    return protocols.get(decoded.protocol or "").capabilities.stop_by_calls
+    return protocols.get(decoded.protocol or "").capabilities.answer.stop_by_calls
 
 
 def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:

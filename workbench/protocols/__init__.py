@@ -8,15 +8,22 @@ It may import the core and the rooms up to ``toolcalls``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from workbench import plugins
 from workbench.errors import UsageError
-from workbench.ir import NOTHING, JsonValue, ModelRequest, ModelResponse, Part
+from workbench.ir import JsonValue, ModelRequest, ModelResponse, Part
 from workbench.protocols._params import PARAMS, Param
+from workbench.protocols.capabilities import (
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+)
 from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
 from workbench.protocols.known import KnownMessages
 from workbench.wire.sse import SseEvent
@@ -29,14 +36,19 @@ __all__ = [
     "PARAMS",
     "Adapter",
     "AdapterDefaults",
+    "AnswerCapabilities",
     "Capabilities",
     "Growing",
     "ImportHints",
+    "MediaCapabilities",
     "Param",
     "RawSdk",
+    "ReasoningCapabilities",
+    "RequestCapabilities",
     "Serving",
     "StreamDecoder",
     "StreamWriter",
+    "ToolCapabilities",
     "Traits",
     "TransportSdk",
     "UrlFacts",
@@ -51,131 +63,6 @@ __all__ = [
 
 MOST_COMMON = "openai-chat"
 """Protocol that most servers speak: assumed where nothing names another one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What a protocol can carry. Callers ask this, never ``isinstance``; ``conversion`` fits requests to it.
-
-    Attributes:
-        reasoning: values of ``ir.Carrier`` that it has a place for.
-        plain_reasoning: the carrier for readable reasoning without proof, "" where it has none.
-        error_flag: a result can say that the tool failed.
-        media: kinds of ``ir.Media`` in a user's message.
-        media_in_results: the same in a tool result.
-        media_sources: fields of ``ir.Media`` it can hold: ``"data"``, ``"url"``, ``"file_id"``.
-        sources_of: kind of media → the same, for kinds that can hold less.
-        mid_system: a system message may stand between other messages.
-        interleaved: text, reasoning and calls of an answer keep their order; else reasoning, text, calls.
-        parallel_switch: parallel calls can be switched off.
-        choices: modes of ``ir.ToolChoice`` that can be said.
-        strict: a tool can ask for strict decoding of its arguments.
-        custom_tools: tools whose input is free text.
-        cache_markers: parts, tools and system may hold ``cache_control`` in ``extra``.
-        cache_blocks: these are blocks behind what they mark, with no more than a ``ttl``, and none inside a result.
-        arguments: ``"string"`` or ``"object"``: the container of arguments on this wire.
-        call_ids: calls and results are paired by ids; else by name and order.
-        ids_optional: where they have no ids they are paired by name and order too.
-        id_pattern: what an id has to match in full, "" for anything.
-        id_max_length: characters, None for any.
-        params: names of ``PARAMS`` that it has a place for.
-        thinking: values of ``ModelRequest.thinking`` that can be said.
-        required: names of ``PARAMS`` without which a request is refused → what is written when nothing is known.
-        proved_reasoning: carriers that are refused without their proof (``signature`` or ``data``).
-        empty_text: a text may be empty.
-        one_text: what holds a single string, so that its texts are joined: roles of messages in a request,
-            ``"answer"`` for the messages of a response.
-        tool_name_pattern: what the name of a tool has to match in full, "" for anything.
-        result_names: a result repeats the name of its tool.
-        stops: values of ``ModelResponse.stop`` that can be said.
-        effort_is_thinking: the parameter ``effort`` is the switch of thinking, too: with it thinking is "on".
-        least_budget: the smallest ``thinking_budget`` that is taken; it has to be below ``max_tokens``, too. 0 for any.
-        budget_required: thinking "on" is refused without the parameter ``thinking_budget``.
-        parallel_in_choice: the switch of parallel calls is a key of the tool choice.
-        schema_keys: keys of the parameter ``response_schema``, beside "schema", that can be said.
-        schema_required: the same, without which it is refused → what is written when nothing is known.
-        usage_required: an answer is refused without token counts.
-        stop_required: an answer that is complete always says why it ended.
-        stop_is_end: the event that says the finish reason of a stream is the one that ends it.
-        stop_by_calls: the finish reason is "stop" whether the answer calls tools or not: its calls tell.
-        answer_fields: of ``"id"`` and ``"model"``, what an answer says of itself.
-        usage_fields: counts of ``ir.Usage`` that can be said beside input and output.
-        usage_needed: counts of ``ir.Usage`` that are never absent: 0 is written where nothing is known.
-        answer_needs: what an answer is never without, as far as nothing is known of it → what is written then.
-        error_fields: fields of ``ir.ApiError`` that can be said beside its message.
-        stream_errors: types that an error inside a stream can have; the first one stands for every other.
-        media_types: kind of media → its MIME types, for kinds of which it takes no other.
-        untyped_media: kind of media → the MIME type that is written where none is known, since the target needs one;
-            it says the type of references, too.
-        document_key: keys of ``extra`` at which a document or file has its name; none where it cannot have one.
-        document_odd: what matches a piece of a name that is refused.
-        document_length: the most characters of a name, None for any.
-        document_name: what a document is called that cannot be without a name; "" where it can.
-        json_results: a result can hold a JSON value as it is, where that is all it holds beside media.
-        results_text_first: the texts of a result come before its media.
-        budget_switches: the parameter ``thinking_budget`` is said with the switch, and needs it to be on.
-        effort_or_budget: the parameters ``effort`` and ``thinking_budget`` exclude each other, and thinking "off".
-        key_header: the request header that carries a key, in ``authorization`` as ``Bearer KEY``.
-        headers: further ones without which a request is refused → what is written where they are not there.
-    """
-
-    reasoning: frozenset[str] = frozenset()
-    plain_reasoning: str = ""
-    error_flag: bool = False
-    media: frozenset[str] = frozenset()
-    media_in_results: frozenset[str] = frozenset()
-    media_sources: frozenset[str] = frozenset()
-    sources_of: Mapping[str, frozenset[str]] = NOTHING
-    mid_system: bool = False
-    interleaved: bool = False
-    parallel_switch: bool = False
-    choices: frozenset[str] = frozenset(("auto", "none", "any", "tool"))
-    strict: bool = False
-    custom_tools: bool = False
-    cache_markers: bool = False
-    cache_blocks: bool = False
-    arguments: str = "string"
-    call_ids: bool = True
-    ids_optional: bool = False
-    id_pattern: str = ""
-    id_max_length: int | None = None
-    params: frozenset[str] = frozenset()
-    thinking: frozenset[str] = frozenset()
-    required: Mapping[str, JsonValue] = NOTHING
-    proved_reasoning: frozenset[str] = frozenset()
-    empty_text: bool = False
-    one_text: frozenset[str] = frozenset()
-    tool_name_pattern: str = ""
-    result_names: bool = False
-    stops: frozenset[str] = frozenset(("stop", "tool_calls", "length", "filter"))
-    effort_is_thinking: bool = False
-    least_budget: int = 0
-    budget_required: bool = False
-    parallel_in_choice: bool = False
-    schema_keys: frozenset[str] = frozenset(("name", "strict", "description"))
-    schema_required: Mapping[str, JsonValue] = NOTHING
-    usage_required: bool = False
-    stop_required: bool = False
-    stop_is_end: bool = False
-    stop_by_calls: bool = False
-    answer_fields: frozenset[str] = frozenset(("id", "model"))
-    usage_fields: frozenset[str] = frozenset(("cache_read", "cache_write", "reasoning"))
-    usage_needed: frozenset[str] = frozenset()
-    answer_needs: Mapping[str, JsonValue] = NOTHING
-    error_fields: frozenset[str] = frozenset(("type",))
-    stream_errors: tuple[str, ...] = ()
-    media_types: Mapping[str, frozenset[str]] = NOTHING
-    untyped_media: Mapping[str, str] = NOTHING
-    document_key: tuple[str, ...] = ()
-    document_odd: str = ""
-    document_length: int | None = None
-    document_name: str = ""
-    json_results: bool = False
-    results_text_first: bool = False
-    budget_switches: bool = False
-    effort_or_budget: bool = False
-    key_header: str = "authorization"
-    headers: Mapping[str, str] = NOTHING
 
 
 class UrlFacts(NamedTuple):
@@ -376,7 +263,7 @@ class Adapter(Protocol):
         * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty but
           for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
         * ``ToolCallIR.format`` is "function", or "custom" for a call whose input is free text; ``raw`` is the argument
-          text where ``capabilities.arguments`` is "string", else None; data of ``Media`` is never a ``data:`` URL;
+          text where ``capabilities.tools.arguments`` is "string", else None; ``Media`` never holds a ``data:`` URL;
         * ``params`` has the names and values of ``PARAMS``; ``tools`` are client tools (and custom ones).
         """
         ...

@@ -129,7 +129,7 @@ FREE_TEXT = ("openai-custom", "openai-item")
 def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
     if call.raw is not None or call.format in FREE_TEXT or protocol is None:
         return False
-    wants_object = protocols.get(protocol).capabilities.arguments == "object"
+    wants_object = protocols.get(protocol).capabilities.tools.arguments == "object"
     return wants_object != isinstance(call.input, dict) and (wants_object or call.input is not None)
 
 

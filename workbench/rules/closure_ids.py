@@ -51,7 +51,7 @@ def _nameless(case: RuleContext) -> Iterator[Finding]:
 def _misnamed(case: RuleContext) -> Iterator[Finding]:
     """Results that name another function than the call which they answer, where names pair them too."""
     able = protocols.get(case.request.protocol).capabilities if case.request else None
-    if able is None or (able.call_ids and not able.ids_optional):
+    if able is None or (able.tools.call_ids and not able.tools.ids_optional):
         return
     for line in case.closure.lines:
         for ref in line.results if line.call and line.name and not line.is_server else ():
@@ -96,7 +96,7 @@ def _has_no_ids(case: RuleContext, ref: NodeRef) -> bool:
     """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
     protocol = case.decoded.protocol
     able = protocols.get(protocol).capabilities if protocol else None
-    if able and (able.ids_optional or not able.call_ids):
+    if able and (able.tools.ids_optional or not able.tools.call_ids):
         return True
     part = case.part(ref)
     return case.message(ref).role == LEGACY_ROLE or (

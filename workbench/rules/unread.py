@@ -108,7 +108,7 @@ def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
     text, rule = "the connection broke before the body of the answer was complete", CUT
     if answer and answer.is_stream and answer.is_complete and not answer.error:
         text += f"; everything up to the finish reason {quote(answer.finish_reason)} did come"
-        ends_itself = not protocols.get(answer.protocol).capabilities.stop_is_end
+        ends_itself = not protocols.get(answer.protocol).capabilities.answer.stop_is_end
         rule = weaker(CUT) if ends_itself else CUT
     yield case.finding(rule, RESPONSE, "", text, evidence=seen)
 

@@ -50,7 +50,7 @@ def carried(asked: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[H
 def key_header(protocol: str) -> str:
     """The header that carries the key of a protocol."""
     known = protocol in protocols.protocols()
-    return protocols.get(protocol).capabilities.key_header if known else "authorization"
+    return protocols.get(protocol).capabilities.request.key_header if known else "authorization"
 
 
 def with_headers(headers: Headers, more: tuple[tuple[str, str], ...]) -> Headers:
@@ -64,7 +64,7 @@ def with_headers(headers: Headers, more: tuple[tuple[str, str], ...]) -> Headers
 
 def _needed(protocol: str) -> Iterator[tuple[str, str]]:
     if protocol in protocols.protocols():
-        yield from protocols.get(protocol).capabilities.headers.items()
+        yield from protocols.get(protocol).capabilities.request.headers.items()
     yield "content-type", "application/json"
     yield "accept", "*/*"
     yield _PLAIN

@@ -218,8 +218,8 @@ def _taken(adapter: Adapter, contract: Contract | None) -> Capabilities:
     """What a provider takes of a protocol: of Chat Completions most know functions alone, and no free text."""
     kinds = contract.term("schema.tool-types") if contract else None
     is_free = "custom" in kinds if isinstance(kinds, list) else not adapter.traits.custom_tools_are_rare
-    capabilities = adapter.capabilities
-    return capabilities if is_free or not capabilities.custom_tools else replace(capabilities, custom_tools=False)
+    held = adapter.capabilities
+    return held if is_free or not held.tools.custom else replace(held, tools=replace(held.tools, custom=False))
 
 
 @dataclass(slots=True)

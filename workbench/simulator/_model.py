@@ -351,7 +351,7 @@ class _Writer:
 
     def shaped(self, call: ToolCallIR) -> ToolCallIR:
         """The call as this protocol holds arguments: as text, or as an object; text that is none is a string there."""
-        if self.adapter.capabilities.arguments == "string" and self.dials.calls == NATIVE:
+        if self.adapter.capabilities.tools.arguments == "string" and self.dials.calls == NATIVE:
             return call
         try:
             return replace(call, input=loads((call.raw or "").encode("utf-8", "surrogatepass")), raw=None)
@@ -380,10 +380,10 @@ class _Writer:
 
     def carrier(self) -> Carrier | None:
         """The field that reasoning travels in here."""
-        held = self.adapter.capabilities.reasoning
+        held = self.adapter.capabilities.reasoning.carriers
         named = [c for c in self.contract.reasoning.carriers if c in held]
         if not named and not self.contract.reasoning.carriers:
-            named = [self.adapter.capabilities.plain_reasoning or next(iter(sorted(held)), "")]
+            named = [self.adapter.capabilities.reasoning.plain or next(iter(sorted(held)), "")]
         return Carrier(named[0]) if named and named[0] else None
 
     def reasoning(self, thought: str | None, text: str, calls: Sequence[ToolCallIR]) -> Iterator[Reasoning]:
@@ -420,10 +420,10 @@ class _Writer:
         thoughts = tokens(p.text or "" for p in parts if isinstance(p, Reasoning))
         calls = (f"{p.name}{p.raw or p.input}" for p in parts if isinstance(p, ToolCallIR))
         output = tokens(p.text for p in parts if isinstance(p, Text)) + tokens(calls) + thoughts
-        needed: dict[str, Any] = dict.fromkeys(held.usage_needed - {"input", "output"}, 0)
+        needed: dict[str, Any] = dict.fromkeys(held.answer.usage_needed - {"input", "output"}, 0)
         known: dict[str, Any] = {
             **needed,
-            **({"reasoning": thoughts} if "reasoning" in held.usage_fields and thoughts else {}),
+            **({"reasoning": thoughts} if "reasoning" in held.answer.usage_fields and thoughts else {}),
         }
         return Usage(input_tokens(self.request), output, **known)
 

@@ -63,14 +63,14 @@ def body(protocol: str, request: ModelRequest, indent: int | None) -> bytes:
     able = adapter.capabilities
 
     def fitted(part):
-        if isinstance(part, ToolCallIR) and able.arguments == "string":
+        if isinstance(part, ToolCallIR) and able.tools.arguments == "string":
             return replace(part, raw=dumps(part.input).decode())
-        if isinstance(part, ToolResultIR) and not able.result_names:
+        if isinstance(part, ToolResultIR) and not able.tools.result_names:
             return replace(part, name=None)
         return part
 
     messages = tuple(replace(m, parts=tuple(map(fitted, m.parts))) for m in request.messages)
-    params = request.params if "max_tokens" in able.params else {}
+    params = request.params if "max_tokens" in able.request.params else {}
     model = PROVIDERS[protocol][1]
     made = adapter.write_request(replace(request, protocol=protocol, model=model, messages=messages, params=params))
     return json.dumps(made, indent=indent, ensure_ascii=False).encode("utf-8", "surrogatepass")

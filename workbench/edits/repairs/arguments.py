@@ -27,7 +27,7 @@ def container(fault: Fault) -> Iterator[Proposal]:
     if ref is None or not isinstance(call, ToolCallIR):
         return
     at = fault.messages[ref.message].absolute(call, "input")
-    if fault.adapter.capabilities.arguments == "string":
+    if fault.adapter.capabilities.tools.arguments == "string":
         text = dumps(call.input).decode("utf-8", "surrogatepass")
         yield Proposal(f"write the arguments of {quote(call.name)} as JSON text", (Replace(at, text),))
     elif isinstance(call.input, str):

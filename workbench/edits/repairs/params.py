@@ -41,7 +41,7 @@ def missing(fault: Fault) -> Iterator[Proposal]:
     """What is required is added, with the value that conversions use."""
     at = fault.finding.pointer
     bare = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, ()))
-    for name, value in fault.adapter.capabilities.required.items():
+    for name, value in fault.adapter.capabilities.request.required.items():
         said = replace(ModelRequest(fault.adapter.name, None, ()), params={name: value})
         written = fault.adapter.write_request(said)
         key = at.rpartition("/")[2]

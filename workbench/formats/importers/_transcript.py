@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from workbench import protocols
 from workbench.formats.importers._lines import ImportDamage
@@ -141,7 +141,7 @@ class ProtocolWriter:
         self._names |= {p.id: p.name for p in held if isinstance(p, ToolCallIR) and p.id and p.name}
         parts = tuple(self._part(p) for p in held)
         is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in held)
-        unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.error_flag else set[str]()
+        unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.tools.error_flag else set[str]()
         asked = ModelRequest(self.adapter.name, None, (Message(first.role, parts),))
         fitted = fit_request(NormalRequest(asked), relax_requirements(self.adapter))
         meant: ModelRequest = fitted.normal
@@ -161,13 +161,18 @@ class ProtocolWriter:
             return part
         can = self.adapter.capabilities
         known = part.name or self._names.get(part.tool_call_id or "")
-        name = known if can.result_names or not can.call_ids else None
-        return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
+        name = known if can.tools.result_names or not can.tools.call_ids else None
+        return replace(part, name=name, is_error=part.is_error if can.tools.error_flag else None)
 
 
-def relax_requirements(adapter: Adapter, **more: Any) -> Capabilities:
+def relax_requirements(adapter: Adapter) -> Capabilities:
     """The protocol's capabilities without required fields, which a transcript lacks: nothing is invented."""
-    return replace(adapter.capabilities, required=NOTHING, usage_required=False, answer_needs=NOTHING, **more)
+    held = adapter.capabilities
+    return replace(
+        held,
+        request=replace(held.request, required=NOTHING),
+        answer=replace(held.answer, usage_required=False, needs=NOTHING),
+    )
 
 
 def loss_texts(losses: Iterable[Loss]) -> frozenset[str]:
@@ -295,7 +300,9 @@ def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, froz
     from workbench.convert.normal import NormalResponse
 
     if not answer.error:
-        fitted = fit_response(NormalResponse(answer), relax_requirements(adapter, proved_reasoning=frozenset()))
+        lenient = relax_requirements(adapter)
+        unproved = replace(lenient, reasoning=replace(lenient.reasoning, proved=frozenset()))
+        fitted = fit_response(NormalResponse(answer), unproved)
         return dumps(adapter.write_response(fitted.normal)), loss_texts(fitted.losses)
     fitted = fit_response(NormalResponse(replace(answer, messages=())), relax_requirements(adapter))
     return dumps(adapter.write_response(fitted.normal)), loss_texts(fitted.losses)

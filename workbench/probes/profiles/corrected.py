@@ -200,7 +200,7 @@ def _serial(asked: _Request, value: JsonValue) -> Made:
     if not subject.request.tools:
         return asked.http, ""
     (variant,) = serial(subject)
-    if subject.adapter.capabilities.parallel_switch and not ignores(subject, "parallel_tool_calls"):
+    if subject.adapter.capabilities.tools.parallel_switch and not ignores(subject, "parallel_tool_calls"):
         return variant.request or asked.http, variant.title
     return _told(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
 

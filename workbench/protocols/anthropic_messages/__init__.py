@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
@@ -69,35 +79,45 @@ class AnthropicMessages(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        key_header="x-api-key",
-        headers={"anthropic-version": "2023-06-01"},
-        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
-        error_flag=True,
-        media=frozenset(("image", "document")),
-        media_in_results=frozenset(("image", "document")),
-        media_sources=frozenset(("data", "url", "file_id")),
-        mid_system=True,
-        interleaved=True,
-        parallel_switch=True,
-        strict=True,
-        cache_markers=True,
-        document_key=("title",),
-        document_length=500,
-        arguments="object",
-        id_pattern="[a-zA-Z0-9_-]+",
-        params=frozenset(_blocks_params.WRITTEN),
-        thinking=frozenset(("on", "off", "adaptive")),
-        required={"max_tokens": 4096},
-        proved_reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
-        tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
-        stops=frozenset(("stop", "tool_calls", "length", "filter", "pause")),
-        budget_required=True,
-        least_budget=1024,
-        parallel_in_choice=True,
-        schema_keys=frozenset(),
-        usage_required=True,
-        usage_needed=frozenset(("input", "output")),
-        error_fields=frozenset(("type", "request_id")),
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+            switches=frozenset(("on", "off", "adaptive")),
+            proved=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+            budget_required=True,
+            least_budget=1024,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "document")),
+            in_results=frozenset(("image", "document")),
+            sources=frozenset(("data", "url", "file_id")),
+            document_key=("title",),
+            document_length=500,
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            parallel_switch=True,
+            strict=True,
+            arguments="object",
+            id_pattern="[a-zA-Z0-9_-]+",
+            name_pattern="[a-zA-Z0-9_-]{1,128}",
+            parallel_in_choice=True,
+        ),
+        request=RequestCapabilities(
+            key_header="x-api-key",
+            headers={"anthropic-version": "2023-06-01"},
+            mid_system=True,
+            cache_markers=True,
+            params=frozenset(_blocks_params.WRITTEN),
+            required={"max_tokens": 4096},
+            schema_keys=frozenset(),
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            stops=frozenset(("stop", "tool_calls", "length", "filter", "pause")),
+            usage_required=True,
+            usage_needed=frozenset(("input", "output")),
+            error_fields=frozenset(("type", "request_id")),
+        ),
     )
     serving = SERVING
     sdk = SDK

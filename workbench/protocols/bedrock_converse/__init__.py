@@ -12,7 +12,17 @@ from functools import partial
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.bedrock_converse import answer as _keyed_answer
 from workbench.protocols.bedrock_converse import request as _keyed_request
 from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVING, TRAITS
@@ -45,36 +55,46 @@ class BedrockConverse(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=frozenset((Carrier.REASONING_BLOCK.value,)),
-        error_flag=True,
-        media=frozenset(("image", "document", "video", "audio")),
-        media_in_results=frozenset(("image", "document", "video")),
-        media_sources=frozenset(("data",)),
-        interleaved=True,
-        choices=frozenset(CHOICES),
-        strict=True,
-        cache_markers=True,
-        cache_blocks=True,
-        arguments="object",
-        id_pattern="[a-zA-Z0-9_.:-]+",
-        id_max_length=64,
-        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
-        params=frozenset(PLACES),
-        thinking=frozenset(("on", "off", "adaptive")),
-        answer_fields=frozenset(),
-        usage_fields=frozenset(("cache_read", "cache_write")),
-        budget_required=True,
-        least_budget=1024,
-        usage_needed=frozenset(("input", "output")),
-        error_fields=frozenset(),
-        stream_errors=EXCEPTIONS,
-        media_types=MEDIA_TYPES,
-        document_name=DOCUMENT,
-        document_key=DOCUMENT_KEY,
-        document_odd=r"[^a-zA-Z0-9\s()\[\]-]+|\s{2,}|[^\S ]",  # DocumentBlock.name in the API reference
-        document_length=200,
-        json_results=True,
-        stop_is_end=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.REASONING_BLOCK.value,)),
+            switches=frozenset(("on", "off", "adaptive")),
+            budget_required=True,
+            least_budget=1024,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "document", "video", "audio")),
+            in_results=frozenset(("image", "document", "video")),
+            sources=frozenset(("data",)),
+            types=MEDIA_TYPES,
+            document_name=DOCUMENT,
+            document_key=DOCUMENT_KEY,
+            document_odd=r"[^a-zA-Z0-9\s()\[\]-]+|\s{2,}|[^\S ]",
+            document_length=200,
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            choices=frozenset(CHOICES),
+            strict=True,
+            arguments="object",
+            id_pattern="[a-zA-Z0-9_.:-]+",
+            id_max_length=64,
+            name_pattern="[a-zA-Z0-9_-]{1,64}",
+            json_results=True,
+        ),
+        request=RequestCapabilities(
+            cache_markers=True,
+            cache_blocks=True,
+            params=frozenset(PLACES),
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            fields=frozenset(),
+            usage_fields=frozenset(("cache_read", "cache_write")),
+            usage_needed=frozenset(("input", "output")),
+            error_fields=frozenset(),
+            stream_errors=EXCEPTIONS,
+            stop_is_end=True,
+        ),
     )
     serving = SERVING
     import_hints = IMPORT_HINTS

@@ -16,7 +16,18 @@ from urllib.parse import unquote
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Growing, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    Growing,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.bedrock_invoke import completion_text, shared_urls
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
@@ -52,28 +63,38 @@ class BedrockInvoke(AdapterDefaults):
     name = PROTOCOL
     shares_urls = True
     capabilities = Capabilities(
-        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
-        error_flag=True,
-        media=frozenset(("image", "document")),
-        media_in_results=frozenset(("image", "document")),
-        media_sources=frozenset(("data",)),
-        interleaved=True,
-        parallel_switch=True,
-        cache_markers=True,
-        document_key=("title",),
-        document_length=500,
-        arguments="object",
-        id_pattern="[a-zA-Z0-9_-]+",
-        tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
-        params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
-        thinking=frozenset(("on", "off", "adaptive")),
-        required={"max_tokens": 4096},
-        budget_required=True,
-        least_budget=1024,
-        usage_needed=frozenset(("input", "output")),
-        error_fields=frozenset(),
-        stream_errors=EXCEPTIONS,
-        parallel_in_choice=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+            switches=frozenset(("on", "off", "adaptive")),
+            budget_required=True,
+            least_budget=1024,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "document")),
+            in_results=frozenset(("image", "document")),
+            sources=frozenset(("data",)),
+            document_key=("title",),
+            document_length=500,
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            parallel_switch=True,
+            arguments="object",
+            id_pattern="[a-zA-Z0-9_-]+",
+            name_pattern="[a-zA-Z0-9_-]{1,128}",
+            parallel_in_choice=True,
+        ),
+        request=RequestCapabilities(
+            cache_markers=True,
+            params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
+            required={"max_tokens": 4096},
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            usage_needed=frozenset(("input", "output")),
+            error_fields=frozenset(),
+            stream_errors=EXCEPTIONS,
+        ),
     )
     serving = SERVING
     traits = TRAITS

@@ -11,7 +11,17 @@ from dataclasses import replace
 from functools import partial
 
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.cohere_v2 import write as _events_write
 from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING
 from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request
@@ -50,22 +60,32 @@ class CohereV2(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=frozenset((Carrier.TOOL_PLAN.value, Carrier.THINKING_CHUNK.value)),
-        plain_reasoning=Carrier.THINKING_CHUNK.value,
-        media=frozenset(("image",)),
-        media_sources=frozenset(("data", "url")),
-        mid_system=True,
-        choices=frozenset(CHOICES.values()),
-        arguments="string",
-        params=frozenset((*PLACES.values(), "response_schema", "response_json")),
-        thinking=frozenset(("on", "off")),
-        stops=frozenset(("stop", "tool_calls", "length")),
-        schema_keys=frozenset(),
-        budget_switches=True,
-        error_fields=frozenset(),
-        answer_fields=frozenset(("id",)),
-        usage_fields=frozenset(("cache_read",)),
-        stop_is_end=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.TOOL_PLAN.value, Carrier.THINKING_CHUNK.value)),
+            plain=Carrier.THINKING_CHUNK.value,
+            switches=frozenset(("on", "off")),
+            budget_switches=True,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image",)),
+            sources=frozenset(("data", "url")),
+        ),
+        tools=ToolCapabilities(
+            choices=frozenset(CHOICES.values()),
+            arguments="string",
+        ),
+        request=RequestCapabilities(
+            mid_system=True,
+            params=frozenset((*PLACES.values(), "response_schema", "response_json")),
+            schema_keys=frozenset(),
+        ),
+        answer=AnswerCapabilities(
+            stops=frozenset(("stop", "tool_calls", "length")),
+            error_fields=frozenset(),
+            fields=frozenset(("id",)),
+            usage_fields=frozenset(("cache_read",)),
+            stop_is_end=True,
+        ),
     )
     serving = SERVING
     sdk = SDK

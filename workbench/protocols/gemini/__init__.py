@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.url import segment
@@ -53,31 +63,41 @@ class Gemini(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        key_header="x-goog-api-key",
-        reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
-        plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,  # a thought needs no signature
-        error_flag=True,  # by convention: the key ``error`` of the response
-        media=_KINDS,
-        media_in_results=_KINDS,
-        media_sources=frozenset(("data", "url")),
-        interleaved=True,
-        arguments="object",
-        call_ids=True,
-        ids_optional=True,  # written where there is one, never made up
-        params=frozenset(PLACES),
-        thinking=frozenset(("on", "off")),  # "adaptive" is the default, and its budget excludes a level
-        tool_name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
-        result_names=True,
-        stops=frozenset(("stop", "tool_calls", "length", "filter", "other")),
-        schema_keys=frozenset(),
-        stop_is_end=True,
-        stop_by_calls=True,
-        usage_fields=frozenset(("cache_read", "reasoning")),
-        error_fields=frozenset(("type", "code")),
-        untyped_media={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
-        json_results=True,
-        results_text_first=True,
-        effort_or_budget=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
+            plain=Carrier.THOUGHT_SIGNATURE.value,
+            switches=frozenset(("on", "off")),
+            effort_or_budget=True,
+        ),
+        media=MediaCapabilities(
+            kinds=_KINDS,
+            in_results=_KINDS,
+            sources=frozenset(("data", "url")),
+            untyped={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            arguments="object",
+            call_ids=True,
+            ids_optional=True,
+            name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
+            result_names=True,
+            json_results=True,
+            results_text_first=True,
+        ),
+        request=RequestCapabilities(
+            key_header="x-goog-api-key",
+            params=frozenset(PLACES),
+            schema_keys=frozenset(),
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            stops=frozenset(("stop", "tool_calls", "length", "filter", "other")),
+            stop_is_end=True,
+            stop_by_calls=True,
+            usage_fields=frozenset(("cache_read", "reasoning")),
+            error_fields=frozenset(("type", "code")),
+        ),
     )
     serving = SERVING
     sdk = SDK

@@ -8,7 +8,17 @@ from __future__ import annotations
 import re
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.common import leaves
 from workbench.protocols.common.edits import edit_request
 from workbench.protocols.common.reading import decode_request
@@ -50,27 +60,37 @@ class GeminiInteractions(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        key_header="x-goog-api-key",
-        reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
-        plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,
-        error_flag=True,
-        media=_MEDIA,
-        media_in_results=_MEDIA,
-        media_sources=frozenset(("data", "url")),
-        interleaved=True,
-        arguments="object",
-        params=frozenset((*PLACES, "response_schema", "response_json")),
-        thinking=frozenset(("on",)),
-        one_text=frozenset(("system",)),
-        tool_name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
-        result_names=True,
-        stops=frozenset(("stop", "tool_calls", "length", "pause")),
-        schema_keys=frozenset(),
-        stop_required=True,
-        stop_is_end=True,
-        usage_fields=frozenset(("cache_read", "reasoning")),
-        error_fields=frozenset(("code",)),
-        json_results=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
+            plain=Carrier.THOUGHT_SIGNATURE.value,
+            switches=frozenset(("on",)),
+        ),
+        media=MediaCapabilities(
+            kinds=_MEDIA,
+            in_results=_MEDIA,
+            sources=frozenset(("data", "url")),
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            arguments="object",
+            name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
+            result_names=True,
+            json_results=True,
+        ),
+        request=RequestCapabilities(
+            key_header="x-goog-api-key",
+            params=frozenset((*PLACES, "response_schema", "response_json")),
+            one_text=frozenset(("system",)),
+            schema_keys=frozenset(),
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            stops=frozenset(("stop", "tool_calls", "length", "pause")),
+            stop_required=True,
+            stop_is_end=True,
+            usage_fields=frozenset(("cache_read", "reasoning")),
+            error_fields=frozenset(("code",)),
+        ),
     )
     serving = SERVING
     sdk = SDK

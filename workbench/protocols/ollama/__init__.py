@@ -11,7 +11,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
@@ -44,29 +54,39 @@ class Ollama(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=frozenset((Carrier.MESSAGE_THINKING.value, Carrier.THINK_TEXT.value)),
-        plain_reasoning=Carrier.MESSAGE_THINKING.value,
-        media=frozenset(("image",)),
-        media_in_results=frozenset(("image",)),
-        media_sources=frozenset(("data",)),
-        mid_system=True,
-        choices=frozenset(),
-        arguments="object",
-        call_ids=False,
-        params=frozenset((*PLACES.values(), "effort", "response_schema", "response_json")),
-        thinking=frozenset(("on", "off")),
-        one_text=frozenset(("system", "user", "assistant", "tool", "answer")),
-        result_names=True,
-        stops=frozenset(("stop", "tool_calls", "length")),
-        effort_is_thinking=True,
-        schema_keys=frozenset(),
-        results_text_first=True,
-        answer_needs=_native_write.UNKNOWN,
-        error_fields=frozenset(),
-        answer_fields=frozenset(("model",)),
-        usage_fields=frozenset(),
-        stop_is_end=True,
-        stop_by_calls=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.MESSAGE_THINKING.value, Carrier.THINK_TEXT.value)),
+            plain=Carrier.MESSAGE_THINKING.value,
+            switches=frozenset(("on", "off")),
+            effort_is_switch=True,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image",)),
+            in_results=frozenset(("image",)),
+            sources=frozenset(("data",)),
+        ),
+        tools=ToolCapabilities(
+            choices=frozenset(),
+            arguments="object",
+            call_ids=False,
+            result_names=True,
+            results_text_first=True,
+        ),
+        request=RequestCapabilities(
+            mid_system=True,
+            params=frozenset((*PLACES.values(), "effort", "response_schema", "response_json")),
+            one_text=frozenset(("system", "user", "assistant", "tool", "answer")),
+            schema_keys=frozenset(),
+        ),
+        answer=AnswerCapabilities(
+            stops=frozenset(("stop", "tool_calls", "length")),
+            needs=_native_write.UNKNOWN,
+            error_fields=frozenset(),
+            fields=frozenset(("model",)),
+            usage_fields=frozenset(),
+            stop_is_end=True,
+            stop_by_calls=True,
+        ),
     )
     serving = SERVING
     sdk = SDK

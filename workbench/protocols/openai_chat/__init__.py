@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, StreamDecoder, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    StreamDecoder,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
@@ -67,39 +78,49 @@ class OpenAIChat(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=frozenset(
-            (
-                Carrier.REASONING_CONTENT.value,
-                Carrier.REASONING.value,
-                Carrier.REASONING_DETAILS.value,
-                Carrier.THINK_TEXT.value,
-            )
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset(
+                (
+                    Carrier.REASONING_CONTENT.value,
+                    Carrier.REASONING.value,
+                    Carrier.REASONING_DETAILS.value,
+                    Carrier.THINK_TEXT.value,
+                )
+            ),
+            plain=Carrier.REASONING_CONTENT.value,
+            switches=frozenset(("off",)),
+            effort_is_switch=True,
         ),
-        plain_reasoning=Carrier.REASONING_CONTENT.value,
-        media=frozenset(("image", "audio", "file")),
-        document_key=("file", "filename"),
-        media_sources=frozenset(("data", "url", "file_id")),
-        sources_of={
-            "image": frozenset(("data", "url")),
-            "audio": frozenset(("data",)),
-            "file": frozenset(("data", "file_id")),
-        },
-        mid_system=True,
-        parallel_switch=True,
-        strict=True,
-        custom_tools=True,
-        arguments="string",
-        id_max_length=64,
-        params=_chat_params.NAMES,
-        thinking=frozenset(("off",)),
-        empty_text=True,
-        one_text=frozenset(("answer",)),
-        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
-        effort_is_thinking=True,
-        schema_required={"name": "answer"},
-        usage_needed=frozenset(("input", "output")),
-        answer_needs={"created": 0},
-        error_fields=frozenset(("type", "param", "code")),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "audio", "file")),
+            document_key=("file", "filename"),
+            sources=frozenset(("data", "url", "file_id")),
+            sources_of={
+                "image": frozenset(("data", "url")),
+                "audio": frozenset(("data",)),
+                "file": frozenset(("data", "file_id")),
+            },
+        ),
+        tools=ToolCapabilities(
+            parallel_switch=True,
+            strict=True,
+            custom=True,
+            arguments="string",
+            id_max_length=64,
+            name_pattern="[a-zA-Z0-9_-]{1,64}",
+        ),
+        request=RequestCapabilities(
+            mid_system=True,
+            params=_chat_params.NAMES,
+            empty_text=True,
+            one_text=frozenset(("answer",)),
+            schema_required={"name": "answer"},
+        ),
+        answer=AnswerCapabilities(
+            usage_needed=frozenset(("input", "output")),
+            needs={"created": 0},
+            error_fields=frozenset(("type", "param", "code")),
+        ),
     )
     serving = SERVING
     sdk = SDK

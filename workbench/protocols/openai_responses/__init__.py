@@ -9,7 +9,17 @@ import re
 from typing import TYPE_CHECKING
 
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.protocols import AdapterDefaults, Capabilities, Param, UrlFacts
+from workbench.protocols import (
+    AdapterDefaults,
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    Param,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
 from workbench.protocols.common import leaves
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
@@ -75,30 +85,40 @@ class OpenAIResponses(AdapterDefaults):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=frozenset((Carrier.ENCRYPTED_ITEM.value,)),
-        media=frozenset(("image", "file")),
-        media_in_results=frozenset(("image", "file")),
-        document_key=("filename",),
-        media_sources=frozenset(("data", "url", "file_id")),
-        mid_system=True,
-        interleaved=True,
-        parallel_switch=True,
-        strict=True,
-        custom_tools=True,
-        arguments="string",
-        id_max_length=64,
-        params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
-        thinking=frozenset(("off",)),  # what thinks does so unasked; "on" is said by the effort alone
-        one_text=frozenset(("system",)),
-        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
-        effort_is_thinking=True,
-        schema_required={"name": "answer"},
-        usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
-        answer_needs={**UNKNOWN, "id of each item": "msg_0"},
-        error_fields=frozenset(("type", "param", "code")),
-        stop_required=True,
-        stop_is_end=True,
-        stop_by_calls=True,
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.ENCRYPTED_ITEM.value,)),
+            switches=frozenset(("off",)),
+            effort_is_switch=True,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "file")),
+            in_results=frozenset(("image", "file")),
+            document_key=("filename",),
+            sources=frozenset(("data", "url", "file_id")),
+        ),
+        tools=ToolCapabilities(
+            parallel_switch=True,
+            strict=True,
+            custom=True,
+            arguments="string",
+            id_max_length=64,
+            name_pattern="[a-zA-Z0-9_-]{1,64}",
+        ),
+        request=RequestCapabilities(
+            mid_system=True,
+            params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
+            one_text=frozenset(("system",)),
+            schema_required={"name": "answer"},
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
+            needs={**UNKNOWN, "id of each item": "msg_0"},
+            error_fields=frozenset(("type", "param", "code")),
+            stop_required=True,
+            stop_is_end=True,
+            stop_by_calls=True,
+        ),
     )
     serving = SERVING
     sdk = SDK

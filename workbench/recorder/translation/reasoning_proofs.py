@@ -37,9 +37,9 @@ class Signer:
         self.changes: list[TranslationChange] = []
         self._name = name
         self._capabilities = capabilities
-        self._carrier = next((c for c in _PROVED if c.value in capabilities.reasoning), None)
+        self._carrier = next((c for c in _PROVED if c.value in capabilities.reasoning.carriers), None)
         self._readable: Carrier | None = None
-        self._has_marked = Carrier.THOUGHT_SIGNATURE.value not in capabilities.reasoning
+        self._has_marked = Carrier.THOUGHT_SIGNATURE.value not in capabilities.reasoning.carriers
 
     def prove(self, part: Reasoning) -> str | None:
         """A proof for reasoning that has none; None if the same reasoning is already proved in another carrier."""
@@ -83,7 +83,7 @@ class Signer:
         """The client's protocol has signatures on calls, and this response has reasoning without one."""
         thoughts = [part for part in parts if isinstance(part, Reasoning)]
         is_signed = any(p.carrier is Carrier.THOUGHT_SIGNATURE and p.signature for p in thoughts)
-        has_place = Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning
+        has_place = Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning.carriers
         return has_place and bool(thoughts) and not is_signed
 
     def _prove_part(self, part: Reasoning) -> Iterator[Part]:

@@ -128,9 +128,14 @@ def user_values(adapter: Adapter, text: str) -> list[JsonValue]:
 def _result(adapter: Adapter, call: ToolCallIR, result: Result) -> ToolResultIR:
     able = adapter.capabilities
     content = tuple(_fitted(adapter, part) for part in result.content)
-    if result.is_error and not able.error_flag and not result.parts and not result.text.startswith(("{", "Error")):
+    if (
+        result.is_error
+        and not able.tools.error_flag
+        and not result.parts
+        and not result.text.startswith(("{", "Error"))
+    ):
         content = (Text(f"Error: {result.text}"),)
-    return ToolResultIR(call.id, content, True if result.is_error and able.error_flag else None, call.name)
+    return ToolResultIR(call.id, content, True if result.is_error and able.tools.error_flag else None, call.name)
 
 
 def _fitted(adapter: Adapter, part: Part) -> Part:
@@ -138,9 +143,9 @@ def _fitted(adapter: Adapter, part: Part) -> Part:
     able = adapter.capabilities
     if isinstance(part, Text):
         return Text(part.text)
-    if isinstance(part, Media) and part.kind in able.media_in_results:
+    if isinstance(part, Media) and part.kind in able.media.in_results:
         return replace(part, extra=NOTHING)
-    if isinstance(part, Opaque) and part.type == "json" and able.json_results:
+    if isinstance(part, Opaque) and part.type == "json" and able.tools.json_results:
         return part
     return _as_text(part)
 

@@ -147,7 +147,7 @@ def _written(decoded: DecodedExchange, unwanted: Collection[str], *, only_first_
         parts = [p for p in parts if p is first or not _is_call(p)]
     as_they_came = {f"{_STANDS_FOR}{n}": _streamed(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
     marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
-    if not adapter.capabilities.interleaved:
+    if not adapter.capabilities.answer.interleaved:
         marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
     body, request = written(adapter, (Message("assistant", tuple(marked)),))
     details = [p for m in decoded.response.choices[0] for _, p in m.reasoning()]

@@ -28,7 +28,7 @@ def serial(subject: Subject) -> Iterable[Variant]:
     name, title = "parallel=off", "parallel calls are switched off"
     if not subject.request.tools:
         yield Variant(name, title, why_not=NO_TOOLS)
-    elif not subject.adapter.capabilities.parallel_switch:
+    elif not subject.adapter.capabilities.tools.parallel_switch:
         yield Variant(name, title, why_not=f"{subject.adapter.name} has no switch for it")
     else:
         yield subject.changed(name, title, _switched_off(subject), "they are switched off already")
@@ -59,7 +59,7 @@ def forbidden(subject: Subject) -> Variant:
     choice = request.tool_choice
     if choice and choice.mode == "none":
         return Variant(name, title, why_not="none may be called already")
-    if "none" in subject.adapter.capabilities.choices and not ignores(subject, "tool_choice"):
+    if "none" in subject.adapter.capabilities.tools.choices and not ignores(subject, "tool_choice"):
         return subject.changed(name, title, _choice(subject, "none"), "")
     lists = dict.fromkeys("/" + tool.pointer.split("/")[1] for tool in request.tools)
     return subject.changed(name, title, [Remove(pointer) for pointer in lists], "")
@@ -132,7 +132,7 @@ def _added(subject: Subject, at: str, before: JsonValue, after: JsonValue) -> It
 
 def _strict(subject: Subject, tool: ToolDef) -> Iterable[Change]:
     """The switch of a tool for strict decoding, where the protocol has one."""
-    if tool.strict or not subject.adapter.capabilities.strict or not tool.pointer:
+    if tool.strict or not subject.adapter.capabilities.tools.strict or not tool.pointer:
         return
     written = [_declared(subject, strict) for strict in (None, True)]
     yield from _added(subject, tool.pointer, *written)
