@@ -181,6 +181,25 @@ def test_adapters_do_not_know_each_other(path: Path) -> None:
             assert name.removeprefix("workbench.protocols.").split(".")[0] not in others, f"{module}: {name}"
 
 
+NAMED = (
+    "formats/importers/codex.py",  # transcripts of one client, which speaks one protocol
+    "formats/importers/qwen_code.py",
+    "recorder/audit/cases",  # bodies that are compared byte for byte, a module for each protocol
+    "simulator/_endpoints.py",  # a contract that has the name of its protocol
+)
+"""Modules outside ``protocols`` that name a protocol, and why."""
+
+
+def test_what_differs_between_protocols_is_asked_of_their_adapters() -> None:
+    """Names without a hyphen are those of providers too, and not looked for."""
+    names = {name.replace("_", "-") for name in plugins.built_in("workbench.protocols") if "_" in name}
+    for path in modules():
+        inner = path.relative_to(PACKAGE).as_posix()
+        if room(path) != "protocols" and not inner.startswith(NAMED):
+            found = {node.value for node in nodes(path) if isinstance(node, ast.Constant)} & names
+            assert not found, f"{inner}: ask the adapter instead of naming {found}"
+
+
 def test_only_the_app_knows_the_screen() -> None:
     for path in modules():
         used = {n.split(".")[0] for n in imports(nodes(path))}
