@@ -37,7 +37,7 @@ def test_a_dirty_gateway_gets_a_score_card_and_a_session(run: Run, tmp_path: Pat
     done = run(*_words("drops-query", "--out", str(out)))
     assert done.status == 1
     lines = done.out.splitlines()
-    assert lines[0].endswith("3 cases, 2 came through as they were")
+    assert lines[0].endswith("3 cases, 2 came through unchanged")
     assert any(line.split() == ["✗", "path", "and", "method", "0", "of", "1", "query", "changed"] for line in lines)
     assert "  ✗ query changed /query (request)" in lines
     assert lines[-1].startswith("the first of them, byte by byte: workbench compare ")
@@ -87,7 +87,7 @@ def test_what_fails_is_a_choice_and_a_clean_gateway_does_not(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("--gateway", "http://127.0.0.1:1", "--port", "0"), 4, "nothing takes a connection at http://127.0.0.1:1"),
+        (("--gateway", "http://127.0.0.1:1", "--port", "0"), 4, "nothing accepts connections at http://127.0.0.1:1"),
         (("--gateway", "http://127.0.0.1:1", "--", "/no/such"), 2, "no such command"),
         (("--gateway", "ftp://x"), 2, "is no URL of a gateway"),
         (("--gateway", "http://x", "--protocol", "telnet"), 2, "'telnet' cannot be audited; there are anthropic-"),

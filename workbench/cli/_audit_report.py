@@ -54,14 +54,14 @@ def print_in(how: str, report: Report) -> None:
 
 def _lines(report: Report) -> Iterator[str]:
     card = report.card
-    yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through as they were"
+    yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through unchanged"
     for protocol, spoken in report.audit.ways.items():
-        yield f"  {protocol}" + (f" → {spoken} upstream, judged by what is said" if spoken != protocol else "")
+        yield f"  {protocol}" + (f" → {spoken} upstream, judged by meaning" if spoken != protocol else "")
     for protocol, why in report.audit.skipped.items():
         yield f"  {protocol} skipped: {cut(why, 120)}"
     if report.audit.strays:
-        yield f"  it asked by itself: {cut(', '.join(report.audit.strays), WORDS)}"
-    for side, title in (("request", "requests"), ("response", "answers")):
+        yield f"  requests of its own: {cut(', '.join(report.audit.strays), WORDS)}"
+    for side, title in (("request", "requests"), ("response", "responses")):
         yield ""
         yield title
         yield from _table([row for row in card.rows if row.theme.side == side])

@@ -9,11 +9,11 @@ from workbench.cli import _output
 from workbench.ir import JsonValue
 
 KINDS_TEXT = """\
-  closure      a call without its result, a result without its call, or either in the wrong place
-  reasoning    reasoning that is owed and missing, or altered on its way back
-  id           an id that breaks the contract: its form, its match, or used twice
-  arguments    a call whose arguments need repair or break the schema of their tool
-  repeat       the same call with the same arguments again, and nothing new since; or a step that goes round in circles
+  closure      a tool call without its result, a result without its call, or either in the wrong place
+  reasoning    required reasoning that is missing or was changed
+  id           an id with an invalid form, without a match, or used twice
+  arguments    a tool call with arguments that need repair or violate the tool's schema
+  repeat       the same tool call with the same arguments again and nothing new since, or a loop of steps
   filter:EXPR  what the filter language of the app can say: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
   all          every kind but filters"""
 
@@ -33,7 +33,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
     for reason in pause["reasons"]:
         rule = f" {reason['rule']}" if reason["rule"] else ""
         yield f"   {reason['kind']}{rule} {reason['pointer'] or '/'}: {reason['words']}"
-    left = f", {pause['sent']:,} of them have left" if pause["sent"] else ""
+    left = f", {pause['sent']:,} of them already sent" if pause["sent"] else ""
     held = f"{pause['bytes']:,} bytes{left}"
     yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {held} · {timeout_words(pause, now)}"
     yield f"   {' · '.join(f'--{deed} {name}' for deed in pause['deeds'])}"
@@ -42,7 +42,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
 def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
     """How long the client still waits, in words."""
     if pause["timeout"] is None:
-        return "nobody knows how long the client waits"
+        return "the client's timeout is unknown"
     left = pause["times_out_at"] - now
     waits = f"the client waits {pause['timeout']:g} s, {pause['timeout_from']}"
-    return f"{waits}: {left:.0f} s left" if left > 0 else f"{waits}: that is over"
+    return f"{waits}: {left:.0f} s left" if left > 0 else f"{waits}: timed out"

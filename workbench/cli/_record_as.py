@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="spoken",
         metavar="PROTOCOL",
         default="",
-        help="what the upstream speaks: clients of other protocols are translated",
+        help="protocol of the upstream: clients of other protocols are translated",
     )
     parser.add_argument("--model", default="", help="with --as: ask the upstream for this model, whatever clients say")
     _correcting.add(parser)
@@ -37,16 +37,18 @@ def check(args: argparse.Namespace) -> None:
     if not args.spoken:
         for name in ("model", "correct", "no_correct"):
             if getattr(args, name):
-                raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="without it nothing is changed")
+                raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="without it nothing is translated")
         if args.profile != _correcting.AUTO:
-            raise UsageError("--profile needs --as", hint="without it nothing is changed")
+            raise UsageError("--profile needs --as", hint="without it nothing is translated")
         return
     from workbench import protocols as adapters
 
     adapters.get(args.spoken)
     _correcting.check(args)
     if not args.upstream:
-        raise UsageError("--as needs an upstream", hint="say where it is spoken: --upstream URL, NAME or sim:CONTRACT")
+        raise UsageError(
+            "--as needs an upstream", hint="give one that uses the protocol: --upstream URL, NAME or sim:CONTRACT"
+        )
 
 
 def choose(args: argparse.Namespace, client: Client) -> str:
@@ -82,7 +84,7 @@ def check_urls(upstreams: Iterable[str]) -> None:
         if is_simulated(text):
             resolve(text)
         elif "://" not in text:
-            hint = "give https://HOST[/PATH], or say with --as PROTOCOL what is spoken there"
+            hint = "give https://HOST[/PATH], or name its protocol with --as PROTOCOL"
             raise UsageError(f"--upstream {text!a} is not a URL", hint=hint)
 
 
@@ -96,7 +98,7 @@ def upstreams(args: argparse.Namespace) -> dict[str, str]:
         named = _NAMED.fullmatch(text)
         name, target = (named[1], named[2]) if named else (ONLY, text)
         if name in found:
-            raise UsageError(f"two upstreams named {name!r}" if named else "two upstreams without a name")
+            raise UsageError(f"two upstreams are named {name!r}" if named else "two upstreams without a name")
         resolve(target, args.spoken)
         found[name] = target
     return found
@@ -142,6 +144,6 @@ def changed(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
     passed = counts.pop("passed", 0)
     if counts:
         told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-        yield f"changed on the way: {told}; each is in the note of its exchange (workbench show)"
+        yield f"changed in translation: {told}; each is in the note of its exchange (workbench show)"
     if passed:
-        yield f"{_output.number(passed, 'request')} passed unchanged: {spoken} (--as) is what the upstream speaks"
+        yield f"{_output.number(passed, 'request')} passed unchanged: already in {spoken} (--as)"

@@ -13,7 +13,7 @@ from workbench.ir import JsonValue
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the argument."""
-    text = "pause on this: closure, reasoning, id, arguments, repeat, filter:EXPR, or all; may be given several times"
+    text = "pause on one of: closure, reasoning, id, arguments, repeat, filter:EXPR, or all; may be given several times"
     parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="KIND", help=text)
 
 
@@ -40,7 +40,7 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
             case {"event": "ended", "pause": number, "how": how}:
                 say(f"pause {number}: {how}")
             case {"event": "unjudged", "exchange": exchange, "why": why}:
-                say(f"exchange {exchange} passed without being judged: {why}")
+                say(f"exchange {exchange} continued without being judged: {why}")
             case {"event": "trouble", "text": text}:
                 say(str(text))
 

@@ -1,35 +1,34 @@
-"""Send legal but unusual requests through a gateway into an upstream of our own, and say what it did to them.
+"""Send legal but unusual requests through a gateway to an upstream of our own, and report what the gateway changed.
 
-No provider is contacted: requests go to the gateway, the gateway sends them to our upstream on this machine, which
-notes the bytes it gets and answers with legal but unusual answers. What was changed, dropped, merged or held back on
-the way there and back is a score card.
+No provider is contacted: requests go to the gateway, and the gateway sends them to our upstream on this machine, which
+notes the bytes it receives and returns legal but unusual responses. The score card shows what was changed, dropped,
+merged or held back in each direction.
 
   workbench audit --gateway http://127.0.0.1:4000
   workbench audit --gateway http://127.0.0.1:4000/v1 --port 8100 --protocol openai-chat --key-variable GATEWAY_KEY
   workbench audit --gateway http://127.0.0.1:4000 --out audit.wb -- litellm --config config.yaml --port 4000
   workbench audit --gateway http://127.0.0.1:4000 -- my-gateway --listen 4000 --upstream {{upstream}}/v1
 
-Point the gateway's upstream at http://127.0.0.1:{port} (or the --port given; the base URL with /v1 where it wants one),
-or let it be started: CMD finds the address in WORKBENCH_UPSTREAM, and in place of {{upstream}} in its words. Every
-protocol that it has a way for is audited; where it speaks another one upstream, by what is said and not by bytes.
+Point the gateway's upstream at http://127.0.0.1:{port} (or at --port; with /v1 if its base URL needs that), or have it
+started: CMD gets the address in WORKBENCH_UPSTREAM, and in place of {{upstream}} in its words. Every protocol that
+reaches our upstream is audited; if the gateway uses another one upstream, by meaning and not by bytes.
 
-Legal for a gateway are: headers of the connection, Host, Via, Forwarded, its own credentials and other chunks; nothing
-else. With --out both sightings of every case are kept as a session with two hops, client and upstream, in which
-workbench compare and open show each damage in its place; what workbench check finds there is mostly the cases' own:
-answers that break off, and members that no provider knows, are sent on purpose.
+A gateway may change headers of the connection, Host, Via, Forwarded, its own credentials and chunks; nothing else. With
+--out both sightings of every case are saved as a session with two hops, client and upstream, in which workbench compare
+and open show each damage at its place. Most findings of workbench check there come from the cases themselves: responses
+that break off and fields that no provider knows are sent on purpose.
 
 JSON output is one object:
   {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",
    "themes": [{{"theme", "side", "passed", "of", "elsewhere", "kinds"}}],
    "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places",
      "shapes", "why", "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
-   "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests that the gateway sent by itself}}
-A theme has "of" cases; "elsewhere" counts those about something else that show such damage too. "shapes" of a damage
-are all pointers where it was found, "*" for a number. "upstream" of a protocol is the one spoken there, null where it
-was skipped; "exchanges" are the positions in the file of --out, counted from zero: the client's sighting, then the
-upstream's.
+   "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests of the gateway's own}}
+A theme has "of" cases; "elsewhere" counts cases of other themes that show such damage too. "shapes" of a damage are all
+pointers where it was found, "*" for a number. "upstream" of a protocol is the one used there, null if it was skipped;
+"exchanges" are the positions in the file of --out, counted from zero: the client's sighting, then the upstream's.
 
-Exit status: 0 nothing was damaged, 1 something was (of --fail-on or worse), 4 requests do not reach our upstream.
+Exit status: 0 no damage, 1 damage (of --fail-on or worse), 4 requests do not reach our upstream.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ PORT = 8765
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
 
-_STORY = "an audit of the gateway {}: odd requests and broken answers are meant, compare says what became of them"
+_STORY = "an audit of the gateway {}: odd requests and broken responses are sent on purpose; compare shows its changes"
 
 UNREACHED = 4
 FORMATS = ("text", "json", "junit")
@@ -67,28 +66,34 @@ FORMATS = ("text", "json", "junit")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (parser.description or "").format(port=PORT)
-    parser.add_argument("--gateway", required=True, metavar="URL", help="its base URL, as a client is given it")
     parser.add_argument(
-        "--port", type=_port, metavar="N", help=f"our upstream listens there (default: {PORT}; with CMD any)"
+        "--gateway", required=True, metavar="URL", help="base URL of the gateway, as a client would use it"
     )
+    parser.add_argument("--port", type=_port, metavar="N", help=f"port of our upstream (default: {PORT}; with CMD any)")
     parser.add_argument(
         "--protocol",
         action="extend",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="only these (default: all it has a way for)",
+        help="audit only these protocols (default: all that reach our upstream)",
     )
-    parser.add_argument("--to", default="", metavar="PROTOCOL", help="what it speaks upstream (default: what is seen)")
-    parser.add_argument("--model", default="", metavar="NAME", help="ask for this one (default: one of each provider)")
+    parser.add_argument(
+        "--to", default="", metavar="PROTOCOL", help="protocol that the gateway uses upstream (default: as observed)"
+    )
+    parser.add_argument("--model", default="", metavar="NAME", help="model to request (default: one of each provider)")
     parser.add_argument("--case", action="extend", nargs="+", default=[], metavar="NAME", help="only these cases")
-    parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="sent with every request")
+    parser.add_argument(
+        "--header", action="append", default=[], metavar="NAME:VALUE", help="header to send with every request"
+    )
     parser.add_argument("--key-variable", metavar="NAME", help="environment variable with the gateway's key")
-    parser.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="for CMD to listen (default: 60)")
-    parser.add_argument("--out", metavar="FILE", help="keep both sightings of every case in a session")
+    parser.add_argument(
+        "--wait", type=float, default=60.0, metavar="SECONDS", help="time for CMD to start listening (default: 60)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="save both sightings of every case as a session")
     _files.add_force(parser)
     parser.add_argument(
-        "--fail-on", choices=("any", "warning", "error"), default="any", help="damage that exits with 1"
+        "--fail-on", choices=("any", "warning", "error"), default="any", help="damage that gives exit status 1"
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="starts the gateway")
@@ -96,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
     return int(text)
 
 
@@ -132,7 +137,7 @@ def _plan(args: argparse.Namespace) -> AuditPlan:
 
     for name in (*args.protocol, *filter(None, (args.to,))):
         if name not in PROTOCOLS:
-            raise UsageError(f"{name!r} cannot be audited", hint=f"there are {', '.join(PROTOCOLS)}")
+            raise UsageError(f"{name!r} cannot be audited", hint=f"available: {', '.join(PROTOCOLS)}")
     if args.case:
         known = {case.name for protocol in PROTOCOLS for case in cases_of(protocol)}
         for name in args.case:
@@ -175,7 +180,7 @@ def _out(args: argparse.Namespace) -> Path | None:
     if out.exists() and not args.force:
         raise UsageError(f"{args.out} exists", hint="choose another name, or --force")
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {out.parent}", hint="make it, or choose another name")
+        raise UsageError(f"there is no folder {out.parent}", hint="create it, or choose another name")
     return out
 
 

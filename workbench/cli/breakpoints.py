@@ -1,6 +1,6 @@
-"""See and decide what a running recording has paused, from any terminal, script or editor.
+"""List and decide the pauses of a running recording, from any terminal, script or editor.
 
-FILE is the session that workbench record writes. Without an option: what is armed, and what is paused.
+FILE is the session that workbench record writes. Without an option, shows what is armed and what is paused.
 
   workbench record --break closure --break 'filter:tool:Bash' --out today.wb -- claude
   workbench breakpoints today.wb
@@ -10,28 +10,28 @@ FILE is the session that workbench record writes. Without an option: what is arm
   workbench breakpoints today.wb --answer 3 sim:anthropic
   workbench breakpoints today.wb --arm repeat
 
-What there is to break on:
+Kinds of breakpoints:
 
 {kinds}
 
-A request is paused when its last byte is there, before it is forwarded. An answer leaves up to its first tool call; the
-rest waits until it is whole; an answer that makes no call is never held. Continued, what was paused passes as it came.
-Edited, the other body passes, and the recording holds both: the client's exchange, and a child with what went to the
-upstream or came from it. Answered, a strict simulator that remembers the session answers in place of the upstream,
-streaming if the request asks for it. Dropped, the client's connection is broken off. Of an answer whose beginning has
-left, an edited one has to begin with the same bytes, and no simulator can take its place.
+A request is paused once it is complete, before it is forwarded. A response is sent up to its first tool call; the rest
+waits until the response is complete. A response without tool calls is never held. --continue passes the message on
+unchanged. --edit passes another body on, and the recording has both: the client's exchange, and a child exchange with
+what was sent to the upstream or received from it. --answer has a strict simulator that remembers the session respond in
+place of the upstream, as a stream if the request asks for one. --drop aborts the client's connection. If part of a
+response is already sent, an edited body must begin with the same bytes, and no simulator can replace it.
 
-N is the number of a pause, or the id of its exchange: where several recorders write FILE, each counts by itself. --arm,
---disarm and --wait are for all of them.
+N is the number of a pause, or the id of its exchange: if several recorders write FILE, each has its own numbers. --arm,
+--disarm and --wait apply to all of them.
 
 JSON output is one object: {{"armed": [KIND], "trouble", "pauses": [{{"id", "exchange" (its id in the session), "side":
 "request"|"response", "reasons": [{{"kind", "rule", "words", "pointer"}}], "method", "url", "client", "since" (seconds
 since the epoch), "timeout" (seconds the client waits, or null), "timeout_from", "times_out_at", "bytes", "sent" (bytes
-of the answer that have left), "deeds": ["continue", "edit", "answer", "drop"]}}]}}, as things stand afterwards.
+of the response already sent), "deeds": ["continue", "edit", "answer", "drop"]}}]}}, as it is afterwards.
 
-Exit status 0 when it is done, or nothing is paused; 1 when nothing was asked for and something is paused; 2 when nobody
-records to FILE, or a pause cannot be ended so; 3 when --wait waited in vain; 4 when the recorder ended meanwhile. With
---timeout, --wait waits for the recorder, too.
+Exit status: 0 done, or nothing is paused; 1 nothing was asked for and something is paused; 2 no recorder writes FILE,
+or a pause cannot be ended like that; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits
+for the recorder, too.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __doc__ = __doc__.format(kinds=_breaks_text.KINDS_TEXT)
 
 NAME = "breakpoints"
-HELP = "see and decide what a recording has paused"
+HELP = "list and decide the pauses of a recording"
 
 _PAUSED, _IN_VAIN, _GONE = 1, 3, 4
 _LOOK_AGAIN = 0.1
@@ -64,15 +64,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="a session that is being recorded")
     one = parser.add_mutually_exclusive_group()
-    one.add_argument("--arm", metavar="KIND", action="append", help="break on this, too")
-    one.add_argument("--disarm", metavar="KIND", action="append", help="break on this no more (all: on nothing)")
-    one.add_argument("--continue", dest="go_on", metavar="N", help="pass it on as it came")
+    one.add_argument("--arm", metavar="KIND", action="append", help="arm a breakpoint")
+    one.add_argument("--disarm", metavar="KIND", action="append", help="disarm a breakpoint (all: every one)")
+    one.add_argument("--continue", dest="go_on", metavar="N", help="pass it on unchanged")
     one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="pass this body on instead (- for stdin)")
-    one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="have a simulator answer")
-    one.add_argument("--drop", metavar="N", help="break the client's connection off")
-    one.add_argument("--body", metavar="N", help="print the body that is held, and nothing else")
+    one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="have a simulator respond")
+    one.add_argument("--drop", metavar="N", help="abort the client's connection")
+    one.add_argument("--body", metavar="N", help="print only the held body")
     one.add_argument("--wait", action="store_true", help="wait until something is paused")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: no longer than this")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: longest time to wait")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     until = None if args.timeout is None else time.monotonic() + args.timeout
     recorders = _recorders(Path(args.file), until)
     if recorders is None:
-        return _output.complain("nobody recorded, and nothing was paused", _IN_VAIN)
+        return _output.complain("no recorder appeared, and nothing was paused", _IN_VAIN)
     with recorders:
         try:
             if args.body is not None:

@@ -1,41 +1,41 @@
-"""Record what a client and its model provider say to each other, live, into a session file.
+"""Record the traffic between a client and its model provider, live, into a session file.
 
-With CMD the client is started with the variables that point it at the recorder, has the terminal to itself, and its
-exit status is the result (128 + N when signal N ended it; 127: no such command, 126: it cannot be run). Known by the
-name of their command: claude, codex, qwen, opencode, gemini, pi, llm, aider. Any other program, your own script for
-one, gets the variables of the official SDKs. Without CMD the addresses are printed and recording goes on until ctrl-c.
+With CMD, starts the client with the variables that point it at the recorder. The client has the terminal to itself, and
+its exit status is the result (128 + N if signal N ended it; 127: no such command, 126: it cannot be run). Known by the
+name of their command: claude, codex, qwen, opencode, gemini, pi, llm, aider. Any other program, such as your own
+script, gets the variables of the official SDKs. Without CMD, prints the addresses and records until ctrl-c.
 
   workbench record -- claude
   workbench record --upstream https://api.deepseek.com -- python agent.py
   workbench record --upstream anthropic=https://gateway.example --upstream openai=https://other.example/v1 -- pi
   workbench record --upstream https://api.openai.com --port 8100 --out today.wb
 
-A URL is what the client would be given as its base URL; one without a path stands for the provider's server, and the
-path the client expects there (/v1) is added. Without --upstream requests go where the client's own variable
-(ANTHROPIC_BASE_URL …) points, else to its provider. Requests, answers and their timing pass unchanged; they are
-recorded as they come, keys replaced before they reach the disk. The recorder listens on this machine alone.
+A URL is the base URL that the client would use; if it has no path, the path that the client expects there (/v1) is
+added. Without --upstream, requests go where the client's own variable (ANTHROPIC_BASE_URL …) points, else to its
+provider. Requests, responses and their timing pass unchanged and are recorded as they arrive; API keys are replaced
+before anything is written to disk. The recorder listens on this machine only.
 
-T in --upstream T may be sim:CONTRACT: a simulator on this machine answers, in the protocol in which it is asked. A
-known client whose protocol it does not speak is translated, as with --as and the simulator's first protocol.
+T in --upstream T may be sim:CONTRACT: a simulator on this machine responds, in the protocol of the request. If a known
+client's protocol is not supported by it, the client is translated, as with --as and the simulator's first protocol.
 
   workbench record --upstream sim:anthropic -- claude
 
-With --as PROTOCOL the upstream speaks PROTOCOL, and clients of other protocols are translated on the way, streams as
-they come; what is in PROTOCOL already passes unchanged. T in --upstream T may be a target's name, too.
+With --as PROTOCOL the upstream uses PROTOCOL, and clients of other protocols are translated, streams while they arrive;
+requests already in PROTOCOL pass unchanged. T in --upstream T may also be the name of a target.
 
   workbench record --as openai-chat --upstream https://api.deepseek.com --model deepseek-v4-flash -- claude
   workbench record --as openai-chat --upstream sim:qwen -- claude
 
-Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). What was measured of the upstream's
+Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). The measured profile of the upstream's
 model corrects requests as in workbench send (--profile, --correct, --no-correct). Reasoning that the client's protocol
-cannot carry is kept and put back verbatim; where a client wants a signature it gets a handle that begins with
-"workbench:" and never goes upstream. Every change is a line in the note of the exchange with the upstream. The key is
-that of the upstream's target where its variable is set, else the client's own.
+cannot carry is kept and restored verbatim; if a client needs a signature, it gets a handle that begins with
+"workbench:" and is never sent upstream. Every change is a line in the note of the exchange with the upstream. The API
+key is that of the upstream's target if its variable is set, else the client's own.
 
 Open the file while it grows: workbench open FILE
 
---break pauses an exchange on what it means, before it is passed on: a request when its last byte is there, an answer
-from its first tool call on. A pause is announced on stderr and waits for you: workbench breakpoints FILE, or the app.
+--break pauses an exchange by its meaning, before it is passed on: a complete request, or a response from its first tool
+call on. A pause is reported on stderr and waits for you: workbench breakpoints FILE, or the app.
 
   workbench record --break closure --break 'filter:tool:Bash' -- claude
 """
@@ -83,11 +83,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]URL",
         help="where requests go; several have names (anthropic, openai and gemini set those providers' variables)",
     )
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
     parser.add_argument(
         "--out", metavar="FILE", help="session file, appended to if it exists (default: one of its own)"
     )
-    parser.add_argument("--hop", default="", metavar="NAME", help="name this place, to compare it with another")
+    parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
     _record_as.add(parser)
     _record_breaks.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
@@ -95,7 +95,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
     return int(text)
 
 
@@ -157,7 +157,7 @@ def _out(given: str | None) -> Path:
     out = Path(given)
     if out.suffix == ".jsonl" or given == "-":
         raise UsageError(
-            f"{given} cannot be recorded to", hint="name a .wb file; workbench import turns it into .jsonl"
+            f"{given} is not a file to record to", hint="use a .wb file; workbench import converts it to .jsonl"
         )
     return out
 
@@ -175,7 +175,9 @@ def _with_client(
     for name, value in pointed.variables.items():
         _say(f"  {name}={value}")
     if not (pointed.variables or pointed.arguments):
-        _say(f"  nothing points {words[0]} here: name an upstream {', '.join(client.reaches())}, or have it use these")
+        _say(
+            f"  nothing points {words[0]} here: name an upstream {', '.join(client.reaches())}, or set these URLs in it"
+        )
     if client.advice:
         _say(f"  {client.advice}")
     with ExitStack() as stack:
@@ -228,7 +230,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
     """Say what was recorded. ``has_run``: a client did, to its own end."""
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):
-        _say(f"the recorder ended before its time; what it wrote is in {out}")
+        _say(f"the recorder ended early; what it wrote is in {out}")
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
@@ -240,7 +242,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
         return
     if not args.out:
         recording.out.unlink(missing_ok=True)  # nobody asked for this very file
-    hint = ": does the client read what was set above?" if has_run and not states else ""
+    hint = ": does the client use the variables above?" if has_run and not states else ""
     _say(f"{count} recorded{hint}")
 
 

@@ -86,7 +86,7 @@ def _start_error(first: Mapping[str, JsonValue], complaints: IO[bytes]) -> Excep
         return OSError(0, first["error"]) if first["status"] == 4 else UsageError(first["error"])
     complaints.seek(0)
     last = complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
-    return WorkbenchError(f"the recorder did not start ({last or 'it said nothing'})")
+    return WorkbenchError(f"the recorder did not start ({last or 'no error message'})")
 
 
 def serve(work: Callable[[Mapping[str, JsonValue]], int]) -> int:

@@ -140,7 +140,7 @@ async def _record(
         await control.close()
         breaks.gate.close()
     if relay.listener_failure:
-        send_line({"trouble": f"the recording stopped before its end ({relay.listener_failure!r})"})
+        send_line({"trouble": f"the recording stopped early ({relay.listener_failure!r})"})
 
 
 async def _start_control(control: ControlServer) -> None:
@@ -160,7 +160,7 @@ def _refuse_loops(upstreams: Mapping[str, str], port: int) -> None:
     for name, url in upstreams.items():
         upstream = parse_upstream(name, url)
         if upstream.port == port and upstream.host in ("localhost", "127.0.0.1", "::1"):
-            raise UsageError(f"{url} is this recorder itself", hint="give where the requests shall go in the end")
+            raise UsageError(f"{url} is this recorder itself", hint="give the URL of the provider")
 
 
 async def _wait_for_end() -> None:

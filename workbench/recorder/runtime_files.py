@@ -52,7 +52,7 @@ def private_path(name: str) -> Path:
         if _is_ours(folder):
             return path
         refused = str(folder)
-    raise UsageError("the folder belongs to somebody else, or others may write in it", where=refused or None)
+    raise UsageError("the folder belongs to another user, or other users can write to it", where=refused or None)
 
 
 def sockets_of(session: Path) -> tuple[Path, ...]:

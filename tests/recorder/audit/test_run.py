@@ -35,7 +35,7 @@ async def test_nobody_listens() -> None:
     await upstream.start()
     try:
         with pytest.raises(
-            GatewayUnreachable, match=r"nothing takes a connection at http://127.0.0.1:1 .*start the gateway"
+            GatewayUnreachable, match=r"nothing accepts connections at http://127.0.0.1:1 .*start the gateway"
         ):
             await run_audit(AuditPlan(read_base("http://127.0.0.1:1")), upstream)
     finally:

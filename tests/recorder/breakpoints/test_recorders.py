@@ -91,7 +91,7 @@ async def test_it_waits_as_long_as_one_is_left(monkeypatch: pytest.MonkeyPatch) 
         assert paused and paused["exchange"] == "one-1"
         assert len((await asyncio.to_thread(every.state))["pauses"]) == 1, "the other is gone, and not missed"
     for gone in (every.wait, every.state):
-        with pytest.raises(WorkbenchError, match="the recorder is gone"):
+        with pytest.raises(WorkbenchError, match="the recorder has ended"):
             await asyncio.to_thread(gone)
     with every, pytest.raises(UsageError, match="no recorder is writing"):
         Recorders(Path("shared.wb"))

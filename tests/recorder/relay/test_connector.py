@@ -140,7 +140,7 @@ async def test_nothing_listens() -> None:
         (socket.gaierror(-2, "Name or service not known"), b"the name api.invalid cannot be resolved: Name or service"),
         (OSError(113, "No route to host"), b"api.invalid:80 cannot be reached: [Errno 113] No route"),
         (UnicodeError("label too long"), b"api.invalid:80 cannot be reached: label too long"),
-        (TimeoutError(), b"api.invalid:80 did not take a connection within 30 seconds"),
+        (TimeoutError(), b"api.invalid:80 did not accept a connection within 30 seconds"),
     ],
 )
 async def test_other_ways_not_to_be_reached(monkeypatch: pytest.MonkeyPatch, error: Exception, said: bytes) -> None:

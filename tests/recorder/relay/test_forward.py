@@ -298,9 +298,9 @@ async def test_an_upstream_that_never_answers_is_a_bad_gateway(sent: bytes) -> N
         await peer.close()
         text = await client.until(b"again\n")
         assert b"HTTP/1.1 502 Bad Gateway\r\n" in text and b"\r\nX-Workbench-Relay: failed\r\n" in text
-        assert b"hung up before it answered" in text
+        assert b"closed the connection before it responded" in text
         state, why = await stage.tap.end(1)
-        assert (state, "hung up before it answered" in why) == (State.ABORTED, True)
+        assert (state, "closed the connection before it responded" in why) == (State.ABORTED, True)
         client.send(stage.request(GET)[0])  # the client's connection lives on
         assert (await (await stage.upstream.accept()).until(b"\r\n\r\n")) == stage.request(GET)[1]
 
@@ -328,7 +328,7 @@ async def test_a_cut_answer_is_cut_for_the_client_too(answer: bytes, resets: boo
             await peer.close()
             assert await client.rest() == b""
         state, why = await stage.tap.end(1)
-        assert (state, "hung up before its answer was whole" in why) == (State.ABORTED, True)
+        assert (state, "closed the connection before its response was complete" in why) == (State.ABORTED, True)
         assert stage.tap.body(1, "says") == b"short"
 
 
@@ -342,7 +342,7 @@ async def test_an_open_ended_answer_that_breaks_off_does_not_look_whole() -> Non
         with pytest.raises(ConnectionError):
             await client.rest()
         state, why = await stage.tap.end(1)
-        assert (state, why.partition(" (")[0]) == (State.ABORTED, "the upstream hung up before its answer was whole")
+        assert (state, why.partition(" (")[0]) == (State.ABORTED, "the upstream closed the connection before its response was complete")
 
 
 BAD_ANSWERS = {

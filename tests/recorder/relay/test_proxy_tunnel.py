@@ -76,8 +76,8 @@ async def test_tls_goes_through_the_tunnel(monkeypatch: pytest.MonkeyPatch) -> N
     ("answer", "said"),
     [
         (b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", b"answered 407"),
-        (b"SSH-2.0-x\r\n\r\n", b"the proxy's answer is not HTTP/1.1"),
-        (b"", b"the proxy hung up"),
+        (b"SSH-2.0-x\r\n\r\n", b"the proxy's response is not HTTP/1.1"),
+        (b"", b"the proxy closed the connection"),
     ],
 )
 async def test_a_proxy_that_does_not_connect(monkeypatch: pytest.MonkeyPatch, answer: bytes, said: bytes) -> None:

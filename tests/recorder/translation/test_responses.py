@@ -32,7 +32,7 @@ def test_reasoning_gets_a_handle_and_comes_back():
     status, first = one.ask("/v1/messages", blocks())
     thinking = json.loads(first)["content"][0]
     assert status == 200 and thinking["signature"] == "workbench:a1"
-    assert "handle: workbench:a1 in the place of a proof, on reasoning that came as reasoning_content" in one.lines
+    assert "handle: workbench:a1 in place of a proof, on reasoning received as reasoning_content" in one.lines
     status, _ = one.ask("/v1/messages", follow(first))
     assert status == 200 and one.sent["messages"][1]["reasoning_content"] == thinking["thinking"]
     assert "reasoning: put back" in one.lines
@@ -90,7 +90,7 @@ def test_a_client_of_the_same_protocol_gets_calls_in_text_as_calls():
         (429, b'{"error":{"message":"slow down","type":"rate_limit_error"}}', "slow down"),
         (502, b"workbench: nothing listens at 127.0.0.1:9\n", "nothing listens at"),
         (200, b"<html>no</html>", "<html>no</html>"),
-        (200, b"", "the upstream's answer is empty"),
+        (200, b"", "the upstream's response is empty"),
     ],
 )
 @pytest.mark.parametrize("client", ["anthropic-messages", "openai-responses", "gemini", "ollama"])

@@ -18,7 +18,7 @@ from workbench.wire.http1.head import BadMessage, HeadBuffer, read_response, ren
 
 HOP = "client"
 
-NO_TIME = "no whole answer within"
+NO_TIME = "no complete response within"
 """How the note of an answer begins that did not come in time."""
 
 _READ = 256 * 1024
@@ -60,9 +60,9 @@ def read_base(url: str) -> GatewayURL:
     except ValueError:
         port = 0
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query:
-        raise UsageError(f"{url!r} is no URL of a gateway", hint="give one such as http://127.0.0.1:4000")
+        raise UsageError(f"{url!r} is not the URL of a gateway", hint="give one such as http://127.0.0.1:4000")
     if parts.username or parts.password:
-        raise UsageError("the gateway's URL holds a password", hint="give it with --header NAME:VALUE")
+        raise UsageError("the gateway's URL contains a password", hint="give it with --header NAME:VALUE")
     tls = parts.scheme == "https"
     return GatewayURL(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls)
 
@@ -101,7 +101,7 @@ class AuditClient:
             except (ConnectionError, ssl.SSLError):
                 seen.note, seen.is_cut = "the connection was broken off", True
             except BadMessage as bad:
-                seen.note, seen.is_cut = f"the answer is not HTTP/1.1: {bad}", True
+                seen.note, seen.is_cut = f"the response is not HTTP/1.1: {bad}", True
             seen.ended = asyncio.get_running_loop().time()
             return seen
         finally:

@@ -48,7 +48,7 @@ async def _wait_until_listening(
         if process.returncode is not None:
             last = _last_line(said)
             what = f"{name} ended with {process.returncode} before it listened" + (f": {last}" if last else "")
-            raise GatewayUnreachable(what, hint=f"it has to listen at {gateway.url}")
+            raise GatewayUnreachable(what, hint=f"it must listen at {gateway.url}")
         with suppress(OSError):
             _, writer = await asyncio.open_connection(gateway.host, gateway.port)
             writer.close()

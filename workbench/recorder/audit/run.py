@@ -143,7 +143,7 @@ class _AuditRun:
         why = "; ".join(f"{protocol}: {why}" for protocol, why in self._audit.skipped.items())
         if len(set(self._audit.skipped.values())) == 1:
             why = next(iter(self._audit.skipped.values()))
-        odd = f"; what reached it is no HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
+        odd = f"; what reached it is not HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
         hint = f"point its upstream at {self._upstream.url} (for base URLs with a version: {self._upstream.url}/v1)"
         if "answered 401" in why or "answered 403" in why:
             hint = "give the gateway's key with --key-variable or --header"
@@ -170,7 +170,7 @@ class _AuditRun:
             here = await self._client.send(case.request, stage, leaves=self._plan.patience if case.hangs_up else None)
         except OSError as error:
             raise GatewayUnreachable(
-                f"nothing takes a connection at {self._plan.gateway.url} ({error.strerror or error})",
+                f"nothing accepts connections at {self._plan.gateway.url} ({error.strerror or error})",
                 hint=f"start the gateway, with {self._upstream.url} as its upstream",
             ) from error
         if here.is_cut and here.note.startswith(NO_TIME):
@@ -204,7 +204,7 @@ class _AuditRun:
 def _why(seen: CaseSightings) -> str:
     """The reason why a plain request did not arrive."""
     if seen.client.response is None:
-        return seen.client.note or "no answer came"
+        return seen.client.note or "there was no response"
     said = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")
     words = " ".join(said.split())
-    return f"the gateway answered {seen.client.response.status} by itself" + (f": {words}" if words else "")
+    return f"the gateway answered {seen.client.response.status} itself" + (f": {words}" if words else "")

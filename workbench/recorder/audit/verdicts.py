@@ -118,7 +118,7 @@ def judge_case(
     found = list(_damages(case, seen, place, decoded, is_converted=place.spoken != protocol))
     got, *own = (d.response_text for d in decoded)
     if got in others and found and got not in own:
-        words = f"the client got what {others[got]} was answered"
+        words = f"the client received the response to {others[got]}"
         mixed = _fault(GatewayFault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
         found = [*(f for f in found if f.side == REQUEST), mixed]
     return CaseVerdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
@@ -194,9 +194,9 @@ def _fault(kind: str, side: str, words: str, severity: Severity, theme: Theme, a
 
 def _answered_by(here: Sighting) -> str:
     if here.response is None:
-        return here.note or "no answer came, and nothing reached the upstream"
+        return here.note or "there was no response, and nothing reached the upstream"
     said = " ".join(b"".join(here.response_body.pieces)[:SNIPPET].decode("utf-8", "replace").split())
-    return f"nothing reached the upstream; it said {here.response.status} {said}".rstrip()
+    return f"nothing reached the upstream; the gateway responded {here.response.status} {said}".rstrip()
 
 
 def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> Iterator[CaseDamage]:
@@ -234,7 +234,7 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
             yield _fault(
                 GatewayFault.HANG_UP_LOST,
                 RESPONSE,
-                "the client went away, and the upstream was left to go on",
+                "the client disconnected, but the gateway kept the upstream request open",
                 ERROR,
                 theme,
             )
@@ -245,13 +245,17 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
         yield _fault(
             GatewayFault.ENDED_AS_WHOLE,
             RESPONSE,
-            "the upstream broke off, and the client got a proper end",
+            "the upstream broke off, but the client received a normal end",
             ERROR,
             theme,
         )
     elif case.response.end is ResponseEnd.WHOLE and here.is_cut:
         yield _fault(
-            GatewayFault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme
+            GatewayFault.BROKEN_OFF,
+            RESPONSE,
+            here.note or "the connection ended before the response was complete",
+            ERROR,
+            theme,
         )
 
 
@@ -272,9 +276,9 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     sent = sum(at < here.times[0] for at in there.times)
     words = ""
     if sent == len(there.times) and case.theme is Theme.BUFFERING:
-        words = f"{sent} pieces were sent one after the other before the first one came"
+        words = f"the upstream sent all {sent} pieces before the first one arrived"
     elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
-        words = "the first piece did not come before others were sent"
+        words = "the first piece arrived only after others were sent"
     elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
         words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
     if words:
@@ -302,9 +306,9 @@ def _why_illegal(text: bytes) -> str:
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
-        return f"byte {error.start:,} is no UTF-8"
+        return f"byte {error.start:,} is not UTF-8"
     found = _NO_NUMBER.search(_STRING.sub(b'""', text)) if b"Infinity" in text or b"NaN" in text else None
-    return f"{found[0].decode()} is no JSON" if found else ""
+    return f"{found[0].decode()} is not valid JSON" if found else ""
 
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')

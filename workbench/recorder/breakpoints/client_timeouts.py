@@ -48,10 +48,10 @@ DEFAULTS: tuple[ClientDefault, ...] = (
 )
 """As of 2026-11."""
 
-NODE_FETCH = ClientDefault("", 300.0, 300.0, "as Node's fetch does by default (openai/openai-node#2153)")
+NODE_FETCH = ClientDefault("", 300.0, 300.0, "default of Node's fetch (openai/openai-node#2153)")
 """An SDK that Node runs, whatever it says itself."""
 
-UNKNOWN = "not known"
+UNKNOWN = "unknown"
 
 _SECONDS = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
@@ -84,5 +84,7 @@ def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> 
 def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
     said = ((name, headers.get(name) or "") for name in HEADERS)
     return [
-        ClientTimeout(float(s), f"as it says itself ({name})") for name, s in said if _SECONDS.fullmatch(s) and float(s)
+        ClientTimeout(float(s), f"stated by the client ({name})")
+        for name, s in said
+        if _SECONDS.fullmatch(s) and float(s)
     ]

@@ -220,7 +220,7 @@ class BreakpointGate:
         pause = self._pause_allowing(number, ANSWER)
         named = _SIMULATOR.fullmatch(str(target))
         if named is None:
-            raise UsageError(f"{target!a} is no simulator", hint="answer from sim:CONTRACT, sim:anthropic for one")
+            raise UsageError(f"{target!a} is not a simulator", hint="use sim:CONTRACT, for example sim:anthropic")
         reply = await self._judge.ask("answer", exchange=pause.description["exchange"], contract=named[1])
         if "unjudged" in reply:
             raise UsageError(reply["unjudged"])
@@ -230,7 +230,10 @@ class BreakpointGate:
         pause = self.find_pause(number)
         if action not in pause.exchange.actions():
             can = ", ".join(pause.exchange.actions())
-            raise UsageError(f"pause {number} cannot be ended so: part of the answer has left", hint=f"it can: {can}")
+            raise UsageError(
+                f"pause {number} cannot be ended like that: part of the response is already sent",
+                hint=f"possible: {can}",
+            )
         return pause
 
     def _describe(self, pause: Pause) -> Mapping[str, JsonValue]:

@@ -140,14 +140,16 @@ class HeldResponse:
             return
         is_packed = bool(self.body.encoding)
         if is_packed:
-            raise UsageError("the answer is compressed and its beginning has left", hint="continue it, or drop it")
+            raise UsageError(
+                "the response is compressed and part of it is already sent", hint="continue it, or drop it"
+            )
         sent = self.raw[: self._released]
         if not text.startswith(sent):
-            what = f"the first {self._released:,} bytes of the answer have left: the new one has to begin with them"
+            what = f"the first {self._released:,} bytes are already sent: the new body must begin with them"
             raise UsageError(what, hint="edit what comes after them")
         if isinstance(self._body, LengthBody) and len(text) != self._received:
-            what = f"the answer was announced with {self._received:,} bytes, and the new one has {len(text):,}"
-            raise UsageError(what, hint="fill it up with blanks, or leave some out")
+            what = f"the response has a Content-Length of {self._received:,}, but the new body has {len(text):,} bytes"
+            raise UsageError(what, hint="pad it with blanks, or shorten it")
         self._send_text(text[self._released :])
 
     def _replace_head(self, text: bytes) -> None:

@@ -263,7 +263,7 @@ class InterceptedExchange:
         was_given_up = self._response.is_given_up
         self._response.feed(data)
         if self._response.is_given_up and not was_given_up:
-            self._pauses.report_unjudged(f"the answer has more than {len(self._response.raw):,} bytes")
+            self._pauses.report_unjudged(f"the response has more than {len(self._response.raw):,} bytes")
 
     async def _judge_response(self, answer: HeldResponse) -> None:
         head = answer.head
@@ -320,7 +320,7 @@ class InterceptedExchange:
             self._send(body)
             return
         answer.edit(body)
-        self._pauses.end("the answer was edited")
+        self._pauses.end("the response was edited")
         self._record_child(answer, UNEDITED)
         answer.finish()
         self._finish()
@@ -340,7 +340,7 @@ class InterceptedExchange:
         for piece in made.pieces:
             self._client_exchange.on_event(ResponseBytes(0, now, piece))
         if made.is_cut:
-            self._end(State.ABORTED, "the simulator broke its answer off")
+            self._end(State.ABORTED, "the simulator broke its response off")
             self._client.abort(resets=True)
         else:
             self._end(State.COMPLETE, "")
@@ -356,7 +356,9 @@ class InterceptedExchange:
             or kinds[0] != kinds[1]
             or made.is_cut
         ):
-            what = f"the head of the upstream's answer has left, and {who} answers {made.head.status} {kinds[0]}"
+            what = (
+                f"the head of the upstream's response is already sent, and {who} responds {made.head.status} {kinds[0]}"
+            )
             raise UsageError(what, hint="continue it, edit what follows, or drop it")
         answer.edit(b"".join(made.pieces))
         self._pauses.end(f"answered by {who}")

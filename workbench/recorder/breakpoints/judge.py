@@ -144,7 +144,7 @@ class BreakpointJudge:
                 if row.summary.request_bytes or row.summary.state is not State.OPEN:
                     return row
             if self._clock() >= until:
-                raise NotJudged(f"it was not written within {within:g} seconds")
+                raise NotJudged(f"its request was not in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
     def _facts(self, row: Inspected, read: Callable[[], Exchange]) -> Facts:

@@ -101,8 +101,8 @@ class JudgeClient:
         self._to_write.put(None)
         for future in self._waiting.values():
             if not future.done():
-                future.set_result({"unjudged": "the process that judges is gone"})
-        self._gone("the process that judges breakpoints is gone: nothing is armed any more, and traffic goes on")
+                future.set_result({"unjudged": "the judge process has died"})
+        self._gone("the process that judges breakpoints has died: all breakpoints are disarmed, and traffic continues")
 
     def close(self) -> None:
         """End the judge at once: it writes nothing."""

@@ -91,9 +91,7 @@ def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
             if _is_repetition(made, call):
-                words = (
-                    f"{quote(call.name, 60)} is called again with the same arguments, and nothing new was done since"
-                )
+                words = f"{quote(call.name, 60)} repeats an earlier call with the same arguments; nothing new since"
                 yield words, message.absolute(call)
             made.append(call)
 
@@ -124,24 +122,24 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
 
 KINDS: Final[Mapping[str, BreakpointKind]] = {
     "closure": BreakpointKind(
-        "a call without its result, a result without its call, or either in the wrong place",
+        "a tool call without its result, a result without its call, or either in the wrong place",
         {REQUEST: ("closure.",)},
         excluded=("closure.duplicate-id", "closure.id-format", "closure.pending"),
     ),
     "reasoning": BreakpointKind(
-        "reasoning that is owed and missing, or altered on its way back",
+        "required reasoning that is missing or was changed",
         {REQUEST: ("reasoning.",)},
         excluded=("reasoning.stale",),
     ),
     "id": BreakpointKind(
-        "an id that breaks the contract: its form, its match, or used twice",
+        "an id with an invalid form, without a match, or used twice",
         {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
     ),
     "arguments": BreakpointKind(
-        "a call whose arguments need repair or break the schema of their tool", {RESPONSE: ("args.",)}
+        "a tool call with arguments that need repair or violate the tool's schema", {RESPONSE: ("args.",)}
     ),
     "repeat": BreakpointKind(
-        "the same call with the same arguments again, and nothing new since; or a step that goes round in circles",
+        "the same tool call with the same arguments again and nothing new since, or a loop of steps",
         {REQUEST: _LOOPS},
         extra_checks={RESPONSE: _repeated_calls},
     ),
@@ -202,7 +200,7 @@ class Breakpoint:
 
     def _filter_reasons(self, wanted: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
         if wanted.passes(seen.facts):
-            yield PauseReason(self.name, "", f"the {seen.side} passes the filter", "")
+            yield PauseReason(self.name, "", f"the {seen.side} matches the filter", "")
 
 
 def parse(name: str) -> tuple[Breakpoint, ...]:

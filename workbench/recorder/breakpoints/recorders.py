@@ -34,7 +34,7 @@ class Recorders:
             with suppress(UsageError):
                 self._remotes.append(Remote(path))
         if not self._remotes:
-            hint = "breakpoints are those of a recording that goes on: workbench record --out FILE"
+            hint = "breakpoints need a live recording: workbench record --out FILE"
             raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
 
     def state(self) -> Mapping[str, JsonValue]:
@@ -90,7 +90,7 @@ class Recorders:
                 remote.close()
         if None in answers:
             return None
-        raise WorkbenchError("the recorder is gone")
+        raise WorkbenchError("the recorder has ended")
 
     def _states(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
         """State of each recorder that still runs. Raises WorkbenchError if none does."""

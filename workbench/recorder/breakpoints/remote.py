@@ -69,7 +69,7 @@ class Remote:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
-            raise UsageError("the recorder is gone", where=str(path)) from error
+            raise UsageError("the recorder has ended", where=str(path)) from error
 
     @classmethod
     def of(cls, session: Path) -> Remote:
@@ -81,7 +81,7 @@ class Remote:
         for path in sockets_of(session):
             with suppress(UsageError):
                 return cls(path)
-        hint = "breakpoints are those of a recording that goes on: workbench record --out FILE"
+        hint = "breakpoints need a live recording: workbench record --out FILE"
         raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
 
     # What stands
@@ -153,7 +153,7 @@ class Remote:
             except TimeoutError:
                 return None
             if event is None:
-                raise WorkbenchError("the recorder is gone")
+                raise WorkbenchError("the recorder has ended")
             paused = event["pause"] if event["event"] == "paused" else None
         return paused
 
@@ -170,7 +170,7 @@ class Remote:
             self._socket.settimeout(CONTROL_SECONDS)
             self._socket.sendall(dumps({"ask": self._asked, "do": verb, **words}) + b"\n")
         except OSError as error:
-            raise WorkbenchError("the recorder is gone") from error
+            raise WorkbenchError("the recorder has ended") from error
         while (told := self._read_answer()) is not None:
             if "event" in told:
                 self._events.append(told)
@@ -178,7 +178,7 @@ class Remote:
                 raise UsageError(told["error"], hint=told.get("hint") or None)
             elif told.get("ask") == self._asked:
                 return told
-        raise WorkbenchError("the recorder is gone")
+        raise WorkbenchError("the recorder has ended")
 
     def _read_answer(self) -> Mapping[str, JsonValue] | None:
         try:

@@ -36,7 +36,7 @@ TOGETHER, MUCH = 64, 1024 * 1024
 """Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
 file wait for it."""
 
-STOPPED = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped while this was going on")
+STOPPED = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped before this exchange ended")
 
 
 @dataclass(slots=True)
@@ -137,13 +137,13 @@ class Keeper:
             self._write_changed()
             self._check_file()
         except STORAGE as error:
-            self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
+            self._fail(f"the recording cannot be written ({error}); traffic continues, and writing is tried again")
 
     def _check_file(self) -> None:
         """Report a file that was removed or replaced: writing to it still works, and nobody would notice."""
         if not self._is_file_gone and _identity(self._writer.path) != self._file:
             self._is_file_gone = True
-            self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic goes on")
+            self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic continues")
 
     def _announce(self) -> None:
         if self._unannounced:
@@ -214,7 +214,7 @@ class Keeper:
 
     def _recover(self) -> None:
         if self.is_failing:
-            self._trouble("the recording is written again")
+            self._trouble("the recording can be written again")
         self.is_failing = False
 
     def _drop(self, key: int) -> None:

@@ -82,7 +82,7 @@ class KeeperProcess:
             self._child.input.flush()
         except OSError:
             self._is_gone = True
-            self._trouble("the recording ended before its time: the process that writes it is gone; traffic goes on")
+            self._trouble("the recording ended early: the process that writes it has died; traffic continues")
 
     def _listen(self) -> None:
         for line in self._child.output:

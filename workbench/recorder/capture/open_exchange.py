@@ -48,7 +48,7 @@ class _BodySoFar:
         """The redacted body with a note on the bytes that are missing."""
         if not self.lost:
             return body
-        note = f"{self.lost:,} more bytes passed and were not kept: the recorder could not keep up"
+        note = f"{self.lost:,} more bytes were forwarded but not recorded: the recorder could not keep up"
         total = self.size + self.lost
         return replace(body, note=_join_notes(body.note, note), original_length=total, original_digest=None)
 

@@ -139,7 +139,7 @@ class ClientConnection(asyncio.Protocol):
                 return
             if forward is None:
                 if len(self._unread) and not self._deadline:
-                    slow = BadMessage(f"the rest of the head did not come within {HEAD_SECONDS:.0f} seconds", 408)
+                    slow = BadMessage(f"the rest of the head did not arrive within {HEAD_SECONDS:.0f} seconds", 408)
                     self._call_in(HEAD_SECONDS, self._refuse, slow)
                 return
             self._clear_deadline()

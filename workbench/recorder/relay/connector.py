@@ -39,7 +39,7 @@ class Connector:
             async with asyncio.timeout(CONNECT_SECONDS):
                 connection = await self._connect_through_proxy(upstream)
         except TimeoutError:
-            what = f"{where} did not take a connection within {CONNECT_SECONDS:.0f} seconds"
+            what = f"{where} did not accept a connection within {CONNECT_SECONDS:.0f} seconds"
             raise Unreachable(what, "check the upstream's URL and the network") from None
         except (OSError, ValueError) as error:
             raise _unreachable(error, upstream.host, where) from error
@@ -49,7 +49,7 @@ class Connector:
             raise Unreachable(f"the upstream {where} is this listener itself", "give the provider's URL", 508)
         if host in loop_guard.LOOPBACK and loop_guard.is_loop(port, upstream.name):
             connection.drop()
-            what = f"the upstream {where} is a recorder that leads back to this one: requests would go round for ever"
+            what = f"the upstream {where} is a recorder that leads back to this one: requests would circle forever"
             raise Unreachable(what, "give one of them the provider's URL", 508)
         return connection
 

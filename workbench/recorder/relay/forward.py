@@ -35,7 +35,7 @@ from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response,
 from workbench.wire.http1.hops import end_to_end, is_persistent
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
-_HUNG_UP = "the upstream hung up before its answer was whole"
+_HUNG_UP = "the upstream closed the connection before its response was complete"
 
 
 class ClientSide(Protocol):
@@ -185,7 +185,7 @@ class Forward:
             self._forward_response(data)
         except BadMessage as bad:
             self._drop_upstream()
-            what = f"the answer of {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
+            what = f"the response of {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
             hint = "; ".join(filter(None, (bad.hint, "no part of it was passed on")))
             self._abort_or_fail(Unreachable(what, hint), what, resets=True)
 
@@ -193,15 +193,17 @@ class Forward:
         self._connection = None
         body = self._response_body
         if body and (body.is_done or (body.ends_with_connection and not error)):
-            self._end(State.COMPLETE, "" if self._is_request_whole else "the answer came before the request was whole")
+            self._end(
+                State.COMPLETE, "" if self._is_request_whole else "the response came before the request was complete"
+            )
             self._client.finish(keeps=False)
         elif self._replay is not None:
             self._unsent, self._replay = self._replay, None
             self._is_upstream_full = False
             self._start_connecting()
         else:
-            what = f"{self._upstream.host}:{self._upstream.port} hung up before it answered"
-            failure = Unreachable(f"{what} ({error})" if error else what, "look at its log, then try again")
+            what = f"{self._upstream.host}:{self._upstream.port} closed the connection before it responded"
+            failure = Unreachable(f"{what} ({error})" if error else what, "check its log, then try again")
             self._abort_or_fail(failure, f"{_HUNG_UP} ({error})" if error else _HUNG_UP, resets=error is not None)
 
     # How the request gets there
@@ -289,7 +291,7 @@ class Forward:
         while self._response_body is None and (block := self._heads.take()) is not None:
             response = read_response(block)
             if response.status == 101:
-                raise BadMessage("it switches protocols, which nobody asked for")
+                raise BadMessage("it switches protocols without being asked")
             if response.status >= 200:
                 heads += self._final_head(response, now)
             elif self._request.version == b"HTTP/1.1":

@@ -37,7 +37,7 @@ def proxy_for(upstream: Upstream) -> Proxy | None:
     text = proxies.get("https") or proxies.get("all") or ""
     parts = urlsplit(text if "://" in text else f"http://{text}")
     if parts.scheme != "http" or not parts.hostname:
-        raise ValueError("HTTPS_PROXY has to be an http:// URL")
+        raise ValueError("HTTPS_PROXY must be an http:// URL")
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}".encode()
     authorization = b"Basic " + b64encode(user) if parts.username else b""
     return Proxy(parts.hostname, parts.port or 80, authorization)
@@ -77,10 +77,10 @@ class _ProxyResponse:
             if block is not None and not self.response.done():
                 self.response.set_result(read_response(block))
         except BadMessage as bad:
-            self._fail(f"the proxy's answer is not HTTP/1.1: {bad.what}")
+            self._fail(f"the proxy's response is not HTTP/1.1: {bad.what}")
 
     def upstream_closed(self, error: Exception | None) -> None:
-        self._fail(f"the proxy hung up{f' ({error})' if error else ''}")
+        self._fail(f"the proxy closed the connection{f' ({error})' if error else ''}")
 
     def set_upstream_full(self, is_full: bool) -> None:
         """Ignored: only one short head is sent."""

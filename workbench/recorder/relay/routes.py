@@ -55,7 +55,9 @@ def parse_upstream(name: str, base: str) -> Upstream:
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError("a base URL has no user, query or fragment", where=where, hint="keys are sent by the client")
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
-        raise UsageError(f"{shown!a} holds characters that no URL may", where=where, hint="percent-encode them")
+        raise UsageError(
+            f"{shown!a} contains characters that a URL must not contain", where=where, hint="percent-encode them"
+        )
     return Upstream(
         name=name,
         scheme=parts.scheme,
@@ -80,7 +82,7 @@ class Routes:
         self._only = next(iter(self._upstreams.values())) if len(upstreams) == 1 else None
         for name in upstreams if self._only is None else ():
             if not _NAME.fullmatch(name):
-                raise UsageError(f"{name!a} cannot be an upstream's name", hint="use letters, digits and . _ ~ -")
+                raise UsageError(f"{name!a} is not a valid upstream name", hint="use letters, digits and . _ ~ -")
 
     def path(self, name: str) -> str:
         """Path at the listener for the upstream's base URL. Raises KeyError."""
@@ -95,7 +97,7 @@ class Routes:
         upstream = self._upstreams.get(target[1:end])
         if upstream is None:
             known = ", ".join(f"/{name.decode()}/…" for name in self._upstreams)
-            raise BadMessage(f"no upstream is called {quoted(target[1:end])}; there are {known}", 404)
+            raise BadMessage(f"unknown upstream {quoted(target[1:end])}; there are {known}", 404)
         rest = target[end:]
         return upstream, upstream.prefix + (
             rest if rest.startswith(b"/") else (b"" if upstream.prefix else b"/") + rest

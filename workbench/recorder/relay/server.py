@@ -64,7 +64,7 @@ class Relay:
         gate: BreakpointGate | None = None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
-            raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
+            raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: requests contain API keys")
         self._routes = Routes(upstreams)
         self._listener = listener if isinstance(listener, SafeListener) else SafeListener(listener)
         self._hop, self._gate = hop, gate

@@ -56,7 +56,7 @@ def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wante
         else:
             messages += _with_result_ids(named, calls)
     made.changes += (
-        TranslationChange(ID, f"{client} goes as {'none' if own is None else own}")
+        TranslationChange(ID, f"{client} is sent as {'none' if own is None else own}")
         for client, own in ids.items()
         if client != own
     )
@@ -163,7 +163,7 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
             yield part
             continue
         bare = replace(part, signature=None, data=None)
-        changes.append(TranslationChange(HANDLE, "one that this recorder does not know is left out"))
+        changes.append(TranslationChange(HANDLE, "a handle that this recorder does not know is removed"))
         if bare.text:
             yield bare
 
@@ -174,19 +174,21 @@ def _reasoning_changes(
     handles = sum(name_of(part) is not None for part in sent)
     if handles:
         yield TranslationChange(
-            HANDLE, f"{handles} of the answer {_response_words(kept)} taken out: no handle goes upstream"
+            HANDLE, f"{handles} removed from the response {_response_words(kept)}: handles are never sent upstream"
         )
     if back and list(back) != list(sent):
         yield TranslationChange(REASONING, replayed_words(kept, back))
     elif not back:
-        yield TranslationChange(REASONING, f"of the answer {_response_words(kept)} left out: the upstream takes none")
+        yield TranslationChange(
+            REASONING, f"of the response {_response_words(kept)} left out: the upstream accepts none"
+        )
 
 
 def replayed_words(kept: RememberedResponse, back: Sequence[Reasoning]) -> str:
     """The change line for reasoning that was restored."""
     size = sum(len(part.text or "") for part in back)
     carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
-    return f"put back in the answer {_response_words(kept)}: {carriers}, {size:,} characters, verbatim"
+    return f"restored in the response {_response_words(kept)}: {carriers}, {size:,} characters, verbatim"
 
 
 def _response_words(kept: RememberedResponse) -> str:

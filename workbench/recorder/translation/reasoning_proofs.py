@@ -46,7 +46,7 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            said = f"in the place of a proof, on reasoning that came as {part.carrier.value}"
+            said = f"in place of a proof, on reasoning received as {part.carrier.value}"
             self._record(said)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
@@ -65,7 +65,7 @@ class Signer:
 
     def mark(self) -> str:
         """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
-        self._record("on the first call, in the place of a signature of its reasoning")
+        self._record("on the first tool call, in place of a signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
@@ -172,7 +172,9 @@ def _read_text(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[
         if isinstance(found, Prose):
             words += found.text
         elif found.name is None or found.input is None:
-            changes.append(TranslationChange(CALL, f"one as {found.format} stays text: {', '.join(found.problems)}"))
+            changes.append(
+                TranslationChange(CALL, f"a call in the form {found.format} stays text: {', '.join(found.problems)}")
+            )
             words += part.text[found.start : found.end]
         else:
             if words.strip():

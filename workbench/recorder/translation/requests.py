@@ -300,7 +300,9 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
         if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
             made[at], *more = said
             changes.append(
-                TranslationChange(CORRECTION, f"{at} asks for JSON, and its schema is said in words: {finding.message}")
+                TranslationChange(
+                    CORRECTION, f"{at} asks for JSON, with its schema in the prompt: {finding.message}"
+                )
             )
             continue
         value = _accepted_value(contract, finding.pointer)
@@ -361,7 +363,7 @@ def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[Transl
     free = read_declared_tools(request.tools).free_text
     if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
         names = ", ".join(map(repr, sorted(free)))
-        said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"
+        said = f"{names}: free text is sent as the string {INPUT!r} of a function, and restored in the response"
         yield TranslationChange(CORRECTION, said)
 
 
@@ -374,7 +376,9 @@ def _with_text_calls(request: ModelRequest, parser: str, changes: list[Translati
         results = [part for _, part in message.tool_results()]
         if not calls and not results:
             return message
-        changes.append(TranslationChange(CALL, f"{len(calls)} calls and {len(results)} results go as {parser} text"))
+        changes.append(
+            TranslationChange(CALL, f"{len(calls)} calls and {len(results)} results are sent as {parser} text")
+        )
         rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
         told: list[Part] = [Text(form.render(calls))] if calls else []
         told += [Text(form.render_results(results))] if results else []

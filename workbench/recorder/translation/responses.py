@@ -154,13 +154,11 @@ class TranslatedResponse:
     def _record_changes(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
         turn = self._turn
         if turn.client != turn.spoken:
-            self.changes.append(TranslationChange(CONVERSION, f"the answer from {turn.spoken} to {turn.client}"))
+            self.changes.append(TranslationChange(CONVERSION, f"the response from {turn.spoken} to {turn.client}"))
         self.changes += self._signer.changes
+        self.changes += (TranslationChange(ID, f"{old or 'a missing id'} becomes {new}") for new, old in ids.items())
         self.changes += (
-            TranslationChange(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items()
-        )
-        self.changes += (
-            TranslationChange(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}")
+            TranslationChange(LOSS, f"{loss.pointer or '/'} of the response: {loss.what}: {loss.instead}")
             for loss in losses
         )
 
@@ -191,8 +189,8 @@ class TranslatedResponse:
             self.changes.append(TranslationChange(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
             return other_endpoints.error_body(turn.client, status, "", response.error)
         words = decoded.response_text.decode("utf-8", "replace").strip()[:500]
-        why = words or "; ".join(p.message for p in decoded.problems) or "the upstream's answer is empty"
-        self.changes.append(TranslationChange(NOTE, "the upstream's answer is none of its protocol"))
+        why = words or "; ".join(p.message for p in decoded.problems) or "the upstream's response is empty"
+        self.changes.append(TranslationChange(NOTE, "the upstream's response is not valid in its protocol"))
         return other_endpoints.error_body(turn.client, status, why)
 
     def _head(self, content_type: str, status: int = 0) -> TranslatedHead:

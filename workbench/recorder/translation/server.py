@@ -152,9 +152,7 @@ class TranslationServer:
         try:
             found = await self._work(translate_request, http, self._upstreams[name], self._rules, self._memories[name])
         except Exception as fault:  # of this program: it ends the request, and not the recording
-            found = OwnReply(
-                500, b"{}", (TranslationChange(NOTE, f"a fault of this program ({type(fault).__name__})"),)
-            )
+            found = OwnReply(500, b"{}", (TranslationChange(NOTE, f"an internal error ({type(fault).__name__})"),))
         if isinstance(found, OwnReply):
             self._listener.call(self._records.record_own_reply, target, body, found.changes)
             await _send_whole(writer, TranslatedHead(found.status, (_JSON,)), found.body, head.method)
@@ -218,7 +216,7 @@ class TranslationServer:
         rest = b"" if turn.is_plain else await ending
         changes += answer.changes
         if not is_whole:
-            changes.append(TranslationChange(NOTE, "the upstream broke its answer off"))
+            changes.append(TranslationChange(NOTE, "the upstream broke its response off"))
         try:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:
