@@ -201,7 +201,7 @@ def test_a_pause_in_words() -> None:
     assert list(_breaks_text.pause_lines(pause, "3", 15.0)) == [
         "3  response of run-1 · pi 1 · POST http://h/v1/messages",
         "   repeat /: it repeats",
-        "   paused for 5 s · 900 bytes, 20 of them already sent · the client waits 600 s, as it says itself: 590 s left",
+        "   paused for 5 s · 900 bytes, 20 already sent · the client waits 600 s, as it says itself: 590 s left",
         "   --continue 3 · --drop 3",
     ]
     assert _breaks_text.timeout_words({**pause, "times_out_at": 1.0}, 15.0).endswith("that is over")

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
 
 MOST_CASES = 3
-"""Names of cases that one line of text shows."""
+"""Names of cases in one line of text."""
 
 MOST_PLACES = 4
-"""Further places that one line of text shows."""
+"""Further places in one line of text."""
 
 WORDS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AuditReport:
     """Values of a report: gateway, upstream, result, and the file with both sightings."""
 
     gateway: str
@@ -38,7 +38,7 @@ class Report:
     out: str | None
 
 
-def print_in(how: str, report: Report) -> None:
+def print_in(how: str, report: AuditReport) -> None:
     """Print it as ``text``, ``json`` or ``junit``."""
     if how == "json":
         emit_json(_as_json(report))
@@ -52,7 +52,7 @@ def print_in(how: str, report: Report) -> None:
 # As text.
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: AuditReport) -> Iterator[str]:
     card = report.card
     yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through unchanged"
     for protocol, spoken in report.audit.ways.items():
@@ -110,7 +110,7 @@ def _entry_lines(entry: CardEntry) -> Iterator[str]:
 # As JSON.
 
 
-def _as_json(report: Report) -> JsonValue:
+def _as_json(report: AuditReport) -> JsonValue:
     audit, card = report.audit, report.card
     protocols: list[JsonValue] = [
         {"protocol": name, "upstream": spoken, "skipped": None} for name, spoken in audit.ways.items()
@@ -171,7 +171,7 @@ def _entry_json(entry: CardEntry) -> JsonValue:
 # As JUnit XML: a suite a protocol, a case a case.
 
 
-def _junit(report: Report) -> None:
+def _junit(report: AuditReport) -> None:
     root = ET.Element("testsuites", name="workbench audit")
     for protocol in report.audit.ways:
         verdicts = [verdict for verdict in report.audit.verdicts if verdict.protocol == protocol]
@@ -193,16 +193,16 @@ def _junit_case(suite: ET.Element, verdict: CaseVerdict) -> None:
     )
     broken = [found for found in verdict.damages if _is_error(found)]
     if broken:
-        failure = ET.SubElement(case, "failure", message=visible(_said(broken[0])), type=str(broken[0].kind))
-        failure.text = "\n".join(visible(_said(found)) for found in broken)
+        failure = ET.SubElement(case, "failure", message=visible(_damage_text(broken[0])), type=str(broken[0].kind))
+        failure.text = "\n".join(visible(_damage_text(found)) for found in broken)
     rest = [found for found in verdict.damages if not _is_error(found)]
     if rest:
-        ET.SubElement(case, "system-out").text = "\n".join(visible(_said(found)) for found in rest)
+        ET.SubElement(case, "system-out").text = "\n".join(visible(_damage_text(found)) for found in rest)
 
 
 def _is_error(found: CaseDamage) -> bool:
     return found.severity == "error"
 
 
-def _said(found: CaseDamage) -> str:
+def _damage_text(found: CaseDamage) -> str:
     return f"{found.kind} {found.was or found.at} ({found.side}): {found.words}"

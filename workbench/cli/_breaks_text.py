@@ -33,7 +33,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
     for reason in pause["reasons"]:
         rule = f" {reason['rule']}" if reason["rule"] else ""
         yield f"   {reason['kind']}{rule} {reason['pointer'] or '/'}: {reason['words']}"
-    left = f", {pause['sent']:,} of them already sent" if pause["sent"] else ""
+    left = f", {pause['sent']:,} already sent" if pause["sent"] else ""
     held = f"{pause['bytes']:,} bytes{left}"
     yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {held} · {timeout_words(pause, now)}"
     yield f"   {' · '.join(f'--{deed} {name}' for deed in pause['deeds'])}"

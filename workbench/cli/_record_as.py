@@ -55,8 +55,6 @@ def choose(args: argparse.Namespace, client: Client) -> str:
     """Default of ``--as``: empty, which passes everything unchanged.
 
     If all upstreams are simulators and none uses a protocol of the client, the first protocol that all of them use.
-
-    Where all upstreams are simulators and none speaks as the client does, the first protocol that all of them speak.
     """
     from workbench import contracts
     from workbench.send.target import resolve
@@ -114,8 +112,8 @@ def start(
     targets: Mapping[str, str],
     out: Path,
     client: str,
-    trouble: Callable[[str], None],
-    told: Callable[[Mapping[str, JsonValue]], None],
+    on_trouble: Callable[[str], None],
+    on_event: Callable[[Mapping[str, JsonValue]], None],
 ) -> RecorderProcess:
     """Start the recording. Raises as ``translation.process.start``."""
     from workbench.recorder.translation import process
@@ -132,18 +130,18 @@ def start(
         hop=args.hop,
         client=client,
         breaks=args.breaks,
-        on_trouble=trouble,
-        on_event=told,
+        on_trouble=on_trouble,
+        on_event=on_event,
     )
 
 
-def changed(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
+def change_lines(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
     """Lines on what was changed, and what passed unchanged."""
     changes = summary.get("changes")
     counts = dict(changes) if isinstance(changes, Mapping) else {}
     passed = counts.pop("passed", 0)
     if counts:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-        yield f"changed in translation: {told}; each is in the note of its exchange (workbench show)"
+        counted = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+        yield f"changed in translation: {counted}; each is in the note of its exchange (workbench show)"
     if passed:
         yield f"{_output.number(passed, 'request')} passed unchanged: already in {spoken} (--as)"

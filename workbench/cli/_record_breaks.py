@@ -31,7 +31,7 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
     """A function that reports what happens at breakpoints, one line each."""
     file = shlex.quote(str(out))
 
-    def told(event: Mapping[str, JsonValue]) -> None:
+    def report(event: Mapping[str, JsonValue]) -> None:
         match event:
             case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons, "deeds": deeds}}:
                 what = f"pause {number}: {side}, {reasons_line(reasons)}"
@@ -44,4 +44,4 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
             case {"event": "trouble", "text": text}:
                 say(str(text))
 
-    return told
+    return report

@@ -52,7 +52,7 @@ NAME = "audit"
 HELP = "what a gateway changes"
 
 PORT = 8765
-"""Where our upstream listens unless told otherwise: gateways are configured with it beforehand."""
+"""Where our upstream listens unless progress otherwise: gateways are configured with it beforehand."""
 
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
@@ -117,15 +117,15 @@ def run(args: argparse.Namespace) -> int:
     if args.words and _hand_over.check(args.words[0]):
         return 2
     out = _out(args)
-    with _told() as told:
+    with _progress_bar() as progress:
         try:
-            audit, upstream = asyncio.run(_audited(args, plan, told))
+            audit, upstream = asyncio.run(_run_audit(args, plan, progress))
         except audit_run.GatewayUnreachable as error:
             return _output.complain(plan.mask(str(error)), UNREACHED)
     if out:
         _keep(audit, out, plan)
     found = card.score_card(audit)
-    report = _audit_report.Report(plan.gateway.url + plan.gateway.path, upstream, audit, found, args.out)
+    report = _audit_report.AuditReport(plan.gateway.url + plan.gateway.path, upstream, audit, found, args.out)
     _audit_report.print_in(args.format, report)
     return 1 if found.fails(args.fail_on) else 0
 
@@ -184,8 +184,8 @@ def _out(args: argparse.Namespace) -> Path | None:
     return out
 
 
-async def _audited(
-    args: argparse.Namespace, plan: AuditPlan, told: Callable[[str, int, int], None]
+async def _run_audit(
+    args: argparse.Namespace, plan: AuditPlan, progress: Callable[[str, int, int], None]
 ) -> tuple[AuditResult, str]:
     """Result of the audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
@@ -203,11 +203,11 @@ async def _audited(
         else:
             where = f"point your gateway's upstream at {upstream.url} (base URLs with a version: {upstream.url}/v1)"
             _output.complain(where, 0)
-        return await audit_run.run_audit(plan, upstream, told), upstream.url
+        return await audit_run.run_audit(plan, upstream, progress), upstream.url
 
 
 @contextmanager
-def _told() -> Iterator[Callable[[str, int, int], None]]:
+def _progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A function that shows progress: a bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda protocol, done, of: None
@@ -215,13 +215,13 @@ def _told() -> Iterator[Callable[[str, int, int], None]]:
     with _progress.counting("auditing", None) as advance:
         total, before = 0, ""
 
-        def told(protocol: str, done: int, of: int) -> None:
+        def progress(protocol: str, done: int, of: int) -> None:
             nonlocal total, before
             if protocol != before:
                 total, before = total + of, protocol
             advance(1 if done else 0, note=protocol, total=total)
 
-        yield told
+        yield progress
 
 
 def _keep(audit: AuditResult, out: Path, plan: AuditPlan) -> None:

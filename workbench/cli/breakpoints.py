@@ -57,7 +57,7 @@ HELP = "list and decide the pauses of a recording"
 
 _PAUSED, _IN_VAIN, _GONE = 1, 3, 4
 _LOOK_AGAIN = 0.1
-"""Seconds between two looks for a recorder that has not begun."""
+"""Seconds between two looks for a recorder that has not started."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what is asked, then say how things stand."""
+    """Carry out the option, then show what is armed and paused."""
     if args.timeout is not None and not args.wait:
         raise UsageError("--timeout goes with --wait")
     until = None if args.timeout is None else time.monotonic() + args.timeout
@@ -93,12 +93,12 @@ def run(args: argparse.Namespace) -> int:
             if args.wait and recorders.wait(until and max(0.0, until - time.monotonic())) is None:
                 return _output.complain("nothing was paused", _IN_VAIN)
             _do(recorders, args)
-            told = recorders.state()
+            state = recorders.state()
         except UsageError:
             raise
         except WorkbenchError as error:
             return _output.complain(str(error), _GONE)
-    return _shown(told, args)
+    return _show_state(state, args)
 
 
 def _recorders(path: Path, until: float | None) -> Recorders | None:
@@ -140,16 +140,16 @@ def _do(recorders: Recorders, args: argparse.Namespace) -> None:
         remote.answer(number, target)
 
 
-def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
+def _show_state(state: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
     from workbench.recorder.breakpoints.recorders import pause_names
 
-    pauses = told["pauses"]
+    pauses = state["pauses"]
     if args.format == "json":
-        _output.emit_json({word: told[word] for word in ("armed", "trouble", "pauses")})
+        _output.emit_json({word: state[word] for word in ("armed", "trouble", "pauses")})
     else:
-        _output.emit(f"armed: {', '.join(told['armed']) or 'nothing'}")
-        if told["trouble"]:
-            _output.emit(f"  ✗ {told['trouble']}")
+        _output.emit(f"armed: {', '.join(state['armed']) or 'nothing'}")
+        if state["trouble"]:
+            _output.emit(f"  ✗ {state['trouble']}")
         for pause, name in zip(pauses, pause_names(pauses), strict=True):
             for line in _breaks_text.pause_lines(pause, name):
                 _output.emit(line)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from workbench.recorder.process import RecorderProcess
 
 _CUT = 4
-"""Exit status when the recorder ended by itself: input and output failed."""
+"""Exit status if the recorder ended early: input and output failed."""
 
 _SIGNAL = 128
 """Exit statuses beyond it: a signal, ctrl-c for one, ended the client."""
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     client = known.client_for(args.words[0]) if args.words else known.SDKS
     name = client.name if client.commands else ""
     out = _out(args.out)
-    told = _record_breaks.announcer(out, _say)
+    on_event = _record_breaks.announcer(out, _say)
     args.spoken = args.spoken or _record_as.choose(args, client)
     if args.spoken:
         upstreams = _record_as.upstreams(args)
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         upstreams = upstreams or client_settings.default_upstreams(client, os.environ)
         _record_as.check_urls(upstreams.values())
     if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
-        recording = _record_as.start(args, upstreams, out, name, _say, told)
+        recording = _record_as.start(args, upstreams, out, name, _say, on_event)
     else:
         recording = process.start(
             upstreams,
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
             client=name,
             breaks=args.breaks,
             on_trouble=_say,
-            on_event=told,
+            on_event=on_event,
         )
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
@@ -234,7 +234,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
-    for line in _record_as.changed(summary, args.spoken):
+    for line in _record_as.change_lines(summary, args.spoken):
         _say(line)
     if summary["exchanges"]:
         _say(f"{count} in {out}")

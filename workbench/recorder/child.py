@@ -2,9 +2,6 @@
 
 The first line received is the task. The first line answered is about the start: {"error", "status"} if it failed. A
 child ends when its standard input does, so that it does not outlive its parent.
-
-The first line told is the task. The first line answered is about the start: {"error", "status"} when there is none.
-A child ends when its standard input does, so that it does not outlive who started it.
 """
 
 from __future__ import annotations
@@ -28,16 +25,16 @@ END_SECONDS = 60.0
 """Seconds a child may take to write what it holds, before it is ended by force."""
 
 NESTED_END_SECONDS = 90.0
-"""The same for a child that waits for one of its own: ended by force first, it would leave that one behind."""
+"""The same for a child that waits for a child of its own, which it would leave behind if it were killed first."""
 
 
 class ChildProcess:
     """A running child process.
 
     Attributes:
-        first: the line it answered first.
-        told: what it is told after its task.
-        answers: the lines after the first.
+        first_line: the first line that it sent.
+        input: for lines after the task.
+        output: the lines after the first.
     """
 
     def __init__(self, module: str, task: Mapping[str, JsonValue], *, patience: float = END_SECONDS) -> None:

@@ -24,7 +24,7 @@ class ClientSettings:
     Attributes:
         variables: environment variables and their values.
         arguments: to put in front of the client's own.
-        file: text of a file that ``{file}`` in the arguments stands for, "" for none.
+        file: text of a file that replaces ``{file}`` in the arguments; empty if none.
     """
 
     variables: Mapping[str, str]
@@ -60,10 +60,10 @@ def settings_for(
     """Settings with which a client sends its requests to the recorder.
 
     Args:
-        client: who is to be started.
+        client: the client to start.
         upstreams: name → where the recorder forwards to.
         urls: name → where it listens for that.
-        environ: the client's environment: a proxy named there must not get what is for this machine.
+        environ: the client's environment: its proxy must not get requests to this machine.
     """
 
     def base(provider: str, path: str) -> str:

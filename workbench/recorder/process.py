@@ -18,21 +18,21 @@ class RecorderProcess:
         urls: name of the upstream → base URL for a client.
         out: the session file.
         port: where it listens.
-        summary: what became of the exchanges, see ``keeper.Tally``; once it has ended by itself, else empty.
+        summary: counts of exchanges, see ``capture.keeper.RecordingTally``; empty until it has ended.
     """
 
     def __init__(
         self,
         child: ChildProcess,
-        trouble: Callable[[str], None],
-        told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
+        on_trouble: Callable[[str], None],
+        on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
     ) -> None:
         self.urls: Mapping[str, str] = child.first_line["urls"]
         self.out = Path(child.first_line["out"])
         self.port: int = child.first_line["port"]
         self.summary: Mapping[str, int] = {}
         self._child = child
-        self._listener = threading.Thread(target=self._listen, args=(trouble, told), daemon=True)
+        self._listener = threading.Thread(target=self._listen, args=(on_trouble, on_event), daemon=True)
         self._listener.start()
 
     @property
@@ -45,15 +45,15 @@ class RecorderProcess:
         """Its process id."""
         return self._child.process.pid
 
-    def _listen(self, trouble: Callable[[str], None], told_of: Callable[[Mapping[str, JsonValue]], None]) -> None:
+    def _listen(self, on_trouble: Callable[[str], None], on_event: Callable[[Mapping[str, JsonValue]], None]) -> None:
         for line in self._child.output:
-            told = loads(line)
-            if "trouble" in told:
-                trouble(told["trouble"])
-            elif "event" in told:
-                told_of(told)
+            message = loads(line)
+            if "trouble" in message:
+                on_trouble(message["trouble"])
+            elif "event" in message:
+                on_event(message)
             else:
-                self.summary = told
+                self.summary = message
 
     def wait(self) -> None:
         """Wait until it ends."""
@@ -83,11 +83,11 @@ def start(
         upstreams: name → base URL.
         out: the session file; an existing one is appended to, folders are made.
         port: to listen on, 0 for any.
-        hop: name of the place in a path with several recorders.
-        client: name of the client that is started with it, "" where that is not known.
+        hop: name of the hop in a path with several recorders.
+        client: name of the client that is started with it; empty if unknown.
         breaks: breakpoints that are armed from the beginning, see ``workbench.recorder.breakpoints.kinds``.
-        trouble: is told, in a thread of its own, when the file cannot be written: one line each.
-        told: is told, in that thread, what happens at breakpoints: events of ``workbench.recorder.breakpoints.remote``.
+        on_trouble: called in a thread of its own if the file cannot be written, one line each.
+        on_event: called in that thread with events of breakpoints, see ``workbench.recorder.breakpoints.remote``.
 
     Raises:
         UsageError: an upstream, port or file that cannot be.

@@ -27,7 +27,7 @@ from workbench.recorder.relay.routes import parse_upstream
 from workbench.wire.session.opening import is_written
 
 SWITCH = 0.001
-"""Seconds after which a thread lets the relay go on; Python's 5 ms would be seen in every chunk."""
+"""Seconds after which a thread lets the relay continue; Python's 5 ms would show in every chunk."""
 
 
 class RecordedServer(Protocol):
@@ -70,8 +70,8 @@ def record(
     Args:
         task: as ``python -m workbench.recorder`` takes it.
         upstreams: name → base URL.
-        made: makes the listener.
-        told: what else is to be said of it in the end.
+        make_server: makes the server that is recorded.
+        extra_summary: further members of its summary.
 
     Raises:
         UsageError: an upstream, port or file that cannot be.

@@ -3,10 +3,6 @@
 A socket is named for its session and process, so it is found by whoever knows the session file, and nothing is written
 into that file. The folder depends on the environment of a shell, so the user's state folder holds a pointer to each
 socket. The names are short: a path has 104 bytes on macOS (108 on Linux).
-
-Anybody who knows the session file finds it, and nothing has to be written into the file. Which folder it is depends on
-the environment of a shell, so the state folder of the user holds a pointer to each socket. The names are short: a path
-has 104 bytes on macOS (108 on Linux).
 """
 
 from __future__ import annotations

@@ -254,7 +254,9 @@ async def test_a_simulator_answers_a_stream_of_which_the_head_alone_has_left() -
         client, _ = await answering(stage, STREAM + chunk(CALL) + chunk(END) + b"0\r\n\r\n")
         pause = await stage.paused()
         assert pause["sent"] == 0 and pause["deeds"] == ["continue", "edit", "answer", "drop"]
-        with pytest.raises(UsageError, match="the head of the upstream's response is already sent, and sim:gemini responds 400"):
+        with pytest.raises(
+            UsageError, match="the head of the upstream's response is already sent, and sim:gemini responds 400"
+        ):
             await stage.gate.answer(pause["id"], "sim:gemini")
         await stage.gate.answer(pause["id"], "sim:gemini")
         await client.until(b"\r\n\r\n")

@@ -342,7 +342,10 @@ async def test_an_open_ended_answer_that_breaks_off_does_not_look_whole() -> Non
         with pytest.raises(ConnectionError):
             await client.rest()
         state, why = await stage.tap.end(1)
-        assert (state, why.partition(" (")[0]) == (State.ABORTED, "the upstream closed the connection before its response was complete")
+        assert (state, why.partition(" (")[0]) == (
+            State.ABORTED,
+            "the upstream closed the connection before its response was complete",
+        )
 
 
 BAD_ANSWERS = {

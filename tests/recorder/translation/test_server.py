@@ -136,7 +136,9 @@ def test_an_upstream_that_is_not_there_is_an_error_of_the_client():
             client = await stage.asks(blocks())
             (await stage.takes())[0].reset()
             said = await client.until(b"}}")
-            assert b" 502 " in said and b'"type":"error"' in said and b"closed the connection before it responded" in said
+            assert (
+                b" 502 " in said and b'"type":"error"' in said and b"closed the connection before it responded" in said
+            )
 
     asyncio.run(play())
 

@@ -17,8 +17,8 @@ class CardRow:
     """One theme.
 
     Attributes:
-        passed, of: cases about it without such damage, and all of them.
-        elsewhere: cases about something else that show such damage too.
+        passed, of: cases of the theme without such damage, and all of its cases.
+        elsewhere: cases of other themes that show such damage too.
         kinds: of the damage, the most frequent first.
     """
 
@@ -41,9 +41,9 @@ class CardEntry:
     Attributes:
         first: as it was first found.
         places: where it was found, without numbers; the first one's first.
-        verdicts: the cases; those that are about it first.
-        why: what it breaks, "" where the case does not say.
-        rule: slug of the rule that says more, "" for none.
+        verdicts: the cases; those of its theme first.
+        why: what it breaks; empty if the case does not say.
+        rule: slug of the rule that explains more; empty if none.
     """
 
     first: CaseDamage

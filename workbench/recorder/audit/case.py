@@ -78,8 +78,8 @@ class CaseRequest:
 
     Attributes:
         path: below the gateway's base URL, with the query.
-        body: None for none.
-        headers: beside those that every request has.
+        body: None if it has none.
+        headers: in addition to those of every request.
     """
 
     path: str
@@ -93,12 +93,12 @@ class AuditCase:
     """One request and its response, both legal.
 
     Attributes:
-        name: unique among those of a protocol; it stands in the request too, so that its arrival is known.
+        name: unique among those of a protocol; it is in the request too, so that our upstream recognises it.
         shows: what becomes visible, in words: "numbers keep their spelling".
         why: what damage here breaks.
-        rule: slug of the rule that says more, "" for none.
-        in_meaning: it can be judged where the gateway speaks another protocol upstream.
-        hangs_up: the client goes away after the first piece of the answer.
+        rule: slug of the rule that explains more; empty if none.
+        is_convertible: it can be judged if the gateway uses another protocol upstream.
+        hangs_up: the client disconnects after the first piece of the response.
     """
 
     name: str

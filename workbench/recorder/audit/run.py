@@ -42,11 +42,11 @@ class AuditPlan:
     """Settings of an audit.
 
     Attributes:
-        protocols: to offer, () for all that the gateway has a way for.
-        to: the protocol that the gateway speaks upstream, "" for what is seen.
-        model: to ask for, "" for one of the provider.
+        protocols: to audit; empty for all that reach our upstream.
+        to: protocol that the gateway uses upstream; empty if it is to be observed.
+        model: to request; empty for one of the provider.
         headers: sent with every request: credentials.
-        only: names of the cases to send, () for all.
+        only: names of the cases to send; empty for all.
     """
 
     gateway: GatewayURL
@@ -72,10 +72,10 @@ class AuditResult:
 
     Attributes:
         verdicts: of every case, in order.
-        ways: protocol → the protocol that the gateway speaks upstream for it.
+        ways: protocol → protocol that the gateway uses upstream for it.
         skipped: protocol → why it was not audited.
         exchanges: both sightings of every case, as exchanges of a session with two hops.
-        strays: requests that the gateway sent by itself.
+        strays: requests of the gateway's own.
     """
 
     verdicts: list[CaseVerdict] = field(default_factory=list)
@@ -89,7 +89,7 @@ _DISTINCTIVE = 64
 """Bytes from which a body tells which request it answers."""
 
 Progress = Callable[[str, int, int], None]
-"""``told(protocol, done, of)``: how far it is."""
+"""``progress(protocol, done, of)``."""
 
 
 async def run_audit(
@@ -127,10 +127,12 @@ class _AuditRun:
             self._audit.skipped[protocol] = _why(seen)
             return None
         return AuditPlace(
-            plain.request.path, seen.upstream[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen)
+            plain.request.path,
+            seen.upstream[-1].url.removeprefix(self._upstream.url),
+            self._upstream_protocol(protocol, seen),
         )
 
-    def _spoken(self, protocol: str, seen: CaseSightings) -> str:
+    def _upstream_protocol(self, protocol: str, seen: CaseSightings) -> str:
         """Protocol that the gateway uses upstream."""
         there = DecodedExchange(0, seen.upstream[-1].exchange("hello", 0.0)).protocol
         spoken = self._plan.to or there or protocol

@@ -45,11 +45,11 @@ class Sighting:
     """One exchange as seen at one hop.
 
     Attributes:
-        hop: name of the place.
+        hop: name of the hop.
         url: absolute.
-        began, ended: on the loop's clock; ``ended`` None while it goes on.
-        is_cut: the answer was broken off.
-        is_left: whoever asked went away before the answer was over.
+        began, ended: on the loop's clock; ``ended`` is None before that.
+        is_cut: the response was broken off.
+        is_left: the client disconnected before the response had ended.
     """
 
     hop: str

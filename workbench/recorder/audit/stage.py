@@ -1,8 +1,6 @@
 """State that both ends of an audit share during a case: a piece of a response is sent when the last one is through.
 
 So a gateway that passes on what it gets costs no time, and one that holds it back is detected without a clock.
-
-So a gateway that passes on what comes costs no time, and one that holds it back is seen without a clock.
 """
 
 from __future__ import annotations

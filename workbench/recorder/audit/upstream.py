@@ -20,7 +20,7 @@ _STRAY = CaseResponse((b'{"object":"list","data":[],"models":[]}',))
 
 _READ = 256 * 1024
 _KEEPS = 40
-"""Times that an answer that is left open is kept alive before it counts that nobody hung up."""
+"""Signs of life in a response that is left open, before it counts that there was no hang-up."""
 
 
 class AuditUpstream:
@@ -74,7 +74,7 @@ class AuditUpstream:
         self._open.add(writer)
         try:
             with suppress(ConnectionError):
-                await _UpstreamConnection(self, reader, writer, self._left).serve()
+                await _FarConnection(self, reader, writer, self._left).serve()
         except BadMessage as bad:
             self.refused.append(str(bad))
         except asyncio.CancelledError:
@@ -84,7 +84,7 @@ class AuditUpstream:
             writer.close()
 
 
-class _UpstreamConnection:
+class _FarConnection:
     def __init__(
         self, upstream: AuditUpstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: float
     ) -> None:

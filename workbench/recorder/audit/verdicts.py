@@ -36,7 +36,7 @@ class AuditPlace(NamedTuple):
 
     Attributes:
         sent: path and query below the gateway's base URL.
-        came: target at our upstream.
+        received: target at our upstream.
         spoken: protocol there.
     """
 
@@ -50,8 +50,8 @@ class CaseSightings:
     """Both sightings of one case.
 
     Attributes:
-        here: the client's.
-        there: our upstream's, in order; () where nothing arrived.
+        client: the client's sighting.
+        upstream: those of our upstream, in order; empty if nothing arrived.
         held: how many pieces of the answer did not come through in time.
     """
 
@@ -343,7 +343,7 @@ def _weigh(damage: Damage, case: AuditCase) -> CaseDamage:
 
 
 _STAMPS = frozenset({"created", "created_at", "createTime"})
-"""Members that say when: nobody acts on them."""
+"""Members with a time, on which no client acts."""
 
 _VITAL = frozenset({"/headers/anthropic-beta", "/headers/anthropic-version", "/headers/retry-after"})
 
@@ -397,7 +397,7 @@ _MEMBERS = frozenset(
 _OF_BODIES = frozenset(
     {Theme.FIELDS, Theme.SPELLING, Theme.TEXTS, Theme.IDS, Theme.FIELDS_BACK, Theme.EVENTS, Theme.ERRORS}
 )
-"""Whose rows members count in, where a case is about them; what a gateway does to every body counts in none."""
+"""Themes in which damage to members counts, for cases of that theme; what happens to every body counts in none."""
 
 
 _SEVERITIES: dict[Kind, Severity] = {

@@ -4,11 +4,6 @@ The SDKs made by Stainless (Anthropic's, OpenAI's, and what is built on them) st
 in seconds, and Google's do if one is set. In Python that is the longest silence; in JavaScript it ends with the head of
 the response, and the runtime has limits of its own. Of agents the defaults are known, for a request that waits for its
 response, and for a response that pauses; they may be configured.
-
-The SDKs that Stainless makes (Anthropic's and OpenAI's, and what is built on them) say their timeout in a header of a
-request, in seconds, and Google's do where one is set. In Python that is the longest silence; in JavaScript it ends with
-the head of the answer, and what runs the SDK has limits of its own. Of agents the defaults are known, for a request
-that waits for its answer, and for an answer that stands still; they may be configured.
 """
 
 from __future__ import annotations
@@ -26,8 +21,8 @@ class ClientDefault(NamedTuple):
 
     Attributes:
         client: its name, before its version.
-        head, body: seconds until the head of an answer is there, and between two pieces of its body; None for no end.
-        source: where they are written down, or that they were measured.
+        head, body: seconds until the head of an answer is there, and between two pieces of its body; None if unlimited.
+        source: the page that states them, or that they were measured.
     """
 
     client: str
@@ -68,8 +63,8 @@ def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> 
 
     Args:
         headers: of its request.
-        client: what it is called, see ``clients.client_of``.
-        has_head: it has the head of its answer, and waits for more of the body.
+        client: its name, see ``clients.known.client_of``.
+        has_head: it has the head of its response, and waits for more of the body.
     """
     is_script = (headers.get("x-stainless-lang") or "") == "js"
     known = next((each for each in DEFAULTS if f"{client} ".startswith(f"{each.client} ")), None)

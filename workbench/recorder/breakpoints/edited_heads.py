@@ -7,7 +7,7 @@ from workbench.wire.http1.head import Field, Request
 OF_THE_BYTES = frozenset(
     (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
 )
-"""Headers that say something of the very bytes of a body: wrong beside another one."""
+"""Headers that describe the bytes of a body: wrong for another body."""
 
 
 def without_headers(request: Request, *keys: bytes) -> Request:

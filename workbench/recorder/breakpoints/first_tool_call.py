@@ -3,10 +3,6 @@
 A response is sent in units: the events of a stream, in any framing; a response that is no stream is one unit (without
 the blanks before it, which servers send while they think). A unit is sent once it is complete and makes no tool call.
 What cannot be read is sent as it arrives.
-
-An answer leaves in units: events of a stream, whatever frames them; of an answer that is no stream, all of it is one
-(blanks before it, which servers send while they think, are not). A unit leaves when it is whole and makes no call.
-What cannot be read leaves as it comes.
 """
 
 from __future__ import annotations
@@ -47,9 +43,9 @@ class FirstToolCall:
         content_type, encoding: headers of the answer.
 
     Attributes:
-        is_stream: it comes in events, as far as its content type says.
-        is_found: a call has begun: nothing leaves any more.
-        free: bytes of the body, as it came, that may leave.
+        is_stream: it is a stream of events, according to its content type.
+        is_found: a tool call has started: nothing more may be sent.
+        releasable: bytes of the body, as received, that may be sent.
     """
 
     def __init__(self, protocol: str, content_type: str, encoding: str) -> None:

@@ -83,12 +83,12 @@ class BreakpointGate:
     Args:
         run: what the ids of the recording's exchanges begin with.
         out: its file.
-        client: who was started, "" where that is not known.
-        judging: who judges; None for a process of its own that follows the file.
+        client: name of the client that was started; empty if unknown.
+        judge: evaluates breakpoints; None for a process of its own that follows the file.
 
     Attributes:
-        listeners: are told every event (see ``breakpoints.remote``).
-        trouble: what is wrong with the breakpoints themselves, "" for nothing.
+        listeners: receive every event (see ``breakpoints.remote``).
+        trouble: what is wrong with the breakpoints themselves; empty if nothing.
     """
 
     def __init__(self, run: str, out: Path, *, client: str = "", judge: JudgeLike | None = None) -> None:
@@ -176,8 +176,8 @@ class BreakpointGate:
         """Add a pause and report it; returns its id.
 
         Args:
-            quiet: seconds since the client was last heard, or heard something.
-            has_head: it has the head of its answer.
+            quiet: seconds since the client last sent or received something.
+            has_head: it has the head of its response.
         """
         self._count += 1
         client = client_of(head.headers.get("user-agent") or "", self._client)

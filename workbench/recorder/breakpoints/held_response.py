@@ -3,9 +3,6 @@
 What comes before the call is sent as it arrives, event by event; a chunked response is sent in chunks of its own,
 without trailers. The head of a response that is no stream is sent with its first byte, so that another body can still
 take its place.
-
-What leaves before is what came, event by event; an answer in chunks leaves in chunks of its own, without trailers. The
-head of an answer that is no stream leaves with its first byte, so that another body can still take its place.
 """
 
 from __future__ import annotations
@@ -30,16 +27,16 @@ class HeldResponse:
 
     Args:
         write: sends bytes to the client.
-        listener: receives what leaves, as events of exchange 0.
+        listener: receives what is sent, as events of exchange 0.
         head: as the upstream sent it.
         response: as the client is to get it.
         method: of the request.
         first: looks for a call in it.
 
     Attributes:
-        pieces: all that came.
-        passing: digests of what left.
-        is_given_up: it became too long to be held: all of it leaves, as it comes.
+        pieces: everything received.
+        digests: digests of what was sent.
+        is_given_up: it became too long to be held, and is sent as it arrives.
     """
 
     def __init__(

@@ -3,10 +3,6 @@
 A request that may be paused waits until it is complete and judged; then it is passed on unchanged, or paused. Of a
 response that may be paused everything is sent up to its first tool call; the rest waits until the response is complete
 and judged. What is too long to be held, or cannot be judged in time, is passed on and reported.
-
-A request that may be paused waits until its last byte is there and it was judged; then it goes on as it came, or is
-paused. Of an answer that may be paused everything leaves up to its first tool call; the rest waits until the answer is
-whole and was judged. What is too long to be held, or cannot be judged in time, goes on, and that is said.
 """
 
 from __future__ import annotations

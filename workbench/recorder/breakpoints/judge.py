@@ -3,9 +3,6 @@
 A process of its own: its work delays only the exchange that it is asked about. It follows the session file, so a
 request is judged after everything that came before it, as everywhere else in this program.
 
-A process of its own: what it computes holds up nothing but the exchange it is asked about. It follows the session file,
-so that a request is judged after everything that came before it, as everywhere else in this program.
-
 Its task: {"out": FILE}. It answers {} once it has read what the file holds already. Then, line by line:
 
     {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS}

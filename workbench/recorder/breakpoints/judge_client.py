@@ -23,7 +23,7 @@ class JudgeClient:
 
     Args:
         out: the session file it follows.
-        gone: is told in words, once, when it has died.
+        gone: called with a sentence, once, when the judge has died.
     """
 
     def __init__(self, out: Path, gone: Callable[[str], None], module: str = MODULE) -> None:

@@ -3,10 +3,6 @@
 A kind names rules of this program, by family or one by one, and the side of the exchange on which they are checked: a
 request before it is forwarded, a response before its tool calls reach the client. ``filter:EXPRESSION`` breaks on
 anything the filter language can express; terms about the response (``tool:``, ``finish:`` …) are checked there.
-
-A kind names rules of this program, by family or one by one, and the side of the exchange on which they are asked: a
-request before it is forwarded, an answer that makes a call before its calls reach the client. ``filter:EXPRESSION``
-breaks on whatever the filter language can say; what it asks of the answer (``tool:``, ``finish:`` …) is asked there.
 """
 
 from __future__ import annotations
@@ -28,10 +24,10 @@ class PauseReason(NamedTuple):
     """One reason for a pause.
 
     Attributes:
-        kind: the breakpoint as it was armed: ``"closure"``, ``"filter:tool:Bash"``.
-        rule: slug of the rule behind it, "" for none.
+        kind: name of the breakpoint: ``"closure"``, ``"filter:tool:Bash"``.
+        rule: slug of the rule that it rests on; empty if none.
         words: one sentence.
-        pointer: into the body of that side, "" for the whole.
+        pointer: into the body of that side; empty for the whole.
     """
 
     kind: str
@@ -62,10 +58,10 @@ class BreakpointKind:
     """A kind of breakpoint.
 
     Attributes:
-        says: what it breaks on, in a sentence without a full stop.
+        description: what it breaks on, in words, without a full stop.
         rules: side → slugs of rules, or families that end in a dot.
-        but: slugs that are left out.
-        more: side → what else hits it.
+        excluded: slugs of rules that do not count.
+        extra_checks: side → further checks, which yield (sentence, pointer).
     """
 
     description: str
@@ -147,7 +143,7 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
 """Every kind but the filter."""
 
 ALL: Final = "all"
-"""Stands for every kind."""
+"""Name for all kinds."""
 
 FILTER: Final = "filter:"
 

@@ -20,8 +20,8 @@ class PauseTracker:
         key, head: of the request.
 
     Attributes:
-        notes: what happened to it, in words.
-        heard_at: when the client was last heard, or heard something, by the loop's clock.
+        notes: sentences for the note of the exchange.
+        active_at: when the client last sent or received something, by the loop's clock.
     """
 
     def __init__(self, gate: BreakpointGate, exchange: PausedExchange, key: int, head: RequestHead) -> None:

@@ -1,8 +1,6 @@
 """All recorders that write one session, as one: several may, each at its own hop (``workbench record --hop``).
 
 Each numbers its pauses independently. The id of the paused exchange names a pause, too, and is unique in the session.
-
-Each numbers its pauses by itself. The exchange that is paused names a pause, too, and no other of the whole session.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ class Recorders:
     """Connections to all recorders of a session, oldest first. For one thread at a time.
 
     Raises:
-        UsageError: nobody writes the session.
+        UsageError: no recorder writes the session.
     """
 
     def __init__(self, session: Path) -> None:

@@ -1,12 +1,12 @@
-"""Breakpoints of a recorder that runs in another process: what is armed, what is paused, and what shall become of it.
+"""Controls the breakpoints of a recorder in another process: arms them, and lists and decides pauses.
 
     with Remote.of(Path("today.wb")) as remote:
         remote.arm("closure")
         for event in remote.watch():
             if event["event"] == "paused":
-                remote.go_on(event["pause"]["id"])
+                remote.resume(event["pause"]["id"])
 
-The protocol, for other programs: a Unix socket (``sockets.sockets_of(FILE)``) on which each side writes lines of JSON.
+The protocol, for other programs: a Unix socket (``runtime_files.sockets_of(FILE)``); each side writes lines of JSON.
 
 Asked: ``{"ask": N, "do": VERB, …}``, answered by ``{"ask": N, …}``, or ``{"ask": N, "error": TEXT, "hint": TEXT}``.
 
@@ -15,19 +15,19 @@ Asked: ``{"ask": N, "do": VERB, …}``, answered by ``{"ask": N, …}``, or ``{"
     continue, drop   pause: ID           {"pause": ID}
     answer           pause: ID, target: "sim:CONTRACT"
     edit             pause: ID, body: BASE64 (without content coding)
-    body             pause: ID           {"body": BASE64, "sent": N}: what is held, with what of it has left already
-    watch                                as list; from then on events come unasked
+    body             pause: ID           {"body": BASE64, "sent": N}: the held body, with what is already sent of it
+    watch                                as list; from then on events are sent
 
 Events: ``{"event": "paused", "pause": PAUSE}``, ``{"event": "ended", "pause": ID, "how": TEXT}``, ``{"event":
-"armed", "armed": [KIND]}``, ``{"event": "unjudged", "exchange": ID, "why": TEXT}`` (it went on without being looked
-at), ``{"event": "trouble", "text": TEXT}``. The end of the connection is the end of the recorder.
+"armed", "armed": [KIND]}``, ``{"event": "unjudged", "exchange": ID, "why": TEXT}`` (it continued without being
+judged), ``{"event": "trouble", "text": TEXT}``. The end of the connection is the end of the recorder.
 
 PAUSE: ``id``; ``exchange`` (id in the session); ``side`` (``"request"`` or ``"response"``); ``reasons`` (a list of
-``{"kind", "rule", "words", "pointer"}``, rule "" where no rule is behind it); ``method``, ``url``, ``client``;
-``since`` (seconds since the epoch); ``timeout`` (seconds the client waits, null where that is not known),
-``timeout_from`` (how that is known), ``times_out_at`` (seconds since the epoch, or null); ``bytes`` (of the body that
-is held), ``sent`` (of them passed on already); ``deeds`` (of ``continue``, ``edit``, ``answer``, ``drop``, what can be
-done with it).
+``{"kind", "rule", "words", "pointer"}``, rule "" if it rests on no rule); ``method``, ``url``, ``client``;
+``since`` (seconds since the epoch); ``timeout`` (seconds the client waits, null if unknown),
+``timeout_from`` (how we know), ``times_out_at`` (seconds since the epoch, or null); ``bytes`` (of the body that
+is held), ``sent`` (of them already passed on); ``deeds`` (those of ``continue``, ``edit``, ``answer``, ``drop``
+that are possible).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Remote:
     """A connection to one recorder. For one thread at a time, except ``close``, which ends a ``watch`` of another.
 
     Raises:
-        UsageError: nobody listens there.
+        UsageError: no recorder listens there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +84,7 @@ class Remote:
         hint = "breakpoints need a live recording: workbench record --out FILE"
         raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
 
-    # What stands
+    # State
 
     def state(self) -> Mapping[str, JsonValue]:
         """``{"armed", "pauses", "trouble"}``."""
@@ -98,7 +98,7 @@ class Remote:
         """The held body without content coding, including what is already sent."""
         return base64.b64decode(self.ask("body", pause=pause)["body"])
 
-    # What to break on
+    # Arming
 
     def arm(self, kind: str) -> tuple[str, ...]:
         """Arm a breakpoint (see ``kinds.parse``); returns what is armed now."""
@@ -108,7 +108,7 @@ class Remote:
         """Disarm a breakpoint, or ``"all"``; returns what is armed now. Paused exchanges stay paused."""
         return tuple(self.ask("disarm", kind=kind)["armed"])
 
-    # What becomes of a pause
+    # Decisions
 
     def resume(self, pause: int) -> None:
         """Continue: the message is passed on unchanged."""
@@ -126,7 +126,7 @@ class Remote:
         """Abort the client's connection, and the exchange with the upstream."""
         self.ask("drop", pause=pause)
 
-    # What happens
+    # Events
 
     def watch(self) -> Iterator[Mapping[str, JsonValue]]:
         """Events from now on, beginning with the current pauses; ends with the recorder, or ``close``."""

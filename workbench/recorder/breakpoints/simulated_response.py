@@ -28,7 +28,7 @@ class SimulatedResponse:
 
     Attributes:
         head, pieces: for those who record.
-        sent: all of it, as the client gets it.
+        data: all of it, as sent to the client.
         is_cut: it breaks off behind its pieces.
         keeps: the connection can be used again.
     """

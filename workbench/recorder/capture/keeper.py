@@ -1,8 +1,6 @@
 """Writes events to a session file, and continues after the file could not be written.
 
 Every exchange stays in memory until all of it is in the file: what could not be written is tried again.
-
-Every exchange stays in memory until all of it stands in the file: what could not be written is tried again.
 """
 
 from __future__ import annotations
@@ -70,14 +68,14 @@ class Keeper:
         writer: open; closed in the end.
         redactor: one for the session; it may know secrets already.
         epoch: seconds of the calendar at the zero of the relay's clock.
-        hop: name of the place, for every exchange.
-        client: who was started, "" where that is not known.
-        run: what ids of exchanges begin with (``RUN-KEY``), unique among all recordings; "" makes one.
-        trouble: is told what goes wrong with the file, one line each.
+        hop: name of the hop, for every exchange.
+        client: name of the client that was started; empty if unknown.
+        run: what ids of exchanges begin with (``RUN-KEY``), unique among all recordings; made if empty.
+        trouble: called with what goes wrong with the file, one line each.
 
     Attributes:
-        released: how much of the weight of all events need not be held any more.
-        tally: what became of the exchanges.
+        released: memory of all events that need not be held any more, in bytes.
+        tally: counts of exchanges.
         is_failing: the file could not be written the last time.
     """
 

@@ -73,9 +73,9 @@ class OpenExchange:
     """An exchange from its first byte to its last.
 
     Attributes:
-        end: how it ended, None while it goes on.
-        held: bytes that holding it takes, roughly.
-        stands: what of it is in the file, None for nothing.
+        end: how it ended; None before that.
+        memory: bytes of memory that it takes, roughly.
+        written: its part that is in the file; None if nothing is.
     """
 
     def __init__(self, run: str, start: RequestStarted, *, epoch: float, hop: str, client: str) -> None:

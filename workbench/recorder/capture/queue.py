@@ -1,8 +1,6 @@
 """The listener that records: it puts events into a queue in the relay's loop, and a thread of its own hands them on.
 
 Memory is bounded: bytes that pass while too much waits to be written are not recorded, and the recording says so.
-
-Memory is bounded: what comes while too much waits to be written passes unrecorded, and the recording says so.
 """
 
 from __future__ import annotations

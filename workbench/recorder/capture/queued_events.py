@@ -48,7 +48,7 @@ _KINDS: tuple[type[QueuedEvent], ...] = (
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 
 PIECE = 200
-"""Bytes of memory that a piece of a body takes beside its own."""
+"""Bytes of memory that a piece of a body takes in addition to its own."""
 
 _HEAD = 4096
 

@@ -1,4 +1,4 @@
-"""Redaction of bodies that grow: hands on only bytes that can no longer become part of a secret.
+"""Redaction of bodies that grow: releases only bytes that can no longer become part of a secret.
 
 What a guard hands on, joined, is the beginning of what ``Redactor.exchange`` makes of the whole body as long as no
 secret was found in a compressed one; from there on such a body is held until it is whole. Whatever a guard cannot read

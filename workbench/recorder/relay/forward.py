@@ -2,8 +2,6 @@
 
 No byte waits to be inspected. Everything that can end an exchange, and how each end looks to the client, is in this
 file.
-
-No byte waits to be looked at. What can end an exchange, and how each end looks to the client, is all in this file.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 Each recorder writes a note with its port and its upstreams into its user's folder of runtime files, and reads the notes
 of the others before it forwards to one of them. Nothing is added to what it forwards.
-
-Each recorder notes in the folder of its user's runtime files where it listens and where it leads, and reads the notes
-of the others before it forwards to one of them. Nothing is added to what it forwards.
 """
 
 from __future__ import annotations

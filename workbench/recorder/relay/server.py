@@ -4,11 +4,6 @@ Bodies pass exactly as received, chunk framing and content coding included; of t
 ``Host`` and the target's base change, and ``Connection: close`` is added if the connection to the client ends. An
 ``EventListener`` receives every exchange as events. The relay's own responses (refusals, unreachable upstreams) are
 plain text and have the header ``X-Workbench-Relay``.
-
-Bodies pass exactly as they come, chunk framing and content coding included; of the heads only hop-by-hop headers,
-``Host`` and the target's base change, and ``Connection: close`` is said where the connection to the client ends. A
-``Tap`` hears every exchange. The relay's own answers (refusals, unreachable upstreams) are plain text and carry
-``X-Workbench-Relay``.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 DeepSeek refuses ``response_format`` of type ``json_schema``, accepts ``json_object``, and wants the word "json" in the
 prompt (llmexe 662).
-
-DeepSeek refuses ``response_format`` of type ``json_schema``, takes ``json_object``, and wants the word "json" in the
-prompt (llmexe 662).
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 Some clients send reasoning back only with the proof that came with it. If the upstream made none, the proof is a handle
 that this program recognises. It is marked, so that it is not mistaken for a signature, and is sent to no upstream.
-
-Some clients send reasoning back only with the proof that came with it. Where the upstream made none the proof is a
-handle that this program knows again. It is marked, so that nobody takes it for a signature, and goes to no upstream.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 If the upstream is a target with a key variable that is set, its key replaces the client's: clients often refuse to
 start without some key. A key that shows its provider is sent to no other.
-
-Where the upstream is a target with a key variable that is set, its key is used in the client's place: clients often
-refuse to start without some key. A key that shows whose it is goes to nobody else.
 """
 
 from __future__ import annotations

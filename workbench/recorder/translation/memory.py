@@ -12,7 +12,7 @@ from workbench.limits import MAX_REASONING_KEPT
 from workbench.send.loop.recorded import call_key
 
 _ENTRY = 2_000
-"""Bytes that keeping an answer takes, beside its words."""
+"""Bytes that a remembered response takes in addition to its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class RememberedResponse:
 
     Attributes:
         name: in handles.
-        parts: as the upstream said them, in normal form, with its own ids.
-        ids: call id as the client has it → as the upstream gave it, None where it gave none.
-        content: fingerprint of the answer as the client has it.
-        context: fingerprint of what it answered.
+        parts: as the upstream returned them, in normal form, with its own ids.
+        ids: call id of the client → id of the upstream; None if it gave none.
+        content: fingerprint of the response as the client has it.
+        context: fingerprint of the messages before it.
     """
 
     name: str
@@ -64,8 +64,8 @@ class ResponseMemory:
     ) -> RememberedResponse | None:
         """The response that a client repeats: by a handle, by the ids of its tool calls, else by its content.
 
-        Ids that an upstream gives twice, and answers that say the same ("Done."), are told apart by their content and
-        by what they answered.
+        Ids that an upstream uses twice, and responses with the same text ("Done."), are distinguished by their content
+        and by the messages before them.
         """
         found = next((self._kept[name] for name in handles if name in self._kept), None)
         if found is None:

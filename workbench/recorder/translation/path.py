@@ -62,12 +62,12 @@ class TranslationPath:
         upstreams: by name.
         rules: how requests are changed.
         listener: receives the events of both hops.
-        hop: in front of their names.
+        hop: prefix of their names.
         port: of the client's relay.
-        gate: breakpoints of the client's relay, where there may be any.
+        gate: breakpoints of the client's relay, if there can be any.
 
     Attributes:
-        filing: what was done.
+        records: adds the changes to the recording.
     """
 
     def __init__(

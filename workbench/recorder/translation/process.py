@@ -32,11 +32,11 @@ def start(
 
     Args:
         upstreams: name → target: a URL, a name or ``sim:CONTRACT``.
-        spoken: the protocol that they speak; "" to pass everything as it comes, to URLs and simulators alone.
-        model: asked for in place of what clients ask for, "" for that.
+        spoken: their protocol; empty to pass everything unchanged, to URLs and simulators only.
+        model: replaces the model that clients request; empty to keep that.
         profile: "auto", "none", or the name of one.
         on, off: corrections.
-        breaks, told: as there; breakpoints are those of the client's place.
+        breaks, on_event: as there; breakpoints are those of the client's hop.
 
     Raises:
         UsageError: an upstream, protocol, correction, port or file that cannot be.

@@ -3,10 +3,6 @@
 The translation server marks what it sends upstream with a header for that hop alone (``Connection`` names it, so that
 it ends at the relay); by it the exchange is known here, and gets its parent, the client's exchange. An exchange with
 the upstream ends for the recording once its response is translated, too.
-
-The bridge marks what it sends upstream with a header for that hop alone (``Connection`` names it, so that it ends at
-the relay); by it the exchange is known here, and gets its parent, the client's exchange. An exchange with the upstream
-is over for the recording when the bridge is done with its answer, too.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ from workbench.recorder.translation.changes import TranslationChange, changes_no
 from workbench.wire.exchange import Headers
 
 MARK = "x-workbench-turn"
-"""Header whose value is the number of a turn."""
+"""Header with the number of a turn."""
 
 
 @dataclass(slots=True)
@@ -48,7 +44,7 @@ class TurnRecords:
 
     Args:
         listener: records.
-        client: hop of the client's relay; an exchange that a breakpoint altered goes on from behind it.
+        client: hop of the client's relay. An exchange that was edited at a breakpoint continues at the hop behind it.
 
     Attributes:
         counts: changes of every turn, by kind.
@@ -65,7 +61,7 @@ class TurnRecords:
         self._numbers: dict[int, str] = {}
         self._notes: dict[int, Sequence[TranslationChange]] = {}
 
-    # What the bridge says
+    # Calls of the translation server
 
     def start_turn(self, number: str, target: str, body: bytes, branch: str) -> None:
         """Announce a request to the upstream; ``target`` and ``body`` are those of the client's request."""

@@ -56,8 +56,8 @@ class TranslationUpstream:
     """An upstream of a translation: a target and its URL.
 
     Attributes:
-        target: as people named it, which is what profiles are kept under.
-        url: base URL of the protocol that it speaks here.
+        target: as it was named; profiles are stored under it.
+        url: base URL of the protocol that is used here.
     """
 
     target: Target
@@ -73,13 +73,13 @@ class TranslationRules:
     """Settings of a translation.
 
     Attributes:
-        spoken: the protocol that the upstreams speak.
-        model: asked for in place of what clients ask for, "" for that.
+        spoken: protocol of the upstreams.
+        model: replaces the model that clients request; empty to keep that.
         profiles: the newest of each key, to choose from.
-        profile: used whatever the upstream and the model are, None to choose.
+        profile: used for every upstream and model; None to choose.
         on, off: corrections, as ``switched`` takes them.
         environ: of the process: keys of targets.
-        now: seconds since the epoch, which profiles grow stale by.
+        now: seconds since the epoch, by which the age of profiles is known.
     """
 
     spoken: str
@@ -108,16 +108,16 @@ class TranslatedRequest:
         client: protocol of the client.
         spoken: protocol of the upstream.
         request: absolute URL, headers with the key, body.
-        changes: what was done to it.
-        is_plain: not a model's answer, or one that the client reads as it is: what comes back passes as it comes.
-        is_passed: the body goes as it came.
+        changes: what was changed in it.
+        is_plain: the response passes unchanged: it is not a model's, or the client can read it.
+        is_passed: the body is sent unchanged.
         is_stream: the client asks for a stream.
-        parser: text format in which the upstream's model writes calls, "" for none.
-        tools: what the client declares.
-        context: fingerprint of what the answer follows.
+        parser: text format in which the upstream's model writes tool calls; empty if none.
+        tools: tools that the client declares.
+        context: fingerprint of the messages before the response.
         is_array: the stream that the client asks for is one JSON array, and no events.
-        contract: label of the contract that it is judged by, "" to choose one by its URL and model.
-        is_kept: what comes back as it is has to be brought back, too.
+        contract: label of its contract; empty to choose one by URL and model.
+        is_kept: a response that passes unchanged is remembered, too.
         is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
     """
 
@@ -300,9 +300,7 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
         if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
             made[at], *more = said
             changes.append(
-                TranslationChange(
-                    CORRECTION, f"{at} asks for JSON, with its schema in the prompt: {finding.message}"
-                )
+                TranslationChange(CORRECTION, f"{at} asks for JSON, with its schema in the prompt: {finding.message}")
             )
             continue
         value = _accepted_value(contract, finding.pointer)

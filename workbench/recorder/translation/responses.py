@@ -25,7 +25,7 @@ from workbench.wire.stream import read_stream
 _CARRIED = (
     "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id", "x-workbench-relay", "date",
 )  # fmt: skip
-"""Headers of an answer that mean the same in every protocol."""
+"""Headers of a response that mean the same in every protocol."""
 
 _STREAM, _JSON = "text/event-stream", "application/json"
 _STREAMS = (_STREAM, "application/x-ndjson", "application/vnd.amazon.eventstream", "application/stream+json")
@@ -42,14 +42,14 @@ class TranslatedResponse:
     """Translates one response.
 
     Args:
-        turn: what it answers.
-        status, headers: of the upstream's answer.
-        memory: keeps it.
-        name: of this answer, letters and digits; never used again.
+        turn: the request that it responds to.
+        status, headers: of the upstream's response.
+        memory: remembers it.
+        name: of this response, letters and digits; never used again.
 
     Attributes:
-        head: what the client gets; None while only all of the upstream's answer tells.
-        changes: what was done to it; all of it after ``end``.
+        head: head for the client; None while it depends on the rest of the upstream's response.
+        changes: what was changed; complete after ``end``.
     """
 
     def __init__(
@@ -166,8 +166,8 @@ class TranslatedResponse:
         """Remember a response.
 
         Args:
-            said: by the upstream.
-            read: the same with the calls that stood in its text.
+            said: as the upstream returned it.
+            read: the same with tool calls read from its text.
             ids: of calls, client's → upstream's, at least those that differ.
         """
         renamed = set(ids.values())

@@ -2,9 +2,6 @@
 
 The relays handle everything that comes from outside; this server receives only what they have read. A client that
 disconnects ends the request upstream at once, and an upstream that breaks off ends the client's response.
-
-The relays deal with everything that comes from outside; what reaches this listener they have read before. A client that
-hangs up ends the request upstream at once, and an upstream that breaks off ends the client's answer.
 """
 
 from __future__ import annotations
