@@ -97,7 +97,7 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
                 os.kill(judge_of(recording.pid), signal.SIGKILL)
                 while remote.state()["armed"]:
                     pass
-                assert "is gone" in remote.state()["trouble"]
+                assert "has died" in remote.state()["trouble"]
                 assert Asking(recording.port, QUESTION).over().status == 200, "traffic goes on"
                 assert [pause["id"] for pause in remote.pauses()] == [last["id"]], "what is paused stays so"
         finally:
@@ -168,7 +168,7 @@ def test_what_cannot_be_controlled(words: tuple[str, ...], said: str, run: Run, 
 
 def test_a_script_may_wait_for_the_recorder(run: Run, tmp_path: Path) -> None:
     done = run("breakpoints", str(tmp_path / "to-come.wb"), "--wait", "--timeout", "0")
-    assert done.status == 3 and "nobody recorded" in done.err
+    assert done.status == 3 and "no recorder appeared" in done.err
 
 
 def test_a_pause_is_announced_with_what_can_be_done() -> None:
@@ -204,8 +204,8 @@ def test_a_pause_in_words() -> None:
         "   paused for 5 s · 900 bytes, 20 already sent · the client waits 600 s, as it says itself: 590 s left",
         "   --continue 3 · --drop 3",
     ]
-    assert _breaks_text.timeout_words({**pause, "times_out_at": 1.0}, 15.0).endswith("that is over")
-    assert "nobody knows" in _breaks_text.timeout_words({**pause, "timeout": None}, 15.0)
+    assert _breaks_text.timeout_words({**pause, "times_out_at": 1.0}, 15.0).endswith("timed out")
+    assert "timeout is unknown" in _breaks_text.timeout_words({**pause, "timeout": None}, 15.0)
 
 
 def test_every_kind_is_in_the_help() -> None:

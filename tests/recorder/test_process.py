@@ -198,7 +198,7 @@ def test_killed_it_leaves_what_was_complete_and_marks_the_rest(victim: str, upst
     recording.stop()
     if victim == "writer":
         assert recording.summary["is_cut"]
-        assert len(troubles) == 1 and "is gone; traffic goes on" in troubles[0]
+        assert len(troubles) == 1 and "has died; traffic continues" in troubles[0]
     assert not fsck(out).problems
     exchanges = look(out)
     assert [e.state for e in exchanges] == [State.COMPLETE] * 3 + [State.INCOMPLETE]

@@ -11,7 +11,7 @@ from workbench.recorder.audit.run import GatewayUnreachable
 
 async def test_one_that_ends_at_once_says_why() -> None:
     with pytest.raises(
-        GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it has to listen"
+        GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it must listen"
     ):
         async with run_gateway(
             ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],

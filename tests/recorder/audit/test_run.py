@@ -49,7 +49,7 @@ async def test_a_gateway_that_answers_by_itself_is_not_audited() -> None:
             writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 26\r\n\r\nbad key: sk-secret-0123456")
             writer.close()
 
-    with pytest.raises(GatewayUnreachable, match=r"answered 401 by itself: bad key.*--key-variable"):
+    with pytest.raises(GatewayUnreachable, match=r"answered 401 itself: bad key.*--key-variable"):
         await _through(Refusing)
 
 

@@ -26,10 +26,10 @@ def test_a_path_is_expected_where_a_plain_request_arrived(came: str, path: str, 
     ("text", "words"),
     [
         (b'{"a":1E400,"b":"Infinity NaN \\" Infinity"}', ""),
-        (b'{"a":Infinity}', "Infinity is no JSON"),
-        (b'{"a":[-Infinity,"\\\\"]}', "-Infinity is no JSON"),
-        (b'{"a":NaN}', "NaN is no JSON"),
-        (b'{"a":"\xed\xa0\xbd"}', "byte 6 is no UTF-8"),
+        (b'{"a":Infinity}', "Infinity is not valid JSON"),
+        (b'{"a":[-Infinity,"\\\\"]}', "-Infinity is not valid JSON"),
+        (b'{"a":NaN}', "NaN is not valid JSON"),
+        (b'{"a":"\xed\xa0\xbd"}', "byte 6 is not UTF-8"),
     ],
 )
 def test_what_no_strict_reader_takes_is_said(text: bytes, words: str) -> None:

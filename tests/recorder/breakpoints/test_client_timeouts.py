@@ -41,5 +41,5 @@ def test_the_shortest_of_what_is_known(
 def test_it_says_how_it_knows() -> None:
     assert client_timeout(Headers(PYTHON), "").words == "stated by the client (x-stainless-read-timeout)"
     assert client_timeout(Headers(()), "Codex 1", has_head=True).words.startswith("its default, stream_idle_timeout_ms")
-    assert client_timeout(Headers(()), "curl") == (None, "not known")
+    assert client_timeout(Headers(()), "curl") == (None, "unknown")
     assert len({known.client for known in DEFAULTS}) == len(DEFAULTS)

@@ -67,7 +67,7 @@ async def test_every_deed_from_afar(tmp_path: Path) -> None:
             assert pause["side"] == "request" and remote.body(pause["id"]) == ASKED
             with pytest.raises(UsageError, match="no pause 7"):
                 remote.drop(7)
-            with pytest.raises(UsageError, match="no simulator"):
+            with pytest.raises(UsageError, match="not a simulator"):
                 remote.answer(pause["id"], "nobody")
             assert remote.arm("repeat") == ("closure", "repeat")
             with pytest.raises(UsageError, match="no breakpoint"):
@@ -112,9 +112,9 @@ async def test_the_end_of_the_recorder_ends_every_watch(tmp_path: Path) -> None:
         def watch(remote: Remote) -> None:
             remote.ask("watch")
             is_watching.set()
-            with pytest.raises(WorkbenchError, match="gone"):
+            with pytest.raises(WorkbenchError, match="has ended"):
                 remote.wait()
-            with pytest.raises(WorkbenchError, match="gone"):
+            with pytest.raises(WorkbenchError, match="has ended"):
                 remote.state()
 
         async with asyncio.TaskGroup() as group:

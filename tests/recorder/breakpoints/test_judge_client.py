@@ -21,7 +21,7 @@ async def test_it_is_started_anew_for_whoever_asks_after_its_end() -> None:
             waiting = tasks.create_task(judging.ask("wait"), name="ask")
             await judging.ask("request")  # it has read what came before
             os.kill(first, signal.SIGKILL)
-            assert "gone" in await gone.get()
+            assert "has died" in await gone.get()
         assert waiting.result() == {"unjudged": "the judge process has died"}
         assert (await judging.ask("request"))["reasons"] == []
         assert judging.pid not in (None, first) and gone.empty()

@@ -55,7 +55,7 @@ def test_its_death_is_told_once_and_harms_nobody(tmp_path: Path) -> None:
     for _ in range(3):
         keeper.take(EVENTS)
     assert keeper.close().is_cut
-    assert len(troubles) == 1 and "traffic goes on" in troubles[0]
+    assert len(troubles) == 1 and "traffic continues" in troubles[0]
 
 
 def test_a_writer_that_hangs_is_ended_before_whoever_waits_for_it(tmp_path: Path) -> None:

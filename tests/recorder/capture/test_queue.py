@@ -290,4 +290,4 @@ def test_a_file_that_is_removed_is_missed_once_and_what_it_held_is_lost(path: Pa
     tally = capture.close()
     assert (tally.exchanges, tally.lost) == (0, 3)
     (line,) = lines
-    assert "removed" in line and "traffic goes on" in line
+    assert "removed" in line and "traffic continues" in line

@@ -263,7 +263,7 @@ async def test_an_early_answer_is_read_to_its_end_though_the_upstream_takes_no_m
         await client.expects(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
         await peer.close()
         state, why = await stage.tap.end(1)
-        assert (state, "before the request was whole" in why) == (State.COMPLETE, True)
+        assert (state, "before the request was complete" in why) == (State.COMPLETE, True)
         assert await client.rest() == b""
 
 

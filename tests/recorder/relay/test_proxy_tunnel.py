@@ -45,7 +45,7 @@ def test_which_proxy(
 
 def test_only_http_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "socks5://p:1")
-    with pytest.raises(ValueError, match="has to be an http:// URL"):
+    with pytest.raises(ValueError, match="must be an http:// URL"):
         proxy_for(parse_upstream("x", "https://h"))
 
 

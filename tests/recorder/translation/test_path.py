@@ -58,7 +58,7 @@ def test_several_upstreams_have_paths_of_their_own():
                 assert path.url("b") == f"http://127.0.0.1:{path.port}/b"
                 for name in ("a", "b"):
                     assert b"200 OK" in await asked(f"/{name}/v1/messages", path.port)
-                assert b"no upstream is called 'c'" in await asked("/c/v1/messages", path.port)
+                assert b"unknown upstream 'c'" in await asked("/c/v1/messages", path.port)
             ports = [heard.heads[key].url.partition("/v1/")[0] for key in heard.at("upstream")]
             assert ports == [found["a"].url, found["b"].url]
 

@@ -35,7 +35,7 @@ def test_reasoning_gets_a_handle_and_comes_back():
     assert "handle: workbench:a1 in place of a proof, on reasoning received as reasoning_content" in one.lines
     status, _ = one.ask("/v1/messages", follow(first))
     assert status == 200 and one.sent["messages"][1]["reasoning_content"] == thinking["thinking"]
-    assert "reasoning: put back" in one.lines
+    assert "reasoning: restored" in one.lines
 
 
 def test_calls_without_ids_get_them_and_lose_them_again():
@@ -43,7 +43,7 @@ def test_calls_without_ids_get_them_and_lose_them_again():
     _, first = one.ask("/v1/messages", blocks())
     assert [call["id"] for call in calls_of(first)] == ["call_a1_1"]
     status, _ = one.ask("/v1/messages", follow(first))
-    assert status == 200 and "id: call_a1_1 goes as none" in one.lines and "call_a1" not in json.dumps(one.sent)
+    assert status == 200 and "id: call_a1_1 is sent as none" in one.lines and "call_a1" not in json.dumps(one.sent)
 
 
 def test_ids_that_a_client_refuses_are_given_as_others():
