@@ -79,7 +79,7 @@ def _paths(folder: Path, stack: ExitStack) -> dict[str, Way]:
         paths[name] = Way(recording.port, recording.pid)
     binary = shutil.which(os.environ.get("MITMDUMP", "mitmdump"))
     if binary is None:
-        print("  mitmdump is not on PATH, and MITMDUMP names none: it is left out")
+        print("  mitmdump is not on PATH, and MITMDUMP names no tool: it is removed")
         return paths
     for name, options in {"mitmdump": (), STREAMING: ("stream_large_bodies=1", "store_streamed_bodies=true")}.items():
         paths[name] = Way(*stack.enter_context(_mitmdump(binary, port, folder / name, options)))

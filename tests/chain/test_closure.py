@@ -308,7 +308,7 @@ def test_what_stands_between_is_pointed_at() -> None:
     found = line(MESSAGES, STORIES["a note between call and tool message"][1], "a")
     assert found.flaws == (Flaw.NOT_ADJACENT,)
     assert found.between == 1
-    assert found.note == "answered by message 3, message 2 stands between"
+    assert found.note == "answered by message 3, message 2 is between"
 
 
 def test_a_late_result_points_at_the_message_after_the_calls() -> None:
@@ -407,7 +407,7 @@ def test_the_server_holds_the_calls() -> None:
 def test_an_unrecorded_answer_is_trusted() -> None:
     (found,) = derive(request("user: =a", previous_id="msg_0"), None, TURNS).lines
     assert (found.state, found.is_remembered) == (CallState.CLOSED, True)
-    assert found.note == "answers a call of an earlier answer that only the server holds"
+    assert found.note == "answers a call of an earlier response that only the server has"
 
 
 def test_nothing_recorded() -> None:

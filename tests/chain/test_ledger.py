@@ -51,38 +51,41 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         FOR_GOOD,
         (),
         "on",
-        [(Sent.MISSING, True, "every turn with calls owes it, for good")],
+        [(Sent.MISSING, True, "required for every turn with tool calls, in all later requests")],
     ),
     "thinking is on by default": (
         ASKED_ON,
         FOR_GOOD,
         (),
         None,
-        [(Sent.MISSING, True, "every turn with calls owes it, for good")],
+        [(Sent.MISSING, True, "required for every turn with tool calls, in all later requests")],
     ),
     "thinking is off by default": (TOOL_TURN, LOOP, (), None, [(Sent.NOT_OWED, False, "thinking is off")]),
     "thinking is off": (ASKED_ON, FOR_GOOD, (), "off", [(Sent.NOT_OWED, False, "thinking is off")]),
-    "nobody asks": (ASKED_ON, NEVER, (), "on", [(Sent.NOT_OWED, False, "the provider asks for none back")]),
+    "nobody asks": (ASKED_ON, NEVER, (), "on", [(Sent.NOT_OWED, False, "the provider does not require it")]),
     "only turns with calls owe": (
         "user: hi\nassistant: hello\nuser: more",
         FOR_GOOD,
         ("~greet | hello",),
         "on",
-        [(Sent.NOT_OWED, False, "the turn made no call")],
+        [(Sent.NOT_OWED, False, "not required: the turn called no tool")],
     ),
     "every turn with reasoning owes": (
         "user: hi\nassistant: hello\nuser: more\nassistant: unheard of\nuser: x",
         ALWAYS,
         ("~greet | hello",),
         "on",
-        [(Sent.MISSING, True, "every turn owes it"), (Sent.NOT_OWED, False, "no reasoning of this turn is known")],
+        [(Sent.MISSING, True, "required for every turn"), (Sent.NOT_OWED, False, "no reasoning of this turn is known")],
     ),
     "some turns carry it, one does not": (
         "user: a\nassistant: ~look | I look\nuser: b\nassistant: +c1:read\ntool: =c1\nuser: c",
         FOR_GOOD,
         (),
         None,
-        [(Sent.SENT, False, "the turn made no call"), (Sent.MISSING, True, "every turn with calls owes it, for good")],
+        [
+            (Sent.SENT, False, "not required: the turn called no tool"),
+            (Sent.MISSING, True, "required for every turn with tool calls, in all later requests"),
+        ],
     ),
     "sent back as it came": (
         REASONED,
@@ -96,7 +99,7 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         FOR_GOOD,
         ("let me see | +c1:get_time",),
         "on",
-        [(Sent.NOT_OWED, False, "its answer (exchange 1) brought none")],
+        [(Sent.NOT_OWED, False, "its response (exchange 1) contained none")],
     ),
     "thinking switched on in the open loop": (
         TOOL_TURN,
@@ -112,7 +115,7 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         "on",
         [
             (Sent.SENT, True, "the tool loop is still open"),
-            (Sent.NOT_OWED, False, "message 2 carries the signed reasoning of this tool loop"),
+            (Sent.NOT_OWED, False, "message 2 contains the signed reasoning of this tool loop"),
         ],
     ),
     "adaptive thinking may have brought none": (
@@ -172,7 +175,7 @@ REPLAYS: dict[str, tuple[str, str, Sent, str, int]] = {
     "made up": ("+c1:ls", "~invented | +c1:ls", Sent.ALTERED, "count", 0),
     "an empty field where none came": ("+c1:ls", "~ | +c1:ls", Sent.EMPTY, "", 0),
     "signed blocks joined to one": ("~a/s1 | ~b/ | +c1:ls", "~ab/s1 | +c1:ls", Sent.ALTERED, "count", 0),
-    "cut into other pieces": ("~a | ~b | +c1:ls", "~ab | +c1:ls", Sent.SENT, "", 0),
+    "split differently": ("~a | ~b | +c1:ls", "~ab | +c1:ls", Sent.SENT, "", 0),
 }
 
 
@@ -215,7 +218,7 @@ def test_reasoning_in_another_carrier_is_sent() -> None:
     asked = request("user: a\nassistant: ~the clock | +c1:ls\ntool: =c1", thinking="on")
     (entry,) = derive(asked, None, [(0, got)], LOOP).entries
     assert (entry.sent, entry.carrier) == (Sent.SENT, "reasoning")
-    assert entry.why == "the tool loop is still open; came in reasoning, sent as reasoning_content"
+    assert entry.why == "the tool loop is still open; received in reasoning, sent as reasoning_content"
 
 
 def test_tags_on_lines_of_their_own_change_nothing() -> None:
@@ -224,7 +227,10 @@ def test_tags_on_lines_of_their_own_change_nothing() -> None:
     turn = Message("assistant", (tagged, *message("assistant: +c1:ls").parts))
     asked = ModelRequest("test", "m", (turn, *messages("tool: =c1")), thinking="on")
     (entry,) = derive(asked, None, [(0, got)], LOOP).entries
-    assert (entry.sent, entry.why) == (Sent.SENT, "the tool loop is still open; came in reasoning, sent as think_text")
+    assert (entry.sent, entry.why) == (
+        Sent.SENT,
+        "the tool loop is still open; received in reasoning, sent as think_text",
+    )
 
 
 def test_one_of_two_carriers_is_enough() -> None:
@@ -337,10 +343,10 @@ def test_of_two_tries_the_one_that_was_kept_counts() -> None:
 def test_a_turn_that_is_gone_is_listed_with_its_reason() -> None:
     lost, kept = entries("user: what was: ...\nassistant: hm\nuser: b", LOOP, "~a | +c1:ls", "~b | hm")
     assert (lost.turn, lost.message, lost.received_in, lost.text) == (-1, None, 0, "a")
-    assert (lost.sent, lost.why) == (Sent.NOT_OWED, "the history does not hold this turn")
+    assert (lost.sent, lost.why) == (Sent.NOT_OWED, "the history does not contain this turn")
     assert kept.received_in == 1
     (held,) = entries("user: =c1", LOOP, "~a | +c1:ls", previous_id="msg_1")
-    assert held.why == "the server holds this turn"
+    assert held.why == "the server keeps this turn"
 
 
 def test_the_list_of_turns_that_are_gone_has_an_end() -> None:

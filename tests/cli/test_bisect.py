@@ -21,9 +21,9 @@ def test_exchange_message_rule_and_words(run: Run) -> None:
     assert done.status == 1
     assert done.out.splitlines() == [
         "broken from exchange 2, message 2 on: reasoning.missing",
-        "  /messages/1  the turn made a call while thinking; its reasoning_content was not sent back",
+        "  /messages/1  this turn called a tool while thinking, but its reasoning_content was not sent back",
         "  the provider: The `reasoning_content` in the thinking mode must be passed back to the API.",
-        "  began in exchange 2: exchange 1 brought it, and this is the first request that does not send it so",
+        "  began in exchange 2: exchange 1 returned it; this is the first request that does not send it back unchanged",
         "the first 1 of 3 messages can be continued, the first 3 cannot (contract deepseek:v4)",
         "0 calls, 3 local checks",
     ]

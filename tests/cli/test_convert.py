@@ -28,7 +28,7 @@ def test_a_request_for_people(run: Run) -> None:
         "1 other exchange in the file: --exchange N takes one of them",
         "path: /v1/chat/completions",
     ]
-    assert "/thinking/type  the thinking switch ('adaptive'): left out" in head
+    assert "/thinking/type  the thinking switch ('adaptive'): removed" in head
     assert json.loads(body)["messages"][0] == {
         "role": "system",
         "content": "You read files and answer in one sentence.",
@@ -43,7 +43,7 @@ def test_json_is_one_object_and_the_file_has_the_exact_bytes(run: Run, tmp_path:
     assert said["body"] == json.loads(out.read_bytes())
     assert (said["from"], said["protocol"], said["side"]) == ("anthropic-messages", "openai-chat", "request")
     assert (said["path"], said["exchange"], said["ids"], said["body_base64"]) == ("-", 0, {}, None)
-    assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": "left out"}]
+    assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": "removed"}]
     protocols.get("openai-chat").decode_request(out.read_bytes())
 
 

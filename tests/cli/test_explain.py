@@ -83,7 +83,7 @@ def test_a_contract_is_explained_with_sources_and_order(run: Run) -> None:
     done = run("explain", "deepseek:v4", "--protocol", "openai-chat")
     assert done.status == 0
     assert done.out.startswith("deepseek:v4: DeepSeek\n")
-    assert "What it refuses, in the order in which it checks" in done.out
+    assert "Refuses, in the order of its checks" in done.out
     assert "reasoning.missing: 400 (openai-chat; v4)" in done.out
     assert "The `reasoning_content` in the thinking mode must be passed back to the" in done.out
     assert "content[].thinking" not in done.out

@@ -36,7 +36,7 @@ def test_other_commands_go_on_and_say_it_once(
     done = run(*words)
     assert (done.status, bool(done.out)) == (1 if words[0] in ("check", "matrix") else 0, True)
     assert done.err.splitlines() == [
-        f"workbench: {mine}:1: not YAML: did not find expected key; this contract is passed over"
+        f"workbench: {mine}:1: not YAML: did not find expected key; this contract is ignored"
     ]
 
 

@@ -223,61 +223,61 @@ ANTHROPIC, OPENAI, GENERIC = "anthropic", "openai", "generic"
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
 DEEPSEEK = "https://api.deepseek.com/chat/completions"
 CHOSEN = [
-    (("https://api.anthropic.com/v1/messages", None, "anthropic-messages"), ANTHROPIC, "by its host api.anthropic.com"),
+    (("https://api.anthropic.com/v1/messages", None, "anthropic-messages"), ANTHROPIC, "from host api.anthropic.com"),
     (
         ("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"),
         "generic:anthropic",
-        "no contract knows the host localhost:1: generic, with what anthropic says of reasoning (by its model name",
+        "no contract knows the host localhost:1: generic, with what anthropic says about reasoning (from model name",
     ),
     (("https://gateway.example/v1/messages", "mine", "anthropic-messages"), GENERIC, "no contract matches: generic"),
-    (("https://gateway.example/v1/chat", "qwen3-coder:30b", "openai-chat"), "qwen3-coder:vllm", "by its model name"),
-    (("/v1/messages", "us.anthropic.claude-opus-4-6-v1:0", "anthropic-messages"), ANTHROPIC, "by its model name"),
-    ((None, None, "anthropic-messages"), ANTHROPIC, "by its protocol anthropic-messages"),
-    (("https://user:key@API.OpenAI.com:443/v1", "whatever", "openai-chat"), OPENAI, "by its host api.openai.com"),
-    ((None, "gpt-4.1", "openai-chat"), OPENAI, "by its model name gpt-4.1"),
-    ((None, "ft:gpt-4.1:me::x", "openai-chat"), OPENAI, "by its model name"),
+    (("https://gateway.example/v1/chat", "qwen3-coder:30b", "openai-chat"), "qwen3-coder:vllm", "from model name"),
+    (("/v1/messages", "us.anthropic.claude-opus-4-6-v1:0", "anthropic-messages"), ANTHROPIC, "from model name"),
+    ((None, None, "anthropic-messages"), ANTHROPIC, "from protocol anthropic-messages"),
+    (("https://user:key@API.OpenAI.com:443/v1", "whatever", "openai-chat"), OPENAI, "from host api.openai.com"),
+    ((None, "gpt-4.1", "openai-chat"), OPENAI, "from model name gpt-4.1"),
+    ((None, "ft:gpt-4.1:me::x", "openai-chat"), OPENAI, "from model name"),
     ((None, "openai/gpt-oss-20b", "openai-chat"), GENERIC, "no contract matches: generic"),
     ((None, "orca-mini", "openai-chat"), GENERIC, "no contract matches"),
     ((None, None, None), GENERIC, "no contract matches"),
     (
         (None, "kimi-k2-instruct", "openai-chat"),
         "kimi:platform",
-        "by its model name kimi-k2-instruct; platform, the platform API",
+        "from model name kimi-k2-instruct; platform, the platform API",
     ),
     (
         ("https://openrouter.ai/api/v1/chat/completions", "anthropic/claude-sonnet-4.5", "openai-chat"),
         "openrouter",
-        "by its host",
+        "from host",
     ),
-    ((f"{GOOGLE}/openai/chat/completions", "gemini-2.5-pro", "openai-chat"), "gemini-openai", "by its host"),
-    ((f"{GOOGLE}/models/gemini-2.5-pro:generateContent", None, "gemini"), "gemini", "by its host"),
+    ((f"{GOOGLE}/openai/chat/completions", "gemini-2.5-pro", "openai-chat"), "gemini-openai", "from host"),
+    ((f"{GOOGLE}/models/gemini-2.5-pro:generateContent", None, "gemini"), "gemini", "from host"),
     ((None, "gemini-3-pro", "openai-chat"), GENERIC, "but the contract of gemini does not cover"),
-    (("https://api.openai.com/v1/responses", "gpt-5", "openai-responses"), "openai", "by its host"),
+    (("https://api.openai.com/v1/responses", "gpt-5", "openai-responses"), "openai", "from host"),
     ((None, "claude-opus-5-5", "anthropic-messages"), "anthropic:bound", "bound by the model name"),
     ((None, "anthropic/claude-sonnet-4.5", "openai-chat"), GENERIC, "but the contract of anthropic does not cover"),
-    ((None, "minimax-m2", "anthropic-messages"), "minimax:text", "by its model name minimax-m2"),
-    ((None, "glm-5", "anthropic-messages"), "glm:standard", "by its model name glm-5"),
+    ((None, "minimax-m2", "anthropic-messages"), "minimax:text", "from model name minimax-m2"),
+    ((None, "glm-5", "anthropic-messages"), "glm:standard", "from model name glm-5"),
     (("https://api.z.ai/api/coding/paas/v4/chat/completions", "glm-5", "openai-chat"), "glm:coding", "by its URL"),
     (("https://api.deepseek.com/beta/chat/completions", None, "openai-chat"), "deepseek:beta", "beta by its URL"),
-    ((None, "qwen3-max", "openai-chat"), "qwen:standard", "by its model name"),
+    ((None, "qwen3-max", "openai-chat"), "qwen:standard", "from model name"),
     ((None, "Qwen/Qwen3-8B", "openai-chat"), GENERIC, "no contract matches"),
-    ((None, "devstral-2512", "openai-chat"), "mistral", "by its model name devstral-2512"),
+    ((None, "devstral-2512", "openai-chat"), "mistral", "from model name devstral-2512"),
     ((DEEPSEEK, "deepseek-v4-pro", "openai-chat"), "deepseek:v4", "v4 by the model name deepseek-v4-pro"),
     ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current era"),
     (
         (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-v4-flash"),
         "deepseek:v4",
-        "the answer says deepseek-v4-",
+        "the response says deepseek-v4-",
     ),
     (
         (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-reasoner"),
         "deepseek:v3.2",
-        "the answer says deepseek-r",
+        "the response says deepseek-r",
     ),
     (
         ("https://api.deepseek.com/anthropic/v1/messages", "claude-x", "anthropic-messages"),
         "deepseek:v4",
-        "by its host",
+        "from host",
     ),
     ((None, "deepseek-ai/DeepSeek-V4-Flash", "openai-chat"), GENERIC, "no contract matches"),
 ]
@@ -384,7 +384,7 @@ def test_own_contracts_join_and_stand_in(own: Path):
     assert {"small", "openai", "anthropic"} < set(contracts.names())
     assert contracts.names()[-1] == "generic"
     chosen, how = choose(Clues(model="small-2"), "openai-chat")
-    assert (chosen.label, how) == ("small:new", "by its model name small-2; new by the model name small-2")
+    assert (chosen.label, how) == ("small:new", "from model name small-2; new by the model name small-2")
     assert contracts.get("openai").title == "Small"
 
 
@@ -424,20 +424,20 @@ def test_an_endpoint_is_found_by_exactly_its_host(own):
 
 
 SHOWN = [
-    ({"headers": {"server": "llama.cpp"}}, "openai-chat", "llama.cpp", "by the header server of its answer"),
+    ({"headers": {"server": "llama.cpp"}}, "openai-chat", "llama.cpp", "from the header server of its response"),
     ({"headers": {"server": "cloudflare"}}, "openai-chat", GENERIC, "no contract matches"),
-    ({"fields": {"system_fingerprint": "fp_ollama"}}, "openai-chat", "ollama", "by the field system_fingerprint"),
+    ({"fields": {"system_fingerprint": "fp_ollama"}}, "openai-chat", "ollama", "from the field system_fingerprint"),
     ({"fields": {"system_fingerprint": "fp_other"}}, "openai-chat", GENERIC, "no contract matches"),
-    ({"fields": {"timings": {"prompt_n": 1}}}, "openai-chat", "llama.cpp", "by the field timings"),
+    ({"fields": {"timings": {"prompt_n": 1}}}, "openai-chat", "llama.cpp", "from the field timings"),
     ({"headers": {"x-ds-trace-id": "1"}}, "gemini", GENERIC, "no contract matches"),
     (
         {"error": "The `reasoning_content` in the thinking mode must be passed back to the API."},
         "openai-chat",
         "deepseek",
-        "by the text of its error",
+        "from the text of its error",
     ),
     ({"error": "something went wrong"}, "openai-chat", GENERIC, "no contract matches"),
-    ({"headers": {"server": "workbench-simulator/kimi"}}, "openai-chat", "kimi", "by the header server"),
+    ({"headers": {"server": "workbench-simulator/kimi"}}, "openai-chat", "kimi", "from the server header"),
 ]
 
 

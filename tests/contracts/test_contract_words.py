@@ -53,7 +53,7 @@ def test_the_minimal_contract_of_the_readme_is_read_and_chosen(own: Path):
     (own / "mine.yaml").write_text(MINIMAL, encoding="utf-8")
     assert contracts.warnings() == ()
     chosen, how = choose(Clues(URL), "openai-chat")
-    assert (chosen.label, how) == ("mine", "by its host gateway.example")
+    assert (chosen.label, how) == ("mine", "from host gateway.example")
     assert (chosen.term("x.team"), chosen.enforced("closure.missing-result").status) == ("platform", 400)
 
 
@@ -152,8 +152,8 @@ def test_broken_contracts_are_skipped_where_contracts_are_listed_or_chosen(own: 
     assert contracts.get("openai").title == "OpenAI"
     assert "mine" not in matrix.labels()
     instead = {line.partition(":")[0].rpartition("/")[2].partition(".")[0]: line for line in contracts.warnings()}
-    assert instead["openai"].endswith("; the one that ships counts")
-    assert instead["mine"].endswith("; this contract is passed over")
+    assert instead["openai"].endswith("; the one that ships is used")
+    assert instead["mine"].endswith("; this contract is ignored")
 
 
 @pytest.mark.parametrize("name", ["mine", "openai", "mine:v1"])

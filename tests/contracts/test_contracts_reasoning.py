@@ -77,7 +77,7 @@ DEEPSEEK = [
     ("deepseek:v3.2", chat(loop(), GO, thinking=ON), "", ""),  # a new question ends the debt
     ("deepseek:v3.2", chat(loop()), "", ""),
     ("deepseek:v3.2", chat(GO, tool_choice="required", thinking=ON), "choice.thinking-conflict", "deepseek-reasoner"),
-    ("deepseek:reasoner", chat(GO, {**BEGUN, **THOUGHT}, GO), "reasoning.foreign", "never captured"),
+    ("deepseek:reasoner", chat(GO, {**BEGUN, **THOUGHT}, GO), "reasoning.foreign", "is not known"),
     ("deepseek:reasoner", chat(GO, BEGUN, GO), "", ""),
     ("deepseek:reasoner", chat(SYSTEM, GO, GO), "content.role-order", "(messages[1] and messages[2] in your input)"),
 ]

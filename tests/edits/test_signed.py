@@ -49,8 +49,8 @@ EDITS: list[tuple[str, Splices, tuple[str, ...]]] = [
     ("the spelling of a message", set_value(ASKED, "/messages/0", b'{"content":"g\\u006f","role":"user"}'), ()),
     ("a thought", set_text(ASKED, f"{SECOND}/thinking", "x"), (SECOND, THIRD)),
     ("a signature", set_text(ASKED, f"{THIRD}/signature", "x"), (THIRD,)),
-    ("the first thought is left out", remove(ASKED, FIRST), ()),
-    ("a thought in the middle is left out", remove(ASKED, SECOND), (THIRD,)),
+    ("the first thought is removed", remove(ASKED, FIRST), ()),
+    ("a thought in the middle is removed", remove(ASKED, SECOND), (THIRD,)),
     ("a message before it went", remove(ASKED, "/messages/2"), ("/messages/2/content/0", "/messages/4/content/0")),
     ("a cache marker", set_value(ASKED, "/tools/0", json.dumps(
         {"name": "f", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}).encode()), ()),

@@ -23,7 +23,7 @@ BESIDE = {
     "merges-events": {"buffered"},
     "own-status": {"error rewritten"},
     "stream-to-body": {"field dropped"},
-    "escapes-unicode": {"spelled anew"},
+    "escapes-unicode": {"rewritten"},
     "writes-json-anew": {"escapes"},
     "drops-usage": {"field dropped"},
 }

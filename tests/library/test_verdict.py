@@ -11,7 +11,7 @@ GOOD = row()
 FOREIGN = row(protocol=None, conversation=None)
 UNREAD = row(protocol="gemini", conversation=None, problems=("gemini is recognised but not decoded by this version",))
 TORN = row(problems=("response is torn",), summary=summary(state=State.INCOMPLETE))
-UNDER = "under contract openai (by its host)"
+UNDER = "under contract openai (from host)"
 
 
 @pytest.mark.parametrize(

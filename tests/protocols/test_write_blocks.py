@@ -88,7 +88,7 @@ def test_results_and_what_the_user_says_after_them_are_one_message() -> None:
         (Media("document", "text/plain", "d29yZHM="), {"type": "text", "media_type": "text/plain", "data": "words"}),
         (Media("document", "text/plain", "%%"), {"type": "base64", "media_type": "text/plain", "data": "%%"}),
     ],
-    ids=["data", "URL", "file", "plain text", "no base64"],
+    ids=["data", "URL", "file", "plain text", "not base64"],
 )
 def test_media(part: Media, source: dict[str, Any]) -> None:
     assert request(user(part))["messages"][0]["content"] == [{"type": part.kind, "source": source}]

@@ -115,7 +115,7 @@ def test_the_note_keeps_the_place_the_fact_its_source_and_who_accepted_it() -> N
     )
     assert error.check
     assert (against.source, against.date) == (error.check.source, error.check.date)
-    assert note.message.startswith("api.anthropic.com accepted this (status 200), and anthropic is said to refuse this")
+    assert note.message.startswith("api.anthropic.com accepted this (status 200), and anthropic should refuse this")
     assert error.message in note.message
     assert note.refusal == ""
 
@@ -142,7 +142,7 @@ def test_a_rebuilt_request_that_was_answered_is_a_warning_at_most() -> None:
     lost = {**REQUEST, "messages": [GO, {"role": "assistant", "content": [call]}, GO]}
     rules = {f.rule: f for f in found(exchange(lost, origin=Origin.RECONSTRUCTED))}
     assert rules["closure.missing-result"].severity is Severity.WARNING
-    assert "rebuilt from a transcript" in rules["closure.missing-result"].evidence
+    assert "reconstructed from a transcript" in rules["closure.missing-result"].evidence
     refused = {f.rule: f for f in found(exchange(lost, REFUSED, 400, origin=Origin.RECONSTRUCTED))}
     assert refused["closure.missing-result"].severity is Severity.ERROR
 
@@ -237,7 +237,7 @@ def test_an_error_on_a_stand_in_is_a_warning_that_says_so(name: str, is_one: boo
     history = [GO, {"role": "assistant", "content": calls}, {"role": "user", "content": results}]
     (twin,) = [f for f in found(exchange({**REQUEST, "messages": history})) if f.rule == "closure.duplicate-id"]
     assert twin.severity is (Severity.WARNING if is_one else Severity.ERROR)
-    assert ("stand-in" in twin.evidence) == is_one
+    assert ("placeholder" in twin.evidence) == is_one
 
 
 def test_a_request_that_ends_with_open_calls_and_was_accepted_has_lost_nothing() -> None:

@@ -29,9 +29,9 @@ ROWS = [
     ("overload", [error()], 529, "/0/error/message", f"status 529: the server is overloaded; {MAY_PASS}", "overload"),
     ("relay that says 200", error(code=502), 200, "/error/message",
      f"a gateway in front of the provider failed; {MAY_PASS}", "gateway"),
-    ("unknown", error(), 200, "/error/message", "an error came in place of a message", ""),
-    ("page", HTML, 502, "", "status 502: a gateway in front of the provider failed, and the body is no JSON; "
-     f"said by the gateway; {MAY_PASS}", "gateway"),
+    ("unknown", error(), 200, "/error/message", "the provider returned an error instead of a message", ""),
+    ("page", HTML, 502, "", "status 502: a gateway in front of the provider failed; the body is not JSON; "
+     f"from the gateway; {MAY_PASS}", "gateway"),
     ("nothing at all", b"", 500, "", f"status 500: the server failed; {MAY_PASS}", "provider-failed"),
 ]  # fmt: skip
 
@@ -129,5 +129,5 @@ EMPTY_HANDED = [
 def test_an_answer_without_a_message_is_empty(inspect, protocol, answer):
     found = inspect(None, answer, protocol=protocol)
     assert [(f.rule, f.severity, f.message) for f in found] == [
-        ("content.empty", "warning", "the answer holds no message")
+        ("content.empty", "warning", "the response contains no message")
     ]

@@ -228,7 +228,7 @@ NAMELESS = {"type": "tool_use", "name": "run", "input": {}}
 def test_a_call_without_an_id_is_called_so(anthropic):
     found = anthropic([GO, {"role": "assistant", "content": [NAMELESS]}, GO])
     said = [f.message for f in found if f.rule == "closure.missing-result"]
-    assert said == ["the call without an id of 'run' has no result in the place where it is expected"]
+    assert said == ["the tool call without an id (run) has no tool result in the next message"]
 
 
 def test_results_without_an_id_are_called_so(anthropic):

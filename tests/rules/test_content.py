@@ -119,10 +119,10 @@ def message(content, reason="end_turn"):
 
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "EqQB"}
 SILENT = [
-    ("reasoning and nothing else", message([THINKING]), "holds reasoning and nothing else"),
-    ("reasoning, blank text", message([THINKING, {"type": "text", "text": "\n"}]), "holds reasoning and nothing else"),
+    ("reasoning and nothing else", message([THINKING]), "contains only reasoning"),
+    ("reasoning, blank text", message([THINKING, {"type": "text", "text": "\n"}]), "contains only reasoning"),
     ("cut while thinking", message([THINKING], "max_tokens"), "the output limit was reached"),
-    ("empty", message([]), "the answer is empty"),
+    ("empty", message([]), "the response is empty"),
 ]
 
 

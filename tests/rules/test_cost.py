@@ -81,7 +81,7 @@ BREAKS = [
     ("an edited message", {"messages": [user("stop"), SAID, user("on", **MARK)]},
      ("/messages/0/content/0/text", "an earlier message of role 'user' changed", "stop", "info")),
     ("no marks", {"system": LONG + "Today is 2026-11-20 10:15.", "messages": [user("go"), SAID, user("on")]},
-     ("", "marks of exchange 1 are gone", "", "warning")),
+     ("", "marks of exchange 1 are missing", "", "warning")),
     ("another model", {"model": "claude-opus-4-1", "system": EDITED}, None),
 ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_what_is_paid_is_estimated_and_said_to_be():
 def test_what_is_paid_is_measured_where_both_answers_count_it():
     wrote, read = {"cache_creation_input_tokens": 5000}, {"cache_read_input_tokens": 1200}
     (finding,) = cost(exchange(1, FIRST, wrote), exchange(2, {**SECOND, "system": EDITED}, read))
-    assert "measured by both answers, 3,800 tokens are read anew" in finding.message
+    assert "measured in both responses: 3,800 tokens are not cached any more" in finding.message
     all_read = {"cache_read_input_tokens": 5000}
     assert not cost(exchange(1, FIRST, wrote), exchange(2, {**SECOND, "system": EDITED}, all_read))
 

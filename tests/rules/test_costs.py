@@ -86,13 +86,13 @@ def test_what_is_cached_already_saves_nothing() -> None:
     first = usage(100, 70, cache_creation_input_tokens=3900)
     second = usage(400, 180, cache_read_input_tokens=3900)
     _, system = costs(Inspector(loop(first, second, system=SYSTEM)), ONE).savings()
-    assert (system.tokens, system.why_not) == (0, "it is read from the cache already")
+    assert (system.tokens, system.why_not) == (0, "it is already read from the cache")
 
 
 def test_one_turn_reads_nothing_twice() -> None:
     session = loop(usage(4000, 70), usage(4300, 180), system=SYSTEM)
     alone = MemorySession("alone", session.exchanges[:1])
-    assert {s.why_not for s in costs(Inspector(alone), ONE).savings()} == {"one turn alone: nothing is read twice"}
+    assert {s.why_not for s in costs(Inspector(alone), ONE).savings()} == {"only one turn: nothing is read twice"}
 
 
 def test_where_nothing_is_counted_it_is_estimated_and_said() -> None:
@@ -177,8 +177,8 @@ FAULTS = {
     "models": "no list of prices",
     "models: [7]": "entry 1: no price",
     "models: [{model: a, input: 1}]": "entry 1: no price for input and output",
-    "models: [{model: a, input: -1, output: 1}]": "entry 1: input is no price: -1",
-    "models: [{model: a, input: yes, output: 1}]": "entry 1: input is no price",
+    "models: [{model: a, input: -1, output: 1}]": "entry 1: input is not a price: -1",
+    "models: [{model: a, input: yes, output: 1}]": "entry 1: input is not a price",
     "models: [{model: a, input: 1, output: 1}, {model: b, in: 1}]": "entry 2: an unknown key 'in'",
 }
 

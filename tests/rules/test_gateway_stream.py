@@ -1,4 +1,4 @@
-"""A stream that was held back, merged or cut anew."""
+"""A stream that was held back, merged or split differently."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def found(*exchanges):
 MERGED = ["".join(WORDS)]
 TWO = [
     ("as it came", (WORDS, 0.51, 3.01), (WORDS, 0.5, 3.0), None),
-    ("held back", (WORDS, 3.0, 3.01), (WORDS, 0.5, 3.0), ("warning", "held back between 'upstream' (exchange 2)")),
+    ("held back", (WORDS, 3.0, 3.01), (WORDS, 0.5, 3.0), ("warning", "buffered between 'upstream' (exchange 2)")),
     ("merged", (MERGED, 0.5, 3.0), (WORDS, 0.5, 3.0), ("info", "merged")),
-    ("cut anew", (WORDS, None, None), (MERGED, None, None), ("info", "cut anew")),
+    ("split differently", (WORDS, None, None), (MERGED, None, None), ("info", "split differently")),
     ("no times", (WORDS, None, None), (WORDS, None, None), None),
     ("a short answer", (WORDS, 0.5, 0.5), (WORDS, 0.4, 0.5), None),
 ]
@@ -79,5 +79,5 @@ def test_one_place_alone(first, last, tokens, is_held):
     findings = found(sighting("", WORDS, first, last, tokens))
     assert bool(findings) == is_held
     for finding in findings:
-        assert "came at once, 5.0 s after the request" in finding.message
+        assert "arrived at once, 5.0 s after the request" in finding.message
         assert "200 tokens within" in finding.evidence

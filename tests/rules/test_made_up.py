@@ -43,7 +43,7 @@ def test_an_answer_over_an_open_chain(found, messages, count):
 
 def test_it_names_the_call(found):
     (finding,) = found([GO, OPEN], answer("It is 21 degrees."))
-    assert "never saw the result of 'call_1' of 'weather'" in finding.message
+    assert "without having seen the result of 'call_1' of 'weather'" in finding.message
     assert finding.evidence == "/messages/1/tool_calls/0 of the request"
 
 

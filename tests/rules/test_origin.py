@@ -69,7 +69,7 @@ def test_the_request_that_cut_the_pair_is_named_by_all_that_follow():
     assert (first.exchange, later.exchange) == (2, 3)
     assert first.origin.exchange == later.origin.exchange == 2
     assert later.origin.pointer == first.pointer
-    assert "the call came in exchange 1" in later.origin.words
+    assert "the call was received in exchange 1" in later.origin.words
 
 
 def test_it_is_found_again_where_it_moved():
@@ -86,7 +86,7 @@ def test_the_compaction_that_cut_the_result_says_how_much_it_cut():
     cut = [GO, turn(use(2)), turn(use(3)), result(3)]
     (finding,) = found("closure.missing-result", *WHOLE, third, exchange(4, ANTHROPIC, cut))
     assert finding.origin.exchange == 3
-    assert "exchange 3 still held its result" in finding.origin.words
+    assert "exchange 3 still had its result" in finding.origin.words
     assert "cut from 6 to 4 messages" in finding.origin.words
 
 
@@ -101,7 +101,7 @@ def test_a_history_that_was_begun_anew_by_a_compaction(again, is_known):
     assert (finding.origin is not None) == is_known
     if finding.origin:
         assert finding.origin.exchange == 2
-        assert "exchange 1 brought the call, and the history was begun anew" in finding.origin.words
+        assert "exchange 1 made the call; the history was compacted here" in finding.origin.words
 
 
 def test_the_request_that_changed_an_id_is_named():
@@ -124,7 +124,7 @@ def test_the_request_that_first_dropped_the_reasoning_is_named_with_what_the_ans
     for finding in findings:
         if finding.pointer.startswith("/messages/1"):
             assert finding.origin.exchange == 1
-            assert "exchange 1 brought it" in finding.origin.words
+            assert "exchange 1 returned it" in finding.origin.words
 
 
 def test_a_fault_that_an_answer_brought_began_there():
@@ -148,7 +148,7 @@ def test_the_gateway_is_named_where_the_client_sent_it_whole():
     went = exchange(2, DEEPSEEK, [GO, bare, reply], hop="gateway", model="deepseek-v4-pro")
     (finding,) = found("reasoning.missing", sent, went, provider="deepseek:v4")
     assert (finding.exchange, finding.origin.exchange, finding.origin.hop) == (1, 1, "gateway")
-    assert "exchange 1, recorded at 'client', is without this fault" in finding.origin.words
+    assert "exchange 1, recorded at 'client', does not have this fault" in finding.origin.words
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -136,7 +136,7 @@ ANTHROPIC = [
     ("sent back", MANUAL, [GO, assistant(think(), use()), result()], []),
     ("open turn without it", MANUAL, [GO, assistant(use()), result()], [("reasoning.missing", "error", FIRST)]),
     ("finished turn without it", MANUAL, [GO, assistant(use()), result(), assistant(SAY), GO], []),
-    ("adaptive, all of it left out", ADAPTIVE, [GO, assistant(use()), result()], []),
+    ("adaptive, all of it removed", ADAPTIVE, [GO, assistant(use()), result()], []),
     ("thinking off", None, [GO, assistant(use()), result()], []),
     ("omitted text with its signature", MANUAL, [GO, assistant(think(""), use()), result()], []),
     (

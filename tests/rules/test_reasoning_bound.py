@@ -86,13 +86,18 @@ BREAKS = [
     ("a tool is added", lambda b: b["tools"].append({**TOOLS[0], "name": "rm"}), FIRST, "the tool 'rm' was added"),
     ("a tool is edited", lambda b: b["tools"][0].update(description="x"), FIRST, "the tool 'ls' was changed"),
     ("no tools", lambda b: b.pop("tools"), FIRST, "the tool 'ls' was removed"),
-    ("the question", lambda b: b["messages"][0].update(content="hi"), FIRST, "message 1 of the history"),
-    ("a result", lambda b: b["messages"][2]["content"][0].update(content="x"), SECOND, "message 3 of the history"),
+    ("the question", lambda b: b["messages"][0].update(content="hi"), FIRST, "message 1 of the original history"),
+    (
+        "a result",
+        lambda b: b["messages"][2]["content"][0].update(content="x"),
+        SECOND,
+        "message 3 of the original history",
+    ),
     (
         "a message is put in front",
         lambda b: b["messages"].insert(0, {"role": "user", "content": "note"}),
         "/messages/2/content/0/signature",
-        "something was put in front of message 1",
+        "something was inserted before message 1",
     ),
 ]
 

@@ -101,7 +101,7 @@ def test_an_answer_that_says_it_was_not_stored_cannot_be_named_later(responses, 
     pairs = [({**body, "store": False}, {**answer, "output": [thought(data=None), CALL]}), (later, None)]
     (finding,) = inspect(pairs, protocol="openai-responses", provider="openai")
     assert finding.rule == REFERENCE
-    assert "exchange 1 was answered with store false" in finding.message
+    assert "exchange 1 had store false" in finding.message
 
 
 IDS = [

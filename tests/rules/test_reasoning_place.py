@@ -32,7 +32,7 @@ def test_the_place_of_blocks(anthropic, thinking, messages, expected):
 
 MOVED = [
     ("as received", [THINK, SAY, USE], []),
-    ("text left out", [THINK, USE], []),
+    ("text removed", [THINK, USE], []),
     ("behind the call", [USE, THINK], SECOND),
     ("behind the text", [SAY, THINK, USE], SECOND),
 ]

@@ -43,7 +43,7 @@ def rules(findings):
 def test_of_several_findings_the_one_that_the_text_names_says_so_and_comes_first(anthropic):
     first, second = anthropic(OPEN, error(MISSING.format(3, "toolu_2")), status=400)
     assert (first.rule, first.pointer) == ("closure.missing-result", "/messages/3/content/0")
-    assert "the provider says so: 'messages.3: `tool_use` ids" in first.evidence
+    assert "provider error: 'messages.3: `tool_use` ids" in first.evidence
     assert "('messages.3' is /messages/3)" in first.evidence
     assert (second.rule, second.pointer) == ("closure.missing-result", "/messages/1/content/0")
     assert "says so" not in second.evidence
@@ -81,11 +81,11 @@ def test_a_refusal_that_no_rule_predicted(anthropic, text, expected):
         assert found[0].source.startswith("recorded in exchange 1")
         assert "every tool call in this request has its tool result" in found[0].message
         assert (found[1].severity, found[1].side) == (Severity.INFO, "response")
-        assert "this request is without that fault" in found[1].message
+        assert "this request does not have that fault" in found[1].message
 
 
 DISAGREEMENTS = [
-    ("it was answered", ANSWER, 200, "refuses this request (closure.missing-result, status 400), and the recorded"),
+    ("it was answered", ANSWER, 200, "refuses this request (closure.missing-result, status 400), but the recorded"),
     ("another status", error(MISSING.format(1, "toolu_1")), 422, "has status 400 for closure.missing-result"),
     ("another text", error("calls want to be answered, dear friend"), 400, "has another text for closure.missing"),
     ("all as it says", error(MISSING.format(1, "toolu_1")), 400, None),
@@ -152,7 +152,7 @@ def test_an_id_that_is_not_in_the_request_is_no_finding_of_ours(anthropic):
     first, second, note = anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400)[:3]
     assert (first.rule, first.severity) == ("closure.missing-result", Severity.ERROR)
     assert f"'{ELSEWHERE}' does not occur in this request" in first.message
-    assert "look at what was sent behind" in first.message
+    assert "check what was sent upstream" in first.message
     assert (second.severity, second.pointer) == (Severity.WARNING, "/messages/1/content/0")
     assert f"the provider names '{ELSEWHERE}', which is not in this request" in second.evidence
     told = [f for f in anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400) if f.severity is Severity.INFO]
@@ -184,4 +184,4 @@ def test_a_word_of_an_error_code_is_no_id(anthropic):
     text = "call_limit_exceeded: " + MISSING.format(1, "toolu_1")
     first = anthropic(OPEN[:3], error(text), status=400)[0]
     assert (first.rule, first.pointer) == ("closure.missing-result", "/messages/1/content/0")
-    assert "the provider says so" in first.evidence
+    assert "provider error" in first.evidence

@@ -66,10 +66,7 @@ def test_effects(chat, messages, expected):
 
 def test_the_evidence_is_both_results(chat):
     (finding,) = chat(steps((*CHARGE, "receipt 1"), (*CHARGE, "receipt 2")), provider="generic")
-    assert (
-        finding.evidence
-        == "carried out already in message 2 (/messages/1/tool_calls/0): 'receipt 1' · now: 'receipt 2'"
-    )
+    assert finding.evidence == "already ran in message 2 (/messages/1/tool_calls/0): 'receipt 1' · now: 'receipt 2'"
     assert finding.related == ("/messages/1/tool_calls/0",)
 
 
@@ -89,7 +86,7 @@ def test_a_run_that_was_begun_again(inspect):
     ]
     (finding,) = [f for f in inspect(pairs, protocol="openai-chat") if f.rule == TWICE]
     assert finding.pointer == "/messages/1/tool_calls/0"
-    assert finding.evidence.startswith("exchange 2 holds it as 'call_1' with its result, and got no answer")
+    assert finding.evidence.startswith("exchange 2 has it as 'call_1' with its result, and got no response")
 
 
 def test_what_was_told_once_is_not_told_of_every_later_request(inspect):

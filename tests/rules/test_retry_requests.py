@@ -56,7 +56,7 @@ def test_a_ladder_of_changed_requests():
     assert [n for n, *_ in found] == [3, 4]
     _, pointer, message, evidence = found[-1]
     assert message == "attempt 4 in a row that follows a failure, each with a changed request"
-    assert "exchange 4, after status 400: asked 'small' in place of 'm'" in evidence
+    assert "exchange 4, after status 400: asked 'small' instead of 'm'" in evidence
     assert "exchange 3, after status 400: dropped all 1 tools, thinking off → unsaid" in evidence
     assert "exchange 2, after status 400: thinking unsaid → off" in evidence
     assert pointer == ""
@@ -84,8 +84,8 @@ def shortened(text, answers=(400, 400, 400, 400)):
 def test_a_history_that_is_begun_anew_and_stays_too_long():
     found = shortened("prompt is too long: 9 tokens > 8 maximum")
     assert [(n, message) for n, _, message, _ in found] == [
-        (3, "attempt 3 with a rewritten history: those before it were refused as too long"),
-        (4, "attempt 4 with a rewritten history: those before it were refused as too long"),
+        (3, "attempt 3 with a rewritten history: earlier ones were refused as too long"),
+        (4, "attempt 4 with a rewritten history: earlier ones were refused as too long"),
     ]
     assert found[0][-1].endswith(" bytes, since exchange 1")
 
@@ -143,7 +143,7 @@ def test_a_plain_retry_is_no_rung_of_a_ladder():
     tries = ((BODY, ERROR, 429), (dict(reversed(BODY.items())), ERROR, 429), (cooler, ERROR, 429))
     assert loops(*tries) == []
     (found,) = loops(*tries, ({**cooler, "top_p": 1}, ERROR, 429))
-    assert "attempt 3 in a row" in found[2] and "nothing that is seen" not in found[3]
+    assert "attempt 3 in a row" in found[2] and "nothing visible" not in found[3]
 
 
 FINAL = [

@@ -33,7 +33,7 @@ REFUSED = [
     ("openai", "no messages", CHAT | {"messages": []}, "/messages", EMPTY),
     ("openai", "text", CHAT | {"messages": "go"}, "/messages", STRING),
     ("openai", "no role", CHAT | {"messages": [GO, {"content": "go"}]}, "/messages/1", "'messages[1].role'"),
-    ("openai", "no content", CHAT | {"messages": [{"role": "user"}]}, "/messages/0", "never captured"),
+    ("openai", "no content", CHAT | {"messages": [{"role": "user"}]}, "/messages/0", "is not known"),
     ("openai", "part", CHAT | {"messages": [{**GO, "content": PART}]}, "/messages/0/content/0", "Invalid value: 'txt'"),
     ("anthropic", "unknown role", CLAUDE | {"messages": [{**GO, "role": "usr"}]}, "/messages/0/role", 'role "usr"'),
     ("anthropic", "no messages", CLAUDE | {"messages": []}, "/messages", "messages: at least one message is required"),
@@ -43,7 +43,7 @@ REFUSED = [
     ("anthropic", "part", CLAUDE | {"messages": [{**GO, "content": PART}]}, "/messages/0/content/0", "Input tag 'txt'"),
     ("deepseek", "no messages", {"model": "deepseek-chat", "messages": []}, "/messages", "Empty input messages"),
     ("deepseek", "no role", {"model": "deepseek-chat", "messages": [{"content": "go"}]}, "/messages/0", "field `role`"),
-    ("deepseek", "text", {"model": "deepseek-chat", "messages": "go"}, "/messages", "never captured"),
+    ("deepseek", "text", {"model": "deepseek-chat", "messages": "go"}, "/messages", "is not known"),
     ("gemini", "no messages", {"contents": []}, "/contents", "contents is not specified"),
     ("gemini", "role", {"contents": [{"role": "usr", "parts": [{"text": "go"}]}]}, "/contents/0/role", "a valid role"),
 ]

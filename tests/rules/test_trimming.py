@@ -17,13 +17,13 @@ CUTS = [
         "the call",
         [RESULT, DONE],
         "closure.orphan-result",
-        "the call came in exchange 1, and this request no longer holds it: the history was cut from 3 to 2",
+        "the call was received in exchange 1, and this request no longer contains it: the history was cut from 3 to 2",
     ),
     (
         "the result",
         [GO, MADE, MORE],
         "closure.missing-result",
-        "exchange 2 still held its result, and this request does",
+        "exchange 2 still had its result, and this request does",
     ),
     ("the reasoning", [GO, BARE, RESULT, DONE, MORE], "reasoning.missing", "exchange 2 still sent it"),
 ]

@@ -56,7 +56,7 @@ def refused_entries() -> list[Entry]:
 
 
 def label_of(entry: Entry) -> str:
-    """The contract that an entry is posted to; the permissive one's terms where the catalogue names none."""
+    """The contract that an entry is posted to; the permissive one's terms where the catalogue names no tool."""
     return entry["contract"] or "generic"
 
 

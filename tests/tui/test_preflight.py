@@ -37,7 +37,7 @@ def test_an_edit_before_a_signed_block_unbinds_it_until_it_is_left_out() -> None
     shown = look(inspector, later, resolve("sim:anthropic"))
     assert shown.unbound and shown.unbound.pointers == ("/messages/1/content/0",)
     assert shown.unbound.without
-    node = workspace.commit(later, shown.unbound.without, "left out")
+    node = workspace.commit(later, shown.unbound.without, "removed")
     assert look(inspector, node, resolve("sim:anthropic")).unbound is None
     assert look(inspector, later, resolve("sim:openai")).unbound is None  # none of them goes there
 

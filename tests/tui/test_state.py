@@ -43,7 +43,7 @@ def test_rows_come_piece_by_piece() -> None:
 
 def test_no_findings_say_under_which_contract_and_why_that() -> None:
     assert state(samples.TOOL_LOOP).verdict() == (
-        "no breaks found under contract anthropic (by its host api.anthropic.com)"
+        "no breaks found under contract anthropic (from host api.anthropic.com)"
     )
 
 

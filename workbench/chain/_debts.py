@@ -149,9 +149,13 @@ def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
     return (
         _not_asked(request, terms)
         or _never_there(turn, request, terms)
-        or (Debt(True, "every turn owes it") if terms.scope is Scope.ALWAYS else None)
-        or (None if turn.has_calls else Debt(False, "the turn made no call"))
-        or (Debt(True, "every turn with calls owes it, for good") if terms.scope is Scope.TOOL_TURNS else None)
+        or (Debt(True, "required for every turn") if terms.scope is Scope.ALWAYS else None)
+        or (None if turn.has_calls else Debt(False, "not required: the turn called no tool"))
+        or (
+            Debt(True, "required for every turn with tool calls, in all later requests")
+            if terms.scope is Scope.TOOL_TURNS
+            else None
+        )
         or (None if turn.ended_by is None else Debt(False, f"ended by the user message {turn.ended_by + 1}"))
         or Debt(True, "the tool loop is still open")
     )
@@ -159,7 +163,7 @@ def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
 
 def _not_asked(request: ModelRequest, terms: ReasoningTerms) -> Debt | None:
     if terms.scope is Scope.NEVER:
-        return Debt(False, "the provider asks for none back")
+        return Debt(False, "the provider does not require it")
     if request.thinking == "off" or (request.thinking is None and not terms.thinking_default):
         return Debt(False, "thinking is off")
     return None
@@ -174,11 +178,11 @@ def _never_there(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> De
         # thinking switched on in an open loop: the provider wants what the loop began without
         if terms.required_when and is_certain and not turn.loop.has_reasoning:
             return None
-        return Debt(False, f"its answer (exchange {(turn.exchange or 0) + 1}) brought none")
+        return Debt(False, f"its response (exchange {(turn.exchange or 0) + 1}) contained none")
     if not is_certain or terms.scope is Scope.ALWAYS:
         return Debt(False, "no reasoning of this turn is known")
     signed = turn.loop.signed_in
     is_each_signed = Carrier.THOUGHT_SIGNATURE in terms.carriers
     if signed is not None and signed < turn.message and not is_each_signed:
-        return Debt(False, f"message {signed + 1} carries the signed reasoning of this tool loop")
+        return Debt(False, f"message {signed + 1} contains the signed reasoning of this tool loop")
     return None

@@ -19,7 +19,7 @@ class Sent(StrEnum):
     MISSING = "missing"
     EMPTY = "empty"
     ALTERED = "altered"
-    NOT_OWED = "not owed"  # absent, and nobody asks for it
+    NOT_OWED = "not required"  # absent, and nobody asks for it
 
 
 class Replay(NamedTuple):
@@ -53,7 +53,7 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
     sent = _as_kept(sent, received)
     if not received:
         brought_none = all(_is_empty(r) for r in sent)
-        return Replay(Sent.EMPTY) if brought_none else Replay(Sent.ALTERED, differs="count", note="none was received")
+        return Replay(Sent.EMPTY) if brought_none else Replay(Sent.ALTERED, differs="count", note="none received")
     kinds = dict.fromkeys(_kind(r) for r in sent)
     found = [_compare_kind(sent, [r for r in received if _kind(r) == kind], received, kind) for kind in kinds]
     altered = next((f for f in found if f.sent is Sent.ALTERED), None)
@@ -126,7 +126,7 @@ def _compare_kind(
     if [content(b) for b in sent] == [content(b) for b in received]:
         return Replay(Sent.SENT, numbers[0])
     if kind not in _BLOCKS and _whole(sent) == _whole(received):
-        return Replay(Sent.SENT, numbers[0], note="cut into other pieces")
+        return Replay(Sent.SENT, numbers[0], note="split differently")
     entries = _entries(received)
     if len(entries) < len(received) and _whole(_as_kept(sent, entries)) == _whole(entries):
         return Replay(Sent.SENT, numbers[0])
@@ -152,7 +152,7 @@ def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], blo
     came = {kind: _joined([b for b in received if _kind(b) == kind]).strip() for kind in kinds}
     text = _joined(sent).strip()  # tags in the text stand on lines of their own
     origin = next((kind for kind, said in came.items() if said == text), None)
-    note = f"came in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
+    note = f"received in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
     return Replay(Sent.SENT, block, note=note) if origin else Replay(Sent.ALTERED, block, "text", note)
 
 
@@ -161,9 +161,9 @@ def _difference(sent: Sequence[Reasoning], received: Sequence[Reasoning], number
     first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), len(theirs))
     block = numbers[min(first, len(numbers) - 1)]
     if len(ours) != len(theirs):
-        return Replay(Sent.ALTERED, block, "count", f"{len(theirs)} blocks came in, {len(ours)} are sent")
+        return Replay(Sent.ALTERED, block, "count", f"{len(theirs)} blocks received, {len(ours)} are sent")
     if Counter(ours) == Counter(theirs):
-        return Replay(Sent.ALTERED, block, "order", "the blocks stand in another order")
+        return Replay(Sent.ALTERED, block, "order", "the blocks are in another order")
     names = ("text", "signature", "data")
     differs = next(name for name, a, b in zip(names, ours[first], theirs[first], strict=True) if a != b)
     is_lost = differs == "signature" and not ours[first][1]

@@ -41,7 +41,7 @@ class Flaw(StrEnum):
     DUPLICATE_ID = "duplicate-id"  # an earlier call has the same id
     DUPLICATE_RESULT = "duplicate-result"  # more than one result
     ID_MISMATCH = "id-mismatch"  # call and result fit by position, but the ids differ
-    BY_POSITION = "by-position"  # the result names no id and was paired by its place
+    BY_POSITION = "by-position"  # the tool result names no id and was paired by its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CallLine:
         call: None for an orphan.
         results: every result that names this id.
         state: the worst thing true of it.
-        note: in words, for people ("answered by message 4, message 3 stands between").
+        note: in words, for people ("answered by message 4, message 3 is between").
         flaws: what is wrong, as values of ``Flaw``: several can be true at once, ``state`` names the worst.
         between: index of the first request message that stands between the calls and their result.
         before: first part that stands before or between the results of its turn although results come first.
@@ -141,7 +141,7 @@ def _server_lines(history: History) -> Iterator[CallLine]:
         if ref.side != REMEMBERED:
             results = tuple(history.server_results.get(call.id or "", ()))
             state = CallState.CLOSED if results else CallState.PENDING
-            note = "run by the provider" if results else "run by the provider, whose result is not here"
+            note = "run by the provider" if results else "run by the provider, result not in this request"
             yield CallLine(call.id, call.name, ref, results, state, note, is_server=True)
 
 
@@ -205,11 +205,11 @@ class _Judge:
         stands_for = node.stands_for.ref if node.stands_for else None
         flaws = ((Flaw.ID_MISMATCH,) if stands_for else ()) + ((Flaw.RESULT_ROLE,) if self._is_misheld(node) else ())
         if self.is_held:
-            note = "answers a call of an earlier answer that only the server holds"
+            note = "answers a call of an earlier response that only the server has"
         elif not node.result.tool_call_id:
-            note = "names no call, and its place does not tell which one it answers"
+            note = "names no call, and its position does not tell which one it answers"
         elif stands_for:
-            note = f"names another id than the call of message {stands_for.message + 1} that it answers by its place"
+            note = f"names another id than the call of message {stands_for.message + 1} that it answers by position"
         else:
             note = "no call before it has this id"
         return CallLine(
@@ -279,7 +279,7 @@ class _Judge:
     def _note(self, node: CallNode, flaws: tuple[Flaw, ...], between: int | None, before: NodeRef | None) -> str:
         said = [self._answer_note(node)]
         if between is not None:
-            said.append(f"message {between + 1} stands between")
+            said.append(f"message {between + 1} is between")
         if before is not None:
             said.append(f"message {before.message + 1} has other content before the result")
         if node.twin:
@@ -292,18 +292,18 @@ class _Judge:
             messages = dict.fromkeys(str(r.ref.message + 1) for r in node.results)
             return f"answered by message {' and '.join(messages)}"
         if self._is_open(node):
-            return "still open: the client has yet to answer"
+            return "pending: no result yet"
         if node.ref.side == REMEMBERED:
-            return "a call of the answer that the server holds; this request does not answer it"
+            return "a call of a response that the server keeps; this request does not answer it"
         return f"message {self.turns[node.turn.number + 1].first + 1} follows without its result"
 
 
 _NOTES = {
-    Flaw.CALL_ROLE: "a message of this role may not hold calls",
-    Flaw.RESULT_ROLE: "a message of that role may not hold results",
+    Flaw.CALL_ROLE: "a message of this role may not contain tool calls",
+    Flaw.RESULT_ROLE: "a message of that role may not contain tool results",
     Flaw.DUPLICATE_RESULT: "more than one result",
-    Flaw.ID_MISMATCH: "the result in its place names another id",
-    Flaw.BY_POSITION: "paired by position, for the call or the result has no id",
+    Flaw.ID_MISMATCH: "the result at its position names another id",
+    Flaw.BY_POSITION: "paired by position: the call or the result has no id",
 }
 
 

@@ -140,7 +140,7 @@ def _unread(turn: Turn, terms: ReasoningTerms) -> str:
 def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterator[Entry]:
     """Reasoning that came in with turns that the history does not hold, the latest of them, in order of arrival."""
     gone = (n for n in range(len(received) - 1, -1, -1) if n not in shown and received.answers[n].blocks)
-    why = "the server holds this turn" if request.previous_id else "the history does not hold this turn"
+    why = "the server keeps this turn" if request.previous_id else "the history does not contain this turn"
     for n in reversed(list(islice(gone, _MAX_LOST))):
         answer = received.answers[n]
         yield Entry(

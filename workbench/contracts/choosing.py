@@ -37,7 +37,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
     """
     place = _place(clues.url)
     if not any(_by_host(place)):
-        name, how = shown_by(clues, protocol) or (shown, "by other answers of this host and model")
+        name, how = shown_by(clues, protocol) or (shown, "from other responses of this host and model")
         if name:
             return _whole(name, how, clues, protocol)
     name, how, is_front_end = _choose(place, clues.model, protocol, clues.answered_as)
@@ -45,7 +45,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
         return _whole(name, how, clues, protocol)
     variant, why = contracts.read(name).variant(clues)
     own = f"{name}:{variant}" if variant else name
-    how = f"no contract knows the host {place}: generic, with what {own} says of reasoning ({how})"
+    how = f"no contract knows the host {place}: generic, with what {own} says about reasoning ({how})"
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 
@@ -93,12 +93,12 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
     """(name, how) of the contract whose provider alone answers so: by a header, a field, or the text of an error."""
     server = clues.headers.get("server", "")
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
-        return server.removeprefix(SIMULATED), "by the header server of its answer"
+        return server.removeprefix(SIMULATED), "from the server header of its response"
     for file in contracts.files():
         if file.speaks(protocol):
             sign = next((sign for sign in file.signs if _is_seen(sign, clues)), None)
             if sign:
-                return file.name, f"by {sign.words} of its answer"
+                return file.name, f"from {sign.words} of its response"
     return _by_error(clues.error, protocol) if clues.error else None
 
 
@@ -113,7 +113,7 @@ def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
     """The one contract that has this text; of several none."""
     said = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
     spoken = [name for name in said if name in contracts.names() and contracts.read(name).speaks(protocol)]
-    return (spoken[0], "by the text of its error") if len(said) == 1 and spoken else None
+    return (spoken[0], "from the text of its error") if len(said) == 1 and spoken else None
 
 
 def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
@@ -128,7 +128,7 @@ def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Con
 @contracts.forgotten_with
 @lru_cache(maxsize=256)
 def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str, bool]:
-    """(name, how, whether it holds as a whole) by its host, else by its names, else by its protocol.
+    """(name, how, whether it holds as a whole) from the host, else from its names, else from its protocol.
 
     Hosts serve several wires, models are served by many: who does not speak the protocol gives way to one that does.
     """
@@ -149,7 +149,7 @@ def _by_host(place: str) -> tuple[tuple[str, str], ...]:
     """(name, how) of the providers whose hosts fit, with or without the port."""
     said = (place, place.partition(":")[0])
     return tuple(
-        (file.name, f"by its host {host}")
+        (file.name, f"from host {host}")
         for file in contracts.files()
         for host in said
         if any(fnmatchcase(host, glob) for glob in file.hosts)
@@ -157,11 +157,11 @@ def _by_host(place: str) -> tuple[tuple[str, str], ...]:
 
 
 def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"by its model name {model}") for file in contracts.files() if file.claims_model(model))
+    yield from ((file.name, f"from model name {model}") for file in contracts.files() if file.claims_model(model))
 
 
 def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"by its protocol {protocol}") for file in contracts.files() if protocol in file.native)
+    yield from ((file.name, f"from protocol {protocol}") for file in contracts.files() if protocol in file.native)
 
 
 def _generic(protocol: str | None) -> Contract:

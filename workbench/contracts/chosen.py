@@ -59,10 +59,10 @@ def _translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple
     made = translation(decoded.exchange.branch)
     if made:
         known = made.contract.partition(":")[0] in contracts.names()
-        return (made.contract, "by the upstream that it was translated for") if known else ("", "")
+        return (made.contract, "from the upstream it was translated for") if known else ("", "")
     if not decoded.exchange.hop:
         return "", ""
     near = summaries[decoded.index + 1 : decoded.index + WITHIN]
     if any(row.parent == decoded.exchange.id and translation(row.branch) for row in near):
-        return contracts.GENERIC, "translated on its way: no provider got it so"
+        return contracts.GENERIC, "translated by the recorder: no provider received it in this form"
     return "", ""

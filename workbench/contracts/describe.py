@@ -35,17 +35,17 @@ def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Itera
     yield from wrapped(f"{label}: {file.title}", width, "", "  ")
     if file.note:
         yield from wrapped(file.note, width)
-    yield from section("How it is told", _told(file, width))
+    yield from section("How it is recognised", _told(file, width))
     if file.variants and not part.variant:
         yield from section("Variants, the current one first", _variants(file, width))
     checks = [(holds, check) for holds, check in file.checks if part.takes(holds)]
     if checks:
-        yield from section("What it refuses, in the order in which it checks", _checks(checks, width))
+        yield from section("Refuses, in the order of its checks", _checks(checks, width))
     else:
-        yield from section("What it refuses", ["  Nothing that is known."])
+        yield from section("Refuses", ["  Nothing known."])
     for holds, facts in file.facts:
         if part.takes(holds):
-            yield from section(f"What is known of it{_where(holds)}", _facts(facts, width))
+            yield from section(f"Known facts{_where(holds)}", _facts(facts, width))
 
 
 def as_json(file: ContractFile, part: Part = EVERYTHING) -> JsonValue:
@@ -134,7 +134,7 @@ def _checks(checks: Iterable[tuple[Holds, Enforced]], width: int) -> Iterator[st
     for number, (holds, check) in enumerate(checks, 1):
         which = f", {check.when}" if check.when else ""
         yield from wrapped(f"{number}. {check.rule}{which}: {check.status}{_where(holds)}", width, "  ", "      ")
-        yield from wrapped(check.template or "(the text was never captured)", width, "      ", "      ")
+        yield from wrapped(check.template or "(text not known)", width, "      ", "      ")
         if check.note:
             yield from wrapped(check.note, width, "      ", "      ")
         yield from wrapped(f"({_cited(check)})", width, "      ", "      ")

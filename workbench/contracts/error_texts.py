@@ -313,7 +313,7 @@ def _record(rule: str, how: str) -> str:
     """Our own recorder first, then what the provider's contract knows for those who cannot run the client again."""
     ways = f"{OUR_RECORDER}. Or without it: {how[:1].lower()}{how[1:]}" if how else OUR_RECORDER
     if rule.startswith("reasoning."):
-        return f"{ways}. It takes two exchanges: the answer that brought the reasoning, and the request after it"
+        return f"{ways}. Two exchanges are needed: the response with the reasoning, and the request after it"
     return ways
 
 

@@ -182,7 +182,7 @@ class ContractFile:
                     return variant.name, f"{variant.name}, because the request sets {name}"
         for variant in self.variants:
             if matches(clues.answered_as, variant.answers + variant.models):
-                return variant.name, f"{variant.name}, because the answer says {clues.answered_as}"
+                return variant.name, f"{variant.name}, because the response says {clues.answered_as}"
         for variant in self.variants:
             if matches(clues.model, variant.models):
                 return variant.name, f"{variant.name} by the model name {clues.model}"
@@ -299,7 +299,7 @@ def _sign(node: Node) -> Sign:
     node.only("header", "field", "is", "note")
     sign = Sign(node.get("header").text("").lower(), node.get("field").text(""), node.get("is").text(""))
     if bool(sign.header) == bool(sign.field):
-        raise node.fail("a sign is either a header or a field of the answer")
+        raise node.fail("a sign is either a header or a field of the response")
     return sign
 
 

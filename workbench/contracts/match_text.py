@@ -32,7 +32,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
     status = f" with status {match.status}" if match.status else ""
-    yield from _wrap(f"{what}: said by {match.provider}{where}{status}", width, "")
+    yield from _wrap(f"{what}: from {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")
     yield from _kind_lines(match, width)
     yield ""

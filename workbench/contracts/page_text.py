@@ -15,9 +15,9 @@ def lines(page: Page, width: int = 80) -> Iterator[str]:
     """The page as text, no line longer than ``width`` but for what cannot be broken (URLs, event data)."""
     yield from wrapped(f"{page.slug}: {page.summary}", width, "", "  ")
     yield from section("What is wrong", wrapped(page.what, width))
-    yield from section("Why it bites", wrapped(page.why, width))
+    yield from section("Why it matters", wrapped(page.why, width))
     yield from section("What to look for", _listed(page.look_for, width))
-    yield from section("How to mend it", wrapped(page.fix, width))
+    yield from section("How to fix it", wrapped(page.fix, width))
     if page.refusals:
         yield from section("Who refuses it", _refusals(page.refusals, width))
     yield from section("Sources", _listed(page.sources, width))
@@ -41,11 +41,11 @@ def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
         said.setdefault((refusal.status, refusal.message), []).append(who)
     for (status, message), providers in said.items():
         who = f"{', '.join(dict.fromkeys(providers))} ({status})"
-        yield from wrapped(f"{who}: {message or 'a text that was not captured'}", width, "  - ", "    ")
+        yield from wrapped(f"{who}: {message or 'a text that is not known'}", width, "  - ", "    ")
 
 
 def _shown(example: Example, width: int) -> Iterator[str]:
-    yield f"  {example.protocol}, judged by {example.provider}"
+    yield f"  {example.protocol}, checked with {example.provider}"
     for exchange in example.exchanges:
         for key, value in exchange.items():
             yield f"  {key}:"

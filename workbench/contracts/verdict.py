@@ -18,7 +18,7 @@ USUAL_TYPE = "invalid_request_error"
 UNREAD = ("request.unread", "answer.unread")
 """Rules that say what was not decoded: what that hides is not known, and nothing is clean beside it."""
 
-UNKNOWN_TEXT = "(refused; the provider's text was never captured)"
+UNKNOWN_TEXT = "(refused; the provider's text is not known)"
 
 
 class Verdict(StrEnum):

@@ -123,7 +123,7 @@ def _run(name: str, case: RuleContext) -> Iterator[Finding]:
     try:
         for finding in families()[name].check(case):
             if not isinstance(finding, Finding):
-                raise TypeError(f"{name} yields a {type(finding).__name__} in place of a finding")
+                raise TypeError(f"{name} yields a {type(finding).__name__} instead of a finding")
             yield finding
     except (Exception, SystemExit) as error:
         yield _failed(name, case, error)
@@ -139,5 +139,5 @@ def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]
 
 def _failed(name: str, case: RuleContext, error: Exception | SystemExit) -> Finding:
     logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
-    message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
+    message = f"the {name} rules failed on this exchange ({type(error).__name__}): a bug in Workbench"
     return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

@@ -188,7 +188,7 @@ def _shared(a: str, b: str) -> int:
 
 def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
-    said = f"the provider says so: {quote(error.message.strip())}"
+    said = f"provider error: {quote(error.message.strip())}"
     if place and place.how:
         said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
     evidence = "; ".join(filter(None, (finding.evidence, said)))
@@ -218,7 +218,7 @@ def _made(
         REQUEST,
         place.pointer if place else "",
         message,
-        evidence=f"the provider says so: {quote(error.message.strip())}",
+        evidence=f"provider error: {quote(error.message.strip())}",
         source=f"recorded in exchange {case.decoded.index + 1}; {match.source}",
         values=match.captured,
     )
@@ -227,7 +227,7 @@ def _made(
     return made, bool(absent)
 
 
-_BEHIND = "look at what was sent behind this place (a gateway may have changed it)"
+_BEHIND = "check what was sent upstream of this hop (a gateway may have changed it)"
 
 _WHOLE = {
     "closure.missing-result": "every tool call in this request has its tool result",

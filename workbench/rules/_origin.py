@@ -139,9 +139,7 @@ class Origins:
         brought = [n for n in self._calls.get((case.hops.hop, part.tool_call_id), ()) if n < finding.exchange]
         if not brought or (len(brought) > 1 and not looks_unique(part.tool_call_id)):
             return None
-        words = (
-            f"exchange {brought[-1] + 1} brought the call, and the history was begun anew here without it: compacted"
-        )
+        words = f"exchange {brought[-1] + 1} made the call; the history was compacted here and lost it"
         return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
     def _elsewhere(self, case: RuleContext, finding: Finding, subject: _Subject, changed: _Changed) -> Origin | None:
@@ -156,15 +154,15 @@ class Origins:
         if translation(case.decoded.exchange.branch) or translation(other.exchange.branch):
             return None
         if changed.touches(finding):
-            words = f"exchange {other.index + 1}, recorded at {hop}, is without this fault"
+            words = f"exchange {other.index + 1}, recorded at {hop}, does not have this fault"
             return Origin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
         is_same = other.protocol == case.decoded.protocol
         pointer = finding.pointer if is_same else ""
-        words = f"it came so from {hop}: nothing between the two places touched it"
+        words = f"received like this from hop {hop}: nothing between the two hops changed it"
         return Origin(other.index, finding.side, pointer, words, other.exchange.hop)
 
 
-_BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the answer brought it so"}
+_BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the response already has it"}
 
 
 def _message_of(pointer: str) -> tuple[str, ...]:
@@ -218,7 +216,7 @@ def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
         return finding
     if inner.answer is None or inner.answer.error is None:
         return finding
-    words = f"the provider's own answer, which the adapter passed on from {quote(inner.exchange.hop, 40)}"
+    words = f"the provider's own response, which the adapter forwarded from {quote(inner.exchange.hop, 40)}"
     origin = Origin(inner.index, RESPONSE, inner.answer.error.pointer, words, inner.exchange.hop)
     return replace(finding, severity=Severity.INFO, origin=origin)
 
@@ -264,7 +262,7 @@ def _unanswered(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
     brought = next((exchange for exchange, c in _brought(case) if call.id and c.id == call.id), None)
     if brought is None or finding.rule != "closure.missing-result":
         return ""
-    return f"exchange {brought + 1} brought the call, and this is the first request that goes on without its result"
+    return f"exchange {brought + 1} made the call; this is the first request sent without its result"
 
 
 def _renamed(case: RuleContext, call: ToolCallIR) -> str:
@@ -274,7 +272,7 @@ def _renamed(case: RuleContext, call: ToolCallIR) -> str:
         if brought.id == call.id:
             return ""
         if call_digest(brought) == said:
-            return f"exchange {exchange + 1} brought this call as {quote(brought.id)}, and this request changed the id"
+            return f"exchange {exchange + 1} made this call as {quote(brought.id)}, and this request changed the id"
     return ""
 
 
@@ -291,9 +289,8 @@ def _reasoning(case: RuleContext, finding: Finding) -> str:
         if entry.message is None or entry.received_in is None or entry.is_bare:
             continue
         if is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):
-            said = (
-                f"exchange {entry.received_in + 1} brought it, and this is the first request that does not send it so"
-            )
+            first = "this is the first request that does not send it back unchanged"
+            said = f"exchange {entry.received_in + 1} returned it; {first}"
             return " · ".join(filter(None, (said, dropped_reasoning(case, entry.call_ids))))
     return ""
 

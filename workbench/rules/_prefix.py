@@ -205,7 +205,7 @@ def _of_tools(old: DecodedExchange, new: DecodedExchange) -> str:
     if before == after:
         return "a tool definition changed"
     if sorted(before) == sorted(after):
-        return "the tools stand in another order"
+        return "the tools are in another order"
     added, gone = [n for n in after if n not in before], [n for n in before if n not in after]
     changed = [f"{len(added)} more"] * bool(added) + [f"{len(gone)} fewer"] * bool(gone)
     return f"the list of tools changed: {', '.join(changed) or 'names repeat'}"
@@ -216,7 +216,7 @@ def _of_text(spot: _Spot, what: str) -> str:
         return f"{what} changed"
     around = (str(text)[max(0, spot.char - 24) : spot.char + 24] for text in (spot.was, spot.now))
     if all(_TIME.search(text) for text in around):
-        return f"{what} holds a time or a number that changes with every request"
+        return f"{what} contains a time or a number that changes with every request"
     return f"{what} changed"
 
 
@@ -226,12 +226,12 @@ def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: 
         return _of_text(spot, "a system message")
     left_out = _found(after[number], before[number + 1 :])
     if left_out:
-        return f"{left_out} earlier message{'s' * (left_out > 1)} left out"
+        return f"{left_out} earlier message{'s' * (left_out > 1)} removed"
     put_in = _found(before[number], after[number + 1 :])
     if put_in:
-        return f"{put_in} message{'s' * (put_in > 1)} put in between earlier ones"
+        return f"{put_in} message{'s' * (put_in > 1)} inserted between earlier ones"
     if _without_reasoning(before[number]) == _without_reasoning(after[number]):
-        return "the reasoning of an earlier answer was left out or changed"
+        return "the reasoning of an earlier response was removed or changed"
     return _of_text(spot, f"an earlier message of role {after[number].role[:20]!r}")
 
 

@@ -194,7 +194,7 @@ def cause_words(refusal: Refusal) -> str:
 
 def who_says(refusal: Refusal) -> str:
     """Who says it, where that is not the provider."""
-    return "" if refusal.speaker.who == "provider" else f"said by the {refusal.speaker}"
+    return "" if refusal.speaker.who == "provider" else f"from the {refusal.speaker}"
 
 
 def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
@@ -207,7 +207,7 @@ def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
 
 def told(case: RuleContext, error: ApiError, refusal: Refusal | None) -> str:
     """What happened, by the kind and the status of the error."""
-    said = refusal.says() if refusal else "an error came in place of a message"
+    said = refusal.says() if refusal else "the provider returned an error instead of a message"
     if case.status >= 400:
         said = f"status {case.status}: {said}"
     if refusal and refusal.kind.at == "model" and "model" not in refusal.values and case.request and case.request.model:

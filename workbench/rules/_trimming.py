@@ -12,7 +12,8 @@ def dropped_call(case: RuleContext, call_id: str | None) -> str:
     brought = next((n for n, a in reversed(case.earlier.answers) if call_id and _brings(a.messages, call_id)), None)
     if brought is None:
         return ""
-    return f"the call came in exchange {brought + 1}, and this request no longer holds it{_cut(case, before(case))}"
+    said = f"the call was received in exchange {brought + 1}, and this request no longer contains it"
+    return f"{said}{_cut(case, before(case))}"
 
 
 def dropped_result(case: RuleContext, call_id: str | None) -> str:
@@ -21,7 +22,7 @@ def dropped_result(case: RuleContext, call_id: str | None) -> str:
     messages = last.messages(REQUEST) if last and call_id else ()
     if last is None or not any(r.tool_call_id == call_id for m in messages for _, r in m.tool_results()):
         return ""
-    return f"exchange {last.index + 1} still held its result, and this request does not{_cut(case, last)}"
+    return f"exchange {last.index + 1} still had its result, and this request does not{_cut(case, last)}"
 
 
 def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from workbench.wire.jsontext import loads
 ANSWER_ERROR = Rule(
     "answer.error",
     Severity.WARNING,
-    "The answer is an error instead of a message.",
+    "The response is an error instead of a message.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -39,7 +39,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     refusal = refusal_of(error, case.decoded)
     said = told(case, error, refusal)
     if isinstance(error.raw, str):
-        said += ", and the body is no JSON"
+        said += "; the body is not JSON"
     said += known_as(error, case.contract.name)
     place = place_of(refusal, error, case.decoded, case.contract) if _may_name_a_place(case, refusal) else None
     if place and place.span:
@@ -74,7 +74,7 @@ def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
     if error is None:
         return ()
     refusal, http = refusal_of(error, decoded), decoded.exchange.response
-    said = refusal.says() if refusal else "an error came in place of a message"
+    said = refusal.says() if refusal else "the provider returned an error instead of a message"
     if http and http.status and http.status >= 400:
         said = f"status {http.status}: {said}"
     said += known_as(error, "")

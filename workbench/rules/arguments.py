@@ -94,7 +94,7 @@ def _replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Fin
         finding = _container(case, NOT_OBJECT, ref, call)
         yield unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
     elif call.error is not None and (call.raw or "").strip():
-        text = f"the replayed arguments do not parse: {call.error}"
+        text = f"the arguments in the history do not parse: {call.error}"
         finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)
         yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else unproved(finding)
     elif _is_text_of_no_object(call):
@@ -102,7 +102,7 @@ def _replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Fin
         rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{_kind(call.input)}, not an object")
         when = REPLAYED if is_empty or call.input is not None else REPLAYED_NULL
         if enforced_exactly(case, rule, when):
-            text = f"the replayed arguments are {what}"
+            text = f"the arguments in the history are {what}"
             yield case.at(rule, ref, text, name="input", when=when, values=said)
 
 
@@ -188,12 +188,14 @@ def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iter
     schema = tool.schema if tool else None
     required = schema.get("required") if isinstance(schema, dict) else None
     if _at_limit(case, ref):
-        yield case.at(TRUNCATED, ref, "the output limit was reached before the arguments of this call", name="input")
+        yield case.at(
+            TRUNCATED, ref, "the output limit was reached before the arguments of this call were written", name="input"
+        )
     elif required and isinstance(required, list):
         names = ", ".join(quote(name) for name in required)
-        yield case.at(EMPTY, ref, f"the argument text is empty, but {names} is required", name="input")
+        yield case.at(EMPTY, ref, f"the arguments are empty, but {names} is required", name="input")
     else:
-        message = "the argument text is empty: no arguments are written {}"
+        message = "the arguments are empty: a call without arguments is written {}"
         yield case.at(weaker(EMPTY), ref, message, name="input")
 
 
@@ -201,20 +203,20 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
     if ladder.error:
         yield _unreadable(case, ref, call, ladder)
     elif Rung.UNWRAPPED in ladder.rungs:
-        message = "the whole argument text is encoded twice: parsing it once gives a string"
+        message = "the arguments are double-encoded: parsing them yields a string, not an object"
         yield case.at(DOUBLE, ref, message, name="input", evidence=quote(call.raw))
     elif not isinstance(ladder.value, dict):
         message = f"the arguments are {_kind(ladder.value)}, not an object"
         yield case.at(NOT_OBJECT, ref, message, name="input", evidence=quote(call.raw))
     elif _at_limit(case, ref) and any(f.keyword == "required" for f in ladder.faults):
-        message = "the output limit was reached inside this call: arguments are missing"
+        message = "the arguments are cut off by the output limit: some are missing"
         yield case.at(TRUNCATED, ref, message, name="input", evidence="; ".join(f.message for f in ladder.faults))
     else:
         for fault in ladder.faults:
             yield _schema_fault(case, ref, fault)
     if ladder.problem and not ladder.error:
         is_own = ladder.refusal is not None and ladder.refusal.code is Code.TIMEOUT  # no fault of the schema
-        why = "the arguments were not checked" if is_own else "the declared schema cannot be applied"
+        why = "the arguments were not checked" if is_own else "the declared schema is not usable"
         message = f"{why}: {ladder.problem}"
         yield case.at(weaker(SCHEMA, Severity.INFO), ref, message, name="input", evidence=f"tool {quote(call.name)}")
 
@@ -222,7 +224,7 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
 def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
     seen = quote(call.raw)
     if _at_limit(case, ref) and is_cut(call.raw or ""):
-        message = "the argument text stops because the output limit was reached: the call is not whole"
+        message = "the arguments are cut off by the output limit"
         return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
     if Rung.REPAIRED in ladder.rungs:
         seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"

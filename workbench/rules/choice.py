@@ -49,18 +49,18 @@ def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     kind, known = kind_of(choice.value), case.contract.term("choice.values")
     found = {"found": kind or str(choice.value), "name": choice.name or ""}
     if known and kind in _KINDS and kind not in known:
-        text = f"tool_choice {quote(kind)} is not taken here, {', '.join(known) or 'none'} is"
+        text = f"tool_choice {quote(kind)} is not supported here; use {', '.join(known) or 'none'}"
         yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
     elif known and (kind not in _KINDS) and any(from_anomalies(case, UNSUPPORTED)):
-        text = f"tool_choice {quote(choice.value)} is no value of this protocol"
+        text = f"tool_choice {quote(choice.value)} is not a value of this protocol"
         yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
     else:
         yield from from_anomalies(case, UNSUPPORTED, "value")
     if kind in ("tool", "function") and not any(_names(choice)) and enforced_exactly(case, UNSUPPORTED, "unnamed"):
-        text = f"tool_choice {quote(kind)} names none"
+        text = f"tool_choice {quote(kind)} names no tool"
         yield case.finding(UNSUPPORTED, REQUEST, at, text, when="unnamed", values=found)
     if enforced_exactly(case, UNSUPPORTED, "model") and is_forced(choice):
-        text = f"tool_choice {quote(kind)} forces a call, and this model takes no forced calls"
+        text = f"tool_choice {quote(kind)} forces a tool call, which this model does not support"
         yield case.finding(UNSUPPORTED, REQUEST, at, text, when="model", values=found)
 
 
@@ -123,7 +123,7 @@ def _thinking(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Findin
         return
     by_default = "" if said else ", by the default of this model"
     kind, when = kind_of(choice.value), "named" if choice.mode == "tool" else "required"
-    text = f"tool_choice {quote(kind)} forces a call while thinking is on{by_default}"
+    text = f"tool_choice {quote(kind)} forces a tool call while thinking is on{by_default}"
     found = {"found": kind, "name": choice.name or ""}
     finding = case.finding(CONFLICT, REQUEST, at, text, when=when, values=found)
     yield finding if finding.check else by_term(case, CONFLICT, "choice.forced-with-thinking", at, text)

@@ -23,28 +23,31 @@ from workbench.wire.exchange import Origin
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 MISSING = Rule(
-    "closure.missing-result", ERROR, "A call has no result where the protocol expects it.", breaks=Breaks.CONVERSATION
+    "closure.missing-result",
+    ERROR,
+    "A tool call has no result where the protocol expects it.",
+    breaks=Breaks.CONVERSATION,
 )
 ORPHAN = Rule(
     "closure.orphan-result",
     ERROR,
-    "A result refers to a call that is not in the turn before it.",
+    "A tool result refers to a call that is not in the previous turn.",
     breaks=Breaks.CONVERSATION,
 )
-DUPLICATE_ID = Rule("closure.duplicate-id", ERROR, "Two calls carry the same id.", breaks=Breaks.CONVERSATION)
+DUPLICATE_ID = Rule("closure.duplicate-id", ERROR, "Two tool calls have the same id.", breaks=Breaks.CONVERSATION)
 DUPLICATE_RESULT = Rule(
-    "closure.duplicate-result", ERROR, "One call has more than one result.", breaks=Breaks.CONVERSATION
+    "closure.duplicate-result", ERROR, "A tool call has more than one result.", breaks=Breaks.CONVERSATION
 )
 NOT_ADJACENT = Rule(
     "closure.not-adjacent",
     WARNING,
-    "Something else stands between a turn with calls and its results.",
+    "Something separates a turn with tool calls from its results.",
     breaks=Breaks.REQUEST,
 )
 NOT_FIRST = Rule(
     "closure.result-not-first",
     WARNING,
-    "Other content stands before or between the results of a turn.",
+    "Other content comes before or between the tool results of a turn.",
     breaks=Breaks.REQUEST,
 )
 WRONG_ROLE = Rule(
@@ -59,7 +62,7 @@ MISMATCH = Rule(
 PENDING = Rule(
     "closure.pending",
     INFO,
-    "A call is still open at the end of the conversation (info, not a fault).",
+    "A tool call is pending at the end of the conversation (not a problem).",
     breaks=Breaks.CONVERSATION,
 )
 
@@ -88,12 +91,12 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 seen.add((finding.rule, finding.pointer))
                 yield finding
     for result in foreign:
-        text = f"a result stands in {result.holder}, which is another protocol's form"
+        text = f"a tool result is in {result.holder}, which is the form of another protocol"
         yield case.finding(WRONG_ROLE, REQUEST, result.pointer, text, when="foreign-role")
 
 
 class _Foreign(NamedTuple):
-    """A result in the form of another protocol: where it stands, and in what."""
+    """A tool result in the form of another protocol: its pointer, and what holds it."""
 
     pointer: str
     holder: str
@@ -137,9 +140,9 @@ def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     nearest = range(ref.message - 1, max(-1, ref.message - MOST_RESULTS), -1)
     other = next((messages[n] for n in nearest if not any(messages[n].tool_results())), None)
     after_calls = other is not None and any(other.tool_calls())
-    message = f"a result for {quote(line.id)}, which no call in the turn before it has"
+    message = f"tool result {quote(line.id)} has no matching tool call in the previous turn"
     if line.id is None:
-        message = "a result without an id, whose place does not tell which call it answers"
+        message = "a tool result without an id, and its position does not tell which call it answers"
     evidence = " · ".join(filter(None, (_seen(case, line), dropped_call(case, line.id))))
     values = {"found": other.role if other else "", "before": messages[ref.message - 1].role if ref.message else ""}
     return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)
@@ -149,7 +152,7 @@ def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     if ref.side == REQUEST and (case.is_refused or _ends_with_results(case)):
         is_last = ref.message + 1 == len(case.decoded.messages(REQUEST))
         return _missing(case, line, ref, when=AT_END if is_last else "")
-    return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
+    return case.at(PENDING, ref, f"{_call(line)} is pending: no result yet")
 
 
 _NAMED = re.compile(r"\bmessage (\d+)")
@@ -178,7 +181,7 @@ def _ends_with_results(case: RuleContext) -> bool:
 
 
 def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") -> Finding:
-    message = f"{_call(line)} has no result in the place where it is expected"
+    message = f"{_call(line)} has no tool result in the next message"
     evidence = " · ".join(filter(None, (_seen(case, line), dropped_result(case, line.id))))
     finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line), when=when)
     if finding.check and finding.check.when not in ("", when):
@@ -227,7 +230,7 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         yield case.at(
             WRONG_ROLE,
             line.call,
-            f"{_call(line)} stands in a message of role {quote(role)}",
+            f"{_call(line)} is in a message of role {quote(role)}",
             evidence=note,
             when="call",
             values={"found": role},
@@ -237,16 +240,16 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
             role = case.message(ref).role
             if role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
                 continue
-            which = "a result without an id" if line.id is None else f"a result for {quote(line.id)}"
-            message = f"{which} stands in a message of role {quote(role)}"
+            which = "a tool result without an id" if line.id is None else f"tool result {quote(line.id)}"
+            message = f"{which} is in a message of role {quote(role)}"
             yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result", values={"found": role})
     elif flaw is Flaw.DUPLICATE_ID and line.call:
-        message = f"the id {quote(line.id)} is that of an earlier call already"
+        message = f"id {quote(line.id)} was already used by an earlier tool call"
         finding = case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)
         yield finding if _is_one_turn(case, line) else as_warning(finding)
     elif flaw is Flaw.DUPLICATE_RESULT:
         for ref in line.results[1:]:
-            message = f"one more result for {quote(line.id)}, which has one already"
+            message = f"duplicate tool result for {quote(line.id)}"
             first = known_values(case.pointer(line.results[0]), case.decoded, case.contract, None)
             values = {"first": first.get("message", "")}
             yield case.at(DUPLICATE_RESULT, ref, message, name="tool_call_id", evidence=note, values=values)
@@ -254,11 +257,11 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         yield from _mismatch(case, line)
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
         between = case.decoded.messages(REQUEST)[line.between]
-        message = f"a message of role {quote(between.role)} stands between {_call(line)} and its result"
+        message = f"a message of role {quote(between.role)} separates {_call(line)} from its result"
         values = {**_open_turn(case, line), "before": case.decoded.messages(REQUEST)[line.between - 1].role}
         yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=values)
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
-        message = f"this stands before the result of {_call(line)}: results come first in their message"
+        message = f"content comes before the result of {_call(line)}; tool results must come first in the message"
         yield case.at(NOT_FIRST, line.before, message, evidence=note, values=_open_turn(case, line))
 
 
@@ -283,7 +286,7 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     answered = next((other for other in case.closure.lines if other.call == line.stands_for), line)
     turn = _open_turn(case, answered)
     for ref in line.results:
-        message = f"the result names {quote(line.id)}, the call that it answers by position {has}"
+        message = f"the tool result names {quote(line.id)}, but the call it answers by position {has}"
         values = {name: turn[name] for name in ("ids", "next") if name in turn}
         finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), values=values)
         if finding.check is None:  # then the provider misses the result of the call
@@ -305,5 +308,5 @@ def _related(case: RuleContext, finding: Finding, line: CallLine) -> Finding:
 
 
 def _call(line: CallLine) -> str:
-    which = "the call without an id" if line.id is None else f"the call {quote(line.id)}"
-    return f"{which} of {quote(line.name)}" if line.name else which
+    which = "the tool call without an id" if line.id is None else f"tool call {quote(line.id)}"
+    return f"{which} ({quote(line.name)[1:-1]})" if line.name else which

@@ -29,7 +29,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         behind = next((k for k, p in enumerate(message.parts) if k > first and not isinstance(p, allowed)), None)
         if behind is not None and all(isinstance(p, USUAL) for p in message.parts[:first]):
             pointer = case.pointer(NodeRef(REQUEST, n, behind))
-            text = "content beside tool results: their message may hold nothing but tool results"
+            text = "other content in a message of tool results: it may contain only tool results"
             text += " and media" if Media in allowed else ""
             yield by_term(case, NOT_FIRST, "closure.results-alone", pointer, text)
 

@@ -44,7 +44,7 @@ def _nameless(case: RuleContext) -> Iterator[Finding]:
     for n, message in case.suspects(_has_nameless):
         for k, result in message.tool_results():
             if not result.name and not result.is_server:
-                text = "the result does not name the function that it answers for"
+                text = "the tool result does not name the function it belongs to"
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
 
 
@@ -58,7 +58,7 @@ def _misnamed(case: RuleContext) -> Iterator[Finding]:
             result = case.part(ref)
             name = result.name if isinstance(result, ToolResultIR) else None
             if name and name != line.name and ref.side == REQUEST:
-                text = f"the result names {quote(name)}, the call that it answers is one of {quote(line.name)}"
+                text = f"the tool result names {quote(name)}, but the call that it answers is one of {quote(line.name)}"
                 said = {"name": line.name or "", "found": name}
                 finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=said)
                 finding = finding if enforced_exactly(case, MISMATCH, "name") else unproved(finding)
@@ -117,7 +117,7 @@ def _id_form(case: RuleContext, ref: NodeRef, name: str, value: str | None) -> I
     elif ref.side == RESPONSE:  # whoever issued it takes it back
         return
     elif _is_too_long(value, terms.id_max_length):
-        message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
+        message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are accepted"
         sizes = {"limit": str(terms.id_max_length), "length": str(len(value))}
         yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}too-long", values=sizes)
     elif _is_of_other_form(value, terms.id_pattern):

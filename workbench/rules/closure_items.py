@@ -48,10 +48,10 @@ def _items(case: RuleContext) -> Iterator[Finding]:
             yield _on_id(case, DUPLICATE_ID, message, text, "item", values)
         seen.setdefault(name, n)
         if not _PLAIN.fullmatch(name) and enforced_exactly(case, ID_FORMAT, "item-pattern"):
-            text = f"the id of this item, {quote(name, 60)}, holds more than letters, digits, _ and -"
+            text = f"the id of this item, {quote(name, 60)}, contains other characters than letters, digits, _ and -"
             yield _on_id(case, ID_FORMAT, message, text, "item-pattern", values)
         elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
-            text = f"the id of this {kind} is {quote(name, 60)}: one that begins with {quote(prefix)} is wanted"
+            text = f"the id of this {kind} is {quote(name, 60)}: it must begin with {quote(prefix)}"
             yield _on_id(case, ID_FORMAT, message, text, "item-prefix", values)
 
 
@@ -74,7 +74,7 @@ def _server_calls(case: RuleContext, pattern: str) -> Iterator[Finding]:
     for n, message in case.suspects(_has_server_call):
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCallIR) and part.is_server and part.id and not re.fullmatch(pattern, part.id):
-                text = f"the id of a call that the provider ran, {quote(part.id, 60)}, does not match {pattern}"
+                text = f"the id of a server-side tool call, {quote(part.id, 60)}, does not match {pattern}"
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, name="id", when="server-pattern")
 
 
@@ -91,7 +91,7 @@ def _server_results(case: RuleContext) -> Iterator[Finding]:
                 called.add(part.id)
             elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in called:
                 kind = str(part.extra.get("type", "result"))
-                text = f"a {kind} for {quote(part.tool_call_id, 60)}, which no call of the provider before it has"
+                text = f"a {kind} for {quote(part.tool_call_id, 60)}, which no earlier server-side tool call has"
                 found = case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
                 yield replace(found, breaks=Breaks.REQUEST)
 

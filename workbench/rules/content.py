@@ -72,7 +72,7 @@ def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding
         if when == "empty-text" and is_marked and enforced_exactly(case, EMPTY, "cached"):
             when = "cached"
         if when and enforced_exactly(case, EMPTY, when):
-            what = {"empty-text": "empty", "cached": "empty, and marked for the cache"}.get(when, "all white space")
+            what = {"empty-text": "empty", "cached": "empty, and marked for the cache"}.get(when, "only white space")
             yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
 
 
@@ -100,7 +100,7 @@ def _empty_failures(case: RuleContext, number: int, message: Message) -> Iterato
     if enforced_exactly(case, EMPTY, "empty-error"):
         for k, result in message.tool_results():
             if result.is_error and not result.content:
-                text = f"the result of {quote(result.tool_call_id)} is an error without a word"
+                text = f"the result of {quote(result.tool_call_id)} is an error without a text"
                 yield case.at(EMPTY, NodeRef(REQUEST, number, k), text, when="empty-error")
 
 
@@ -112,7 +112,7 @@ def _lists(case: RuleContext) -> Iterator[Finding]:
     for _, message in case.suspects(_is_list):
         if anywhere or any(message.tool_results()):
             when, pointer = "array-content" if anywhere else "result-content", f"{message.pointer}/content"
-            text = f"the content of a message of role {quote(message.role)} is a list, and has to be a string here"
+            text = f"the content of a message of role {quote(message.role)} is a list; it must be a string here"
             yield case.finding(SHAPE, REQUEST, pointer, text, when=when)
 
 
@@ -127,7 +127,8 @@ def _media(case: RuleContext, number: int, message: Message) -> Iterator[Finding
     for k, result in message.tool_results() if allowed else ():
         for part in result.content:
             if isinstance(part, Media) and part.kind not in allowed:
-                text = f"the result holds {part.kind}, results of this provider hold {', '.join(allowed)}"
+                only = f"tool results of this provider may contain only {', '.join(allowed)}"
+                text = f"the tool result contains {part.kind}, but {only}"
                 said = {"found": part.kind, "role": message.role}
                 seen = _call_of(case, number, k)
                 yield _of_media(case, message.absolute(part), part.kind, text, values=said, evidence=seen)
@@ -158,11 +159,11 @@ def _last_message(case: RuleContext) -> Iterator[Finding]:
                 ASSISTANT_LAST,
                 REQUEST,
                 last.pointer,
-                "the conversation ends with an assistant turn: a prefilled answer",
+                "the conversation ends with an assistant turn (a prefilled response)",
             )
     elif isinstance(text, Text) and text.text != text.text.rstrip() and case.contract.enforced(TRAILING.slug):
         where = NodeRef(REQUEST, number, len(last.parts) - 1)
-        message = "the prefilled answer ends with white space"
+        message = "the prefilled response ends with white space"
         yield case.at(TRAILING, where, message, name="text", evidence=quote(text.text[-40:]))
 
 
@@ -183,13 +184,13 @@ def _silent_answer(case: RuleContext) -> Iterator[Finding]:
     if not answer.messages:
         is_misread = any(noticed.slug == "stream.framing" for noticed in answer.anomalies)
         if 200 <= case.status < 300 and not is_misread:
-            yield case.finding(EMPTY, RESPONSE, "", "the answer holds no message")
+            yield case.finding(EMPTY, RESPONSE, "", "the response contains no message")
         return
     said = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]
     if any(not isinstance(p, Reasoning) for p in said):
         return
-    limit = ": the output limit was reached before it said anything" if answer.stop == "length" else ""
-    what = "holds reasoning and nothing else" if said else "is empty"
+    limit = ": the output limit was reached before any text" if answer.stop == "length" else ""
+    what = "contains only reasoning" if said else "is empty"
     reason = f"finish reason {quote(answer.finish_reason)}"
     pointer, events = answer.messages[0].pointer, answer.finish_events
-    yield case.finding(EMPTY, RESPONSE, pointer, f"the answer {what}{limit}", events=events, evidence=reason)
+    yield case.finding(EMPTY, RESPONSE, pointer, f"the response {what}{limit}", events=events, evidence=reason)

@@ -21,7 +21,7 @@ from workbench.wire.exchange import Origin as Recorded
 INFO, WARNING = Severity.INFO, Severity.WARNING
 
 CACHE_BREAK = Rule(
-    "cost.cache-break", WARNING, "The cacheable prefix differs from that of the request before.", is_advice=True
+    "cost.cache-break", WARNING, "The cacheable prefix differs from the previous request.", is_advice=True
 )
 TOOL_OVERHEAD = Rule(
     "cost.tool-overhead", INFO, "Tool definitions and tool-use overhead dominate the prompt.", is_advice=True
@@ -76,22 +76,22 @@ def _broken(case: RuleContext, old: DecodedExchange, found: Break, paid: int | N
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
     estimate = found.read_anew // limits.BYTES_PER_TOKEN
     tokens = estimate if paid is None else paid
-    how = "an estimated" if paid is None else "measured by both answers,"
-    cost = f"{how} {tokens:,} tokens are read anew{' that the request before had cached' if paid else ''}"
+    how = "an estimated" if paid is None else "measured in both responses:"
+    cost = f"{how} {tokens:,} tokens are not cached any more{' that the previous request had cached' if paid else ''}"
     if paid is None and tokens < least:
-        cost = f"{how} {tokens:,} tokens stand behind it: too few for a cache"
+        cost = f"{how} {tokens:,} tokens follow it: too few for a cache"
     where = f" at byte {found.byte:,}" if found.byte is not None else ""
-    text = f"the prompt stops to be that of exchange {old.index + 1}{where}: {found.why}; {cost}"
+    text = f"the prompt diverges from exchange {old.index + 1}{where}: {found.why}; {cost}"
     seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""
     finding = case.finding(CACHE_BREAK, REQUEST, found.pointer, text, evidence=seen)
-    came = Origin(old.index, REQUEST, found.pointer, "the request before, whose prompt it was", old.exchange.hop)
+    came = Origin(old.index, REQUEST, found.pointer, "the previous request with this prompt", old.exchange.hop)
     severity = WARNING if tokens >= least else INFO
     return replace(finding, severity=severity, span=found.span or finding.span, origin=came)
 
 
 def _unmarked(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
-    text = f"the cache marks of exchange {old.index + 1} are gone: nothing of this prompt is read from the cache"
-    came = Origin(old.index, REQUEST, mark, "the last mark of the request before", old.exchange.hop)
+    text = f"the cache marks of exchange {old.index + 1} are missing: nothing of this prompt is read from the cache"
+    came = Origin(old.index, REQUEST, mark, "the last cache mark of the previous request", old.exchange.hop)
     return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
 
 
@@ -134,7 +134,7 @@ def _measured(case: RuleContext) -> str:
     """What the answer counts of the whole prompt."""
     usage = _usage(case.decoded)
     whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0
-    return f", of {whole:,} that the answer counts for the whole prompt" if whole else ""
+    return f", of {whole:,} that the response counts for the whole prompt" if whole else ""
 
 
 def _overhead(case: RuleContext) -> str:

@@ -81,7 +81,7 @@ class Saving:
     Attributes:
         place: ``"tools"`` or ``"system"``: the end of which.
         tokens: that would have been read from the cache in place of being read anew.
-        dollars: saved by that, less the dearer writing of the first turn; None where there is no price.
+        dollars: saved by that, less the dearer writing of the first turn; None without a price.
         why_not: why nothing would have been cached, "" where it would.
     """
 
@@ -231,12 +231,12 @@ def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
 def _saving(place: str, turns: Sequence[Turn], prefixes: Sequence[int]) -> Saving:
     prefix, first = min(prefixes, default=0), turns[0]
     if len(turns) < 2:
-        return Saving(place, 0, None, "one turn alone: nothing is read twice")
+        return Saving(place, 0, None, "only one turn: nothing is read twice")
     if prefix < first.least_cached:
         return Saving(place, 0, None, f"{prefix:,} tokens: fewer than the {first.least_cached:,} that are cached")
     anew = [max(0, prefix - turn.cache_read) for turn in turns[1:]]
     if not any(anew):
-        return Saving(place, 0, 0.0 if first.price else None, "it is read from the cache already")
+        return Saving(place, 0, 0.0 if first.price else None, "it is already read from the cache")
     written = max(0, prefix - first.cache_read - first.cache_write)
     return Saving(place, sum(anew), _dollars(turns, anew, written))
 

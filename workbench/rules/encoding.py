@@ -34,7 +34,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
         pointer = case.decoded.request_index.pointer_at(offset)
         if pointer not in reported:
             reported.add(pointer)
-            message = f"the text holds {what}, which is no character: bodies like this are refused as invalid JSON"
+            message = (
+                f"the text contains {what}, which is not a character; providers refuse such bodies as invalid JSON"
+            )
             around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
             seen, said = f"at byte {offset}: {quote(around)}", _where(text, offset)
             yield case.finding(ENCODING, REQUEST, pointer, message, evidence=seen, values=said)

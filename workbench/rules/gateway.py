@@ -54,7 +54,7 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
         if field in of_betas:
             yield from _beta_field(case, pointer, field, of_betas[field])
         elif known is not None and field not in known:
-            text = f"the field {quote(field)} is not known here, and unknown fields are refused"
+            text = f"the field {quote(field)} is unknown to this provider, and unknown fields are refused"
             yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=said)
 
 
@@ -63,7 +63,7 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
     announced = [name for _, name in betas(case)]
     if any(fnmatchcase(name, glob) for name in announced for glob in wanted):
         return
-    text = f"the field {quote(field)} is known with a beta header only: {' or '.join(wanted)}"
+    text = f"the field {quote(field)} needs a beta header: {' or '.join(wanted)}"
     said = {"path": field, "field": field, "name": field}
     http = case.decoded.exchange.request
     if http and http.headers.items:
@@ -117,7 +117,7 @@ def _cache_marks(case: RuleContext) -> Iterator[Finding]:
     found = marks(case.decoded)
     if len(found) > most:
         text = (
-            f"{len(found)} cache marks over tools, system and messages, at most {most} are taken: this is one too many"
+            f"{len(found)} cache marks in tools, system and messages; at most {most} are accepted: this is one too many"
         )
         said = {"limit": str(most), "found": str(len(found))}
         finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=said)
@@ -152,14 +152,14 @@ def _betas(case: RuleContext) -> Iterator[Finding]:
 
 def _refused_beta(case: RuleContext, pointer: str, name: str, answer: str) -> Finding:
     """The contract does not know it, and the answer says it."""
-    text = f"the answer refuses the beta {quote(name)}: somebody on the way, or behind, does not offer it"
-    finding = case.finding(BETA_HEADER, REQUEST, pointer, text, evidence=f"answered {quote(answer)}")
+    text = f"the response refuses the beta {quote(name)}: a gateway or the upstream does not support it"
+    finding = case.finding(BETA_HEADER, REQUEST, pointer, text, evidence=f"response: {quote(answer)}")
     return replace(unproved(finding), severity=Severity.ERROR)
 
 
 def _own_beta(case: RuleContext, pointer: str, name: str) -> Finding:
     """Nothing is wrong with it here, and a gateway that passes it on to another host of the model will be refused."""
     fact = case.contract.terms["gateway.own-betas"]
-    text = f"the beta {quote(name)} is known to {case.contract.title} alone: others that serve its models refuse it"
+    text = f"the beta {quote(name)} is known to {case.contract.title} alone; other hosts of its models refuse it"
     source, rule = f"{fact.source} ({fact.date})", weaker(BETA_HEADER, Severity.INFO)
     return case.finding(rule, REQUEST, pointer, text, source=source, evidence=fact.note)

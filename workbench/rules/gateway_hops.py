@@ -59,7 +59,7 @@ _LOST, _CHANGED = _Deed(DROPPED, "lost"), _Deed(ALTERED, "changed")
 _RESHAPED, _ADDED, _RESPELLED = (
     _Deed(RESHAPED, "reshaped"),
     _Deed(RESHAPED, "added"),
-    _Deed(ALTERED, "spelled anew"),
+    _Deed(ALTERED, "rewritten"),
 )
 _DEEDS = {
     Kind.FIELD_DROPPED: _LOST,
@@ -124,7 +124,7 @@ def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
         return
     if case.request and case.request.stream and bool(case.decoded.events) != bool(inner.events):
         was, became = ("a stream", "one body") if inner.events else ("one body", "a stream")
-        message = f"the answer came as {was} and was passed on as {became} {_between(case, inner, RESPONSE)}"
+        message = f"the response was received as {was} and forwarded as {became} {_between(case, inner, RESPONSE)}"
         yield _placed(case, inner, case.finding(RESHAPED, RESPONSE, "", message))
     if case.decoded.answer and inner.answer:
         yield from _said(case, inner, RESPONSE)
@@ -181,7 +181,7 @@ def _severity(change: Change, side: str) -> Severity:
 def _what(change: Change, deed: _Deed) -> str:
     name = change.name or "the body"
     if deed is _RESPELLED:
-        return f"the same JSON was written anew ({change.words}): nothing but the bytes differs"
+        return f"the same JSON was serialised again ({change.words}): only the bytes differ"
     words = change.words or (change.kind.value if deed is _CHANGED and change.kind is not Kind.VALUE_CHANGED else "")
     how = f" ({words})" if words else ""
     place = change.was if deed is _LOST else change.at if deed is _ADDED else ""
@@ -269,7 +269,7 @@ def _between(case: RuleContext, other: DecodedExchange, side: str) -> str:
 
 
 def _hop(decoded: DecodedExchange) -> str:
-    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the place without a name"
+    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
 
 
 def _placed(case: RuleContext, other: DecodedExchange, finding: Finding, was: str = "") -> Finding:

@@ -1,4 +1,4 @@
-"""A stream that was held back, merged or cut anew on its way to the client.
+"""A stream that was held back, merged or split differently on its way to the client.
 
 Two places of one turn tell by their events and by when these came; one place alone tells where everything that a model
 wrote over seconds arrives at once.
@@ -19,7 +19,7 @@ from workbench.rules.wording import quote, weaker
 BUFFERED = Rule(
     "gateway.buffered",
     Severity.WARNING,
-    "The stream is held back and delivered late.",
+    "The stream is buffered and delivered late.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -66,8 +66,8 @@ def _alone(case: RuleContext) -> Iterator[Finding]:
         return
     if wrote is None or wrote < MOST_TOKENS * AT_ONCE:
         return
-    message = f"{len(case.decoded.events):,} events came at once, {mine.first:.1f} s after the request"
-    seen = f"{wrote:,} tokens within {mine.spread * 1000:.0f} ms: somebody held the stream back until it was over"
+    message = f"{len(case.decoded.events):,} events arrived at once, {mine.first:.1f} s after the request"
+    seen = f"{wrote:,} tokens within {mine.spread * 1000:.0f} ms: something buffered the stream until its end"
     yield case.finding(BUFFERED, RESPONSE, "", message, events=_all(case.decoded), evidence=seen)
 
 
@@ -75,14 +75,14 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     mine, theirs = arrivals(case.decoded), arrivals(inner)
     there = f"{_hop(inner)} (exchange {inner.index + 1})"
     if mine and theirs and theirs.spread >= LONG and mine.spread <= HELD * theirs.spread:
-        late = f"the stream was held back between {there} and {_hop(case.decoded)}"
-        seen = f"its events came over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
+        late = f"the stream was buffered between {there} and {_hop(case.decoded)}"
+        seen = f"its events arrived over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
         yield _placed(case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen))
         return
     came, sent = _pieces(case.decoded), _pieces(inner)
     if came == sent or min(came, sent) == 0:
         return
-    how = "merged" if came < sent else "cut anew"
+    how = "merged" if came < sent else "split differently"
     message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} came, {came:,} went on"
     yield _placed(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
 
@@ -104,9 +104,9 @@ def _all(decoded: DecodedExchange) -> tuple[int, ...]:
 
 
 def _hop(decoded: DecodedExchange) -> str:
-    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the place without a name"
+    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
 
 
 def _placed(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
-    words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, came in time"
+    words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, arrived in time"
     return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))

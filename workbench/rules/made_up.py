@@ -18,12 +18,10 @@ WARNING = Severity.WARNING
 MADE_UP = Rule(
     "content.made-up-result",
     WARNING,
-    "An answer is built on a tool result that does not exist.",
+    "A response relies on a tool result that does not exist.",
     breaks=Breaks.CONVERSATION,
 )
-PHANTOM = Rule(
-    "text.phantom-call", WARNING, "Text that only talks about calls looks like one.", breaks=Breaks.CONVERSATION
-)
+PHANTOM = Rule("text.phantom-call", WARNING, "Text about a call was parsed as a call.", breaks=Breaks.CONVERSATION)
 
 RULES = (MADE_UP, PHANTOM)
 
@@ -56,7 +54,7 @@ def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
     for n, message in enumerate(answer.messages):
         for k, part in enumerate(message.parts):
             if isinstance(part, Text) and part.text.strip():
-                text = f"the answer was given although the model never saw the result of {names}"
+                text = f"the model answered without having seen the result of {names}"
                 evidence = f"{case.pointer(lines[0].call)} of the request" if lines[0].call else ""
                 yield case.at(MADE_UP, NodeRef(RESPONSE, n, k), text, evidence=evidence)
                 return
@@ -85,7 +83,7 @@ def _written_results(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
         for k, part in enumerate(message.parts):
             found = _RESULT.search(part.text) if isinstance(part, Text) else None
             if isinstance(part, Text) and found and not _is_quoted(part.text[: found.start()]):
-                text = f"the answer holds a result, {quote(found[0])}, that the model wrote itself: no tool was run"
+                text = f"the model wrote a tool result itself, {quote(found[0])}; no tool was run"
                 ref = NodeRef(RESPONSE, n, k)
                 yield case.within(MADE_UP, ref, "text", found.span(), text, evidence=quote(part.text[found.start() :]))
 
@@ -99,7 +97,7 @@ def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
                 text += part.text
             elif isinstance(part, ToolCallIR) and not part.is_server and _is_quoted(text.rstrip()):
                 what = f"the text before this call of {quote(part.name, 60)} ends inside a code block"
-                words = f"{what}: the model talked about a call, and a parser took it for one"
+                words = f"{what}: the model wrote about a call, and a parser mistook it for one"
                 yield case.at(PHANTOM, NodeRef(RESPONSE, n, k), words, evidence=quote(text[-80:]))
                 break
 
@@ -116,8 +114,12 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
         for k, call in message.tool_calls():
             meant = quoted.get(call.name or "")
             if meant is not None and meant.input == call.input:
-                text = f"the model only quoted this call of {quote(call.name, 60)}: its text was taken for a call"
-                evidence = f"exchange {exchange + 1} holds it inside a code block, and no call: {quote(meant.raw)}"
+                text = (
+                    f"the model only quoted this call of {quote(call.name, 60)}; a parser mistook the text for a call"
+                )
+                evidence = (
+                    f"exchange {exchange + 1} has it inside a code block, and contains no call: {quote(meant.raw)}"
+                )
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
 
 

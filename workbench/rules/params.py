@@ -170,7 +170,7 @@ def _missing(case: RuleContext) -> Iterator[Finding]:
             continue  # the URL may name the model
         path = dotted(str(pointer))
         when = next((w for w in (path, "") if enforced_exactly(case, MISSING, w)), "")
-        text, at = f"{path} is required, and not there", base(case.decoded) + str(pointer)
+        text, at = f"{path} is required but missing", base(case.decoded) + str(pointer)
         yield by_term(case, MISSING, "params.required", at, text, when=when, values=_named(path))
 
 
@@ -180,7 +180,7 @@ def _ignored(case: RuleContext, term: str) -> Iterator[Finding]:
         pointer = name if str(name).startswith("/") else "/" + str(name).replace(".", "/")
         for at, value in values(case.decoded, pointer):
             path = dotted(at[len(base(case.decoded)) :])
-            text = f"{path} {quote(_shown(value))} has no effect: it is taken and ignored"
+            text = f"{path} {quote(_shown(value))} has no effect: the provider accepts and ignores it"
             source = f"{fact.source} ({fact.date})" if fact else ""
             evidence = fact.note if fact else ""
             yield case.finding(IGNORED, REQUEST, at, text, source=source, evidence=evidence)

@@ -64,14 +64,14 @@ def read(text: bytes, where: str) -> Prices:
     """Prices as YAML. Raises ProfileError: what is wrong, and at which entry."""
     held = safeyaml.load(text, name=where)
     if not isinstance(held, dict) or not isinstance(held.get("models"), list):
-        raise ProfileError("no list of prices", where=where, hint="it has date, and models: a list of entries")
+        raise ProfileError("no list of prices", where=where, hint="it needs date, and models: a list of entries")
     made = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(held["models"], 1))
     return Prices(str(held.get("date") or ""), made, where)
 
 
 def _price(entry: JsonValue, where: str) -> Price:
     if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
-        raise ProfileError("no price", where=where, hint="it has model, input and output")
+        raise ProfileError("no price", where=where, hint="it needs model, input and output")
     unknown = [key for key in entry if key not in _KEYS]
     if unknown:
         raise ProfileError(f"an unknown key {unknown[0]!r:.40}", where=where, hint=f"known: {', '.join(sorted(_KEYS))}")
@@ -93,7 +93,7 @@ def _rate(entry: Mapping[str, JsonValue], name: str, where: str) -> float | None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-        raise ProfileError(f"{name} is no price: {value!r:.40}", where=where, hint="dollars for a million tokens")
+        raise ProfileError(f"{name} is not a price: {value!r:.40}", where=where, hint="dollars for a million tokens")
     return float(value)
 
 

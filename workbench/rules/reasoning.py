@@ -29,7 +29,7 @@ from workbench.rules.wording import as_warning, quote, with_related
 WARNING = Severity.WARNING
 
 MISSING = Rule(
-    "reasoning.missing", WARNING, "Reasoning state that has to be replayed is absent.", breaks=Breaks.CONVERSATION
+    "reasoning.missing", WARNING, "Reasoning state that must be sent back is missing.", breaks=Breaks.CONVERSATION
 )
 EMPTY = Rule(
     "reasoning.empty",
@@ -43,7 +43,7 @@ ALTERED = Rule(
 STALE = Rule(
     "reasoning.stale",
     WARNING,
-    "Reasoning is replayed although its debt has ended and the provider wants it gone.",
+    "Reasoning is sent back although the provider no longer wants it.",
     breaks=Breaks.REQUEST,
 )
 
@@ -115,9 +115,9 @@ def _was_something(entry: Entry) -> bool:
 
 def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
     turn = case.decoded.messages(REQUEST)[number]
-    message = f"the turn made a call while thinking; its {_field(case, entry)} was not sent back"
+    message = f"this turn called a tool while thinking, but its {_field(case, entry)} was not sent back"
     if not entry.call_ids:
-        message = f"the turn was made while thinking; its {_field(case, entry)} was not sent back"
+        message = f"this turn was made while thinking, but its {_field(case, entry)} was not sent back"
     if entry.is_bare:
         message = f"the turn is sent without {_field(case, entry)}, and was received without it"
     evidence = " · ".join(filter(None, (_history(entry), dropped_reasoning(case, entry.call_ids))))
@@ -135,8 +135,8 @@ def _altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     name = entry.differs if entry.differs in ("text", "signature", "data") else None
     field = _field(case, entry)
     message = {
-        "order": "the thinking blocks of this turn stand in another order than they were received in",
-        "count": f"the turn came in with more or fewer pieces of {field} than it is sent with",
+        "order": "the thinking blocks of this turn are in another order than received",
+        "count": f"the turn was received with more or fewer blocks of {field} than it is sent with",
     }.get(entry.differs, f"the replayed {field} differs from what was received")
     values = {"id": item_id(case.message(entry.sent_part))}
     evidence, when = _difference(entry), entry.differs
@@ -176,7 +176,9 @@ def _stale(case: RuleContext) -> Iterator[Finding]:
     for ref in last:
         part = case.part(ref)
         if isinstance(part, Reasoning) and part.carrier in BLOCKS:
-            yield as_warning(case.at(STALE, ref, "thinking is off, and the last turn still carries its thinking block"))
+            yield as_warning(
+                case.at(STALE, ref, "thinking is off, but the last turn still contains its thinking block")
+            )
 
 
 def _without_calls(case: RuleContext) -> Iterator[Finding]:
@@ -187,6 +189,6 @@ def _without_calls(case: RuleContext) -> Iterator[Finding]:
     bare = [e for e in case.ledger.entries if e.sent is Sent.NOT_OWED and e.message is not None and e.text]
     if bare and case.request and case.request.tools:
         places = [messages[e.message].pointer for e in bare if e.message is not None]
-        message = f"{len(bare)} turn{'s' * (len(bare) > 1)} without calls left out the {_field(case, bare[0])}"
-        evidence = f"{received(bare[0])} · the documentation exempts such turns, clients report refusals"
+        message = f"{len(bare)} turn{'s' * (len(bare) > 1)} without calls do not send back the {_field(case, bare[0])}"
+        evidence = f"{received(bare[0])} · the documentation exempts such turns, but clients report refusals"
         yield with_related(as_warning(case.finding(MISSING, REQUEST, places[0], message, evidence=evidence)), places)

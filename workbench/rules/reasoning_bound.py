@@ -83,8 +83,8 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
     if not blocks:
         return
     behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more behind it"
-    text = f"{edit.words}: the signature of this block{behind} covers it and no longer holds"
-    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, which it came in with"
+    text = f"{edit.words}: the signature of this block{behind} covers it and is no longer valid"
+    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, which it was received with"
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
     others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]
     finding = with_related(finding, [p for p in others if p])
@@ -152,15 +152,15 @@ def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     if len(new) == len(old):
         return None
     at = new[len(old)].at
-    return _Edit(at, now.messages[at[0]].pointer, "something was put behind the history as it was")
+    return _Edit(at, now.messages[at[0]].pointer, "something was appended to the original history")
 
 
 def _changed(now: ModelRequest, was: _Said, rest: Sequence[_Said], start: int) -> _Edit:
     """An edit, or something that was taken out or put in: what stands there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
-    what = "something was put in front of" if is_moved else "there is another text or nothing in place of"
-    return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the history as it was")
+    what = "something was inserted before" if is_moved else "another text or nothing replaces"
+    return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the original history")
 
 
 def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
@@ -175,7 +175,7 @@ def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
         if next(left, None) != part:
             break
         at = place
-    text = "a thinking block in the middle of the history was taken out or changed"
+    text = "a thinking block in the middle of the history was removed or changed"
     return _Edit(at, now.messages[max(at[0], 0)].pointer, text)
 
 

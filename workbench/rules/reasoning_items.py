@@ -68,7 +68,7 @@ def _without_follower(case: RuleContext) -> Iterator[Finding]:
             what = "an item without an id"
         else:
             continue
-        text = f"a reasoning item is followed by {what}: what it led to is not there"
+        text = f"a reasoning item is followed by {what}: the item it belongs to is missing"
         values = {"id": item_id(message), "kind": "reasoning"}
         yield case.at(UNPAIRED, NodeRef(REQUEST, n, 0), text, when="no-follower", values=values)
 
@@ -83,7 +83,7 @@ def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
                 continue
             refs = [NodeRef(REQUEST, sent[name], 0) for name in here]
             kind = item_kind(case.message(refs[0]))
-            text = f"the {kind} {quote(here[0], 60)} came in behind the reasoning item {quote(reasoning, 60)}"
+            text = f"the {kind} {quote(here[0], 60)} was received after the reasoning item {quote(reasoning, 60)}"
             finding = case.at(
                 UNPAIRED,
                 refs[0],
@@ -125,10 +125,8 @@ def _by_reference(case: RuleContext) -> Iterator[Finding]:
         if not _is_stateless(case) and name not in unstored:
             continue
         what = "a reasoning item without its encrypted content" if _is_reasoning(message) else "a reference"
-        why = (
-            "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} was answered with store false"
-        )
-        text = f"{what} names {quote(name, 60)} by its id alone, and {why}: nobody has kept it"
+        why = "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} had store false"
+        text = f"{what} names {quote(name, 60)} by its id alone, and {why}: no server has kept it"
         field = "data" if _is_reasoning(message) else None
         values = {"id": name, "kind": item_kind(message)}
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)

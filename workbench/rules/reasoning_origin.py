@@ -21,7 +21,7 @@ WARNING = Severity.WARNING
 FABRICATED = Rule(
     "reasoning.fabricated",
     WARNING,
-    "An invented value stands in place of the recorded reasoning.",
+    "An invented value replaces the recorded reasoning.",
     breaks=Breaks.CONVERSATION,
 )
 FOREIGN = Rule(
@@ -55,7 +55,7 @@ def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Find
             yield _refused(case, ref, part)
         elif part.carrier not in carriers:
             if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
-                message = f"{contract.title} has no {part.carrier}: the field is not its own"
+                message = f"{contract.title} has no {part.carrier}: it belongs to another provider"
                 yield as_warning(case.at(FOREIGN, ref, message, name="text"))
         elif issuer:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
@@ -95,9 +95,9 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     if not isinstance(proof, str) or not proof:
         return
     if _HEX_OR_UUID.fullmatch(proof):
-        reason = "hexadecimal digits, as other vendors issue them"
+        reason = "hexadecimal digits, as other vendors use them"
     elif not _BASE64.fullmatch(proof):
-        reason = "no base64"
+        reason = "not base64"
     elif proof.startswith("gAAAAA"):
         reason = "an encrypted token of another vendor"
     else:
@@ -120,9 +120,9 @@ def _fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[F
         turns = {ref.message for ref in refs}
         times = len(turns)
         if is_placeholder(text):
-            message = "this is a placeholder, not what the model thought"
+            message = "this is a placeholder, not the model's reasoning"
         elif times > 2 or (times == 2 and (len(places) == 1 or turns == with_calls)):
-            message = f"the same text stands in {times} turns: it was put there, the model did not think it"
+            message = f"the same text is in {times} turns: a client inserted it, the model did not write it"
         else:
             continue
         finding = case.at(FABRICATED, refs[0], message, name="text", evidence=quote(text))

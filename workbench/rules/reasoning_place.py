@@ -15,9 +15,7 @@ from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genu
 
 WARNING = Severity.WARNING
 
-ORDER = Rule(
-    "reasoning.order", WARNING, "The reasoning block is not at the place it was received in.", breaks=Breaks.REQUEST
-)
+ORDER = Rule("reasoning.order", WARNING, "The reasoning block is not where it was received.", breaks=Breaks.REQUEST)
 MISPLACED = Rule(
     "reasoning.misplaced", WARNING, "The reasoning field is in the wrong object.", breaks=Breaks.CONVERSATION
 )
@@ -48,7 +46,7 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
         elif not blocks or entry:
             continue
         elif blocks[0] != turn[0] and request.thinking == "on":
-            message = "the turn holds thinking blocks and does not begin with one"
+            message = "the turn contains thinking blocks but does not begin with one"
             values = known_values(case.pointer(turn[0]), case.decoded, case.contract, None)
             found = {
                 "message": values.get("message", ""),
@@ -67,7 +65,9 @@ def _moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Seque
     parts = [case.part(ref) for ref in turn]
     for ref, part, ahead in zip(turn, parts, _ahead(parts), strict=True):
         if isinstance(part, Reasoning) and ahead - before.get((part.text, part.signature), ahead):
-            yield case.at(ORDER, ref, "the block came in before what it now stands behind", evidence=received(entry))
+            yield case.at(
+                ORDER, ref, "the block was received before the part that it now follows", evidence=received(entry)
+            )
 
 
 def _ahead(parts: Sequence[Part]) -> Iterator[frozenset[str]]:
@@ -109,5 +109,5 @@ def _strays(case: RuleContext, pointer: str, held: Mapping[str, JsonValue], name
     for at, keys in ((pointer, held), (f"{pointer}/function", inner if isinstance(inner, Mapping) else {})):
         if name in keys:
             place = at if at.endswith(f"/{name}") else f"{at}/{name}"
-            message = f"{name} stands on an object that is no assistant message: nobody looks for it here"
+            message = f"{name} is on an object that is not an assistant message; the provider does not read it here"
             yield case.finding(MISPLACED, REQUEST, place, message)

@@ -79,7 +79,7 @@ def _missing(case: RuleContext, number: int, part: int) -> Finding:
     name = call.name or "" if isinstance(call, ToolCallIR) else ""
     text = f"the first call of this step, {quote(name, 60)}, has no thought signature"
     if any(r.signature for _, r in message.reasoning()):
-        text += ": one stands on another part of the same message"
+        text += ": there is one on another part of the same message"
     values = {"name": name, "position": str(number + 1)}
     return case.at(MISSING, ref, text, evidence=_history(case, number), values=values)
 
@@ -90,7 +90,7 @@ def _history(case: RuleContext, number: int) -> str:
     if entry is None:
         return ""
     came = "with a signature" if entry.signature or _is_signed(case, entry) else "without a signature"
-    return f"the call came in exchange {(entry.received_in or 0) + 1}, {came}"
+    return f"the call was received in exchange {(entry.received_in or 0) + 1}, {came}"
 
 
 def _is_signed(case: RuleContext, entry: Entry) -> bool:
@@ -101,15 +101,15 @@ def _is_signed(case: RuleContext, entry: Entry) -> bool:
 
 
 def _signatures(case: RuleContext) -> Iterator[Finding]:
-    """Signatures that nobody issued: the documented stand-ins, which pass, and what is no base64, which does not."""
+    """Signatures that nobody issued: the documented stand-ins, which pass, and what is not base64, which does not."""
     known = stand_ins(case)
     is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None
     for ref, part in sent(case):
         if part.signature in known:
-            text = "a documented stand-in for a signature: it is accepted, and the thoughts of the model are lost"
+            text = "a documented placeholder for a signature: it is accepted, but the model's reasoning is lost"
             finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))
             yield replace(finding, severity=Severity.INFO, check=None, refusal="")
         elif is_decoded and part.signature and not _BASE64.fullmatch(part.signature):
-            text = "this thought signature is no base64, or more than one"
+            text = "this thought signature is not one base64 value"
             values = {"found": part.signature}
             yield case.at(FOREIGN, ref, text, name="signature", when="not-base64", values=values)

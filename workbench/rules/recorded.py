@@ -28,7 +28,7 @@ from workbench.wire import urls
 from workbench.wire.exchange import Origin
 
 DISAGREES = Rule(
-    "contract.disagrees", Severity.WARNING, "A recorded answer and the contract say different things.", is_advice=True
+    "contract.disagrees", Severity.WARNING, "A recorded response and the contract disagree.", is_advice=True
 )
 
 RULES = (DISAGREES,)
@@ -58,7 +58,7 @@ def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _is_witness(case: RuleContext) -> bool:
-    """The answer is that of the contract's provider: by its host, or where no host is known."""
+    """The response is that of the contract's provider: by host, or where no host is known."""
     exchange = case.decoded.exchange
     host = (urls.split(exchange.request.url).hostname or "") if exchange.request else ""
     if case.request is None or exchange.origin in _NO_WITNESS or case.contract.name == contracts.GENERIC:
@@ -105,7 +105,7 @@ def _contradicted(case: RuleContext, finding: Finding, accepted: Accepted) -> It
     against = _contradiction(case, finding, accepted)
     is_here = accepted.exchange == case.decoded.index
     seen = f"status {case.status}" if is_here else f"the same bytes, in exchange {accepted.exchange + 1}"
-    said = f"{against.contract} is said to refuse this" if against.source else "most providers are said to refuse this"
+    said = f"{against.contract} should refuse this" if against.source else "most providers refuse this"
     bare = replace(finding, check=None, refusal="", values=NOTHING)
     if finding.breaks is not Breaks.REQUEST:
         yield replace(bare, severity=finding.unenforced or finding.severity, basis=Basis.FORM)
@@ -134,13 +134,13 @@ def _on_stand_in(case: RuleContext, finding: Finding) -> Finding:
     is_doubtful = finding.severity is Severity.ERROR and finding.basis is not Basis.RECORDING
     if not is_doubtful or not case.is_recorded or case.accepted is None or not is_on_stand_in(case, finding):
         return finding
-    said = "a stand-in: this recording does not hold the value that was sent"
+    said = "a placeholder: this recording does not contain the value that was sent"
     return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
 
 
 def _rebuilt(finding: Finding) -> Finding:
     """A fault of a request that was rebuilt from a transcript, and whose turn was answered."""
-    said = "rebuilt from a transcript: what was sent is not known, and it was answered"
+    said = "reconstructed from a transcript: the bytes sent are unknown, and the request was answered"
     return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
 
 
@@ -151,7 +151,7 @@ def _with_evidence(finding: Finding, said: str) -> Finding:
 def _wrong_refusal(case: RuleContext, refused: Finding, check: Enforced) -> Finding:
     message = (
         f"the contract {case.contract.label} refuses this request ({refused.rule}, status {check.status}), "
-        f"and the recorded answer is {case.status}"
+        f"but the recorded response is {case.status}"
     )
     note = weaker(DISAGREES, Severity.INFO)
     return case.finding(note, REQUEST, refused.pointer, message, evidence=refused.message, source=_source(check))
@@ -159,7 +159,7 @@ def _wrong_refusal(case: RuleContext, refused: Finding, check: Enforced) -> Find
 
 def _absent_fault(case: RuleContext, chosen: Finding, error: ApiError) -> Finding:
     """A refusal for something that is not in the recorded request: this exchange does not show what was refused."""
-    message = f"the answer says {chosen.rule}, and this request is without that fault: another one was refused"
+    message = f"the response says {chosen.rule}, but this request does not have that fault: another request was refused"
     note = weaker(DISAGREES, Severity.INFO)
     seen = f"status {case.status}: {quote(error.message.strip())}"
     return case.finding(note, RESPONSE, error.pointer, message, evidence=seen, basis=Basis.RECORDING)
@@ -176,9 +176,9 @@ def _wrong_text(case: RuleContext, told: Explained, refused: Finding | None) -> 
     elif check is None:
         return
     elif told.is_new:
-        words = f"the contract {label} enforces {check.rule}, the answer says that it is broken, and no rule sees it"
+        words = f"the contract {label} enforces {check.rule}; the response says that it is broken, but no rule finds it"
     elif check.status != case.status:
-        words = f"the contract {label} has status {check.status} for {check.rule}, and the answer is {case.status}"
+        words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"
     elif error and check.template and not _is_said(check, error.message) and not errortext.known(error.message):
         words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
     else:

@@ -18,7 +18,7 @@ WARNING = Severity.WARNING
 DUPLICATE = Rule(
     "retry.duplicate-side-effect",
     WARNING,
-    "An effect is carried out again.",
+    "A tool call with an effect runs again.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -95,7 +95,7 @@ def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
             yield from _effect_before(case, step)
         elif not is_told(case, step):
             where = f"message {first.ref.message + 1} ({case.pointer(first.ref)}): {quote(first.outcome)}"
-            how = "may have been carried out" if first.is_failed else "carried out already"
+            how = "may have run" if first.is_failed else "already ran"
             finding = _effect(case, step, f"{how} in {where} · now: {quote(step.outcome)}", is_sure=not first.is_failed)
             if first.ref.message == step.ref.message:
                 finding = replace(finding, severity=Severity.INFO)  # one turn asked for both: it may be meant
@@ -104,9 +104,9 @@ def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
 
 def _effect(case: RuleContext, step: Step, evidence: str, *, is_sure: bool = True) -> Finding:
     name = quote(step.call.name, 60)
-    message = f"{name} was carried out with these arguments before, and is carried out again"
+    message = f"{name} already ran with these arguments, and runs again"
     if not is_sure:
-        message = f"{name} ran out of time with these arguments before, perhaps after its effect, and is called again"
+        message = f"{name} timed out with these arguments, perhaps after its effect, and is called again"
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
@@ -123,8 +123,8 @@ def _effect_before(case: RuleContext, step: Step) -> Iterator[Finding]:
         results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
         for call in _calls(seen.messages(REQUEST)):
             if _is_same(call, step.call) and call.id in results - here:
-                told = f"exchange {exchange + 1} holds it as {quote(call.id)} with its result, and got no answer"
-                yield _effect(case, step, f"{told}; this history begins anew without that")
+                told = f"exchange {exchange + 1} has it as {quote(call.id)} with its result, and got no response"
+                yield _effect(case, step, f"{told}; this history starts again without it")
                 return
 
 
@@ -152,7 +152,7 @@ def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
         run = history[start:stop]
         is_new = run[0].is_failed and len(run) >= FLAILING and not told & set(range(start, stop))
         if is_new and not is_told(case, run[-1]):
-            message = f"{len(run)} calls in a row end in the same error: nothing that is tried changes it"
+            message = f"{len(run)} calls in a row end in the same error: no attempt changes it"
             finding = case.at(LOOP, run[-1].ref, message, evidence=quote(run[-1].outcome))
             yield with_related(finding, [case.pointer(step.ref) for step in run])
 

@@ -61,8 +61,8 @@ def _left_calls(case: RuleContext, number: int, message: Message) -> Iterator[Fi
         whole = found.of(call)
         if whole is not None:
             text = (
-                f"the arguments of this call are the beginning of those of {quote(whole.id, 60)}, cut off: "
-                "a failed attempt left it behind"
+                f"the arguments of this call are a cut-off copy of those of {quote(whole.id, 60)}: "
+                "left over from a failed attempt"
             )
             yield case.at(STALE, NodeRef(REQUEST, number, k), text, evidence=quote(call.raw))
 
@@ -111,7 +111,7 @@ def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]
     for k, part in enumerate(message.parts):
         at = _restart(part.text, least) if isinstance(part, Text) else 0
         if isinstance(part, Text) and at and not _came_in(case, part.text):
-            text = "the text begins anew in its middle: what a failed attempt had said stands before it"
+            text = "the text starts again in the middle: the text of a failed attempt precedes it"
             ref = NodeRef(REQUEST, number, k)
             rule = STALE if least == 1 else weaker(STALE)
             yield case.within(rule, ref, "text", (0, at), text, evidence=quote(part.text[at:]))
@@ -143,7 +143,7 @@ def _mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_Tor
     """Calls or text of a torn answer beside those of the next."""
     ids = {call.id for _, call in message.tool_calls() if call.id}
     for exchange, answer, after in torn:
-        where = f"the answer of exchange {exchange + 1}, which was cut off"
+        where = f"the response of exchange {exchange + 1}, which was cut off"
         left = ids & _ids(answer) - _ids(after)
         for k, call in message.tool_calls() if left and ids & _ids(after) else ():
             if call.id in left:
@@ -157,7 +157,7 @@ def _mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_Tor
                 and isinstance(part, Text)
                 and part.text.strip() == (began + whole).strip()
             ):
-                text = f"the text begins with what was there of {where}"
+                text = f"the text begins with what was received of {where}"
                 yield case.within(STALE, NodeRef(REQUEST, number, k), "text", (0, len(began)), text)
 
 

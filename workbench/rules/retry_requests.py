@@ -97,7 +97,7 @@ def _shortened(case: RuleContext) -> Iterator[Finding]:
         kinds.add(refusal.kind.name if refusal else "")
     if len(refused) >= RUNGS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
         sizes = [len(d.request_text) for d in (*reversed(refused), case.decoded)]
-        message = f"attempt {len(sizes)} with a rewritten history: those before it were refused as too long"
+        message = f"attempt {len(sizes)} with a rewritten history: earlier ones were refused as too long"
         seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
         yield case.finding(LOOP, REQUEST, "", message, evidence=seen)
 
@@ -125,18 +125,18 @@ def _end(attempt: DecodedExchange) -> _Attempt:
     if 400 <= status < 500 and _is_final(attempt):
         return _Attempt(attempt.index, f"status {status}", "refused")
     if status >= 300 or answer is None:
-        return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no answer", "failed")
+        return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no response", "failed")
     if answer.error:
-        return _Attempt(attempt.index, f"status {status} with an error in the answer", "failed")
+        return _Attempt(attempt.index, f"status {status} with an error in the response", "failed")
     if not answer.is_complete:
-        return _Attempt(attempt.index, "an answer that was cut off", "failed")
+        return _Attempt(attempt.index, "a response that was cut off", "failed")
     if not any(message.parts for message in answer.messages):
-        return _Attempt(attempt.index, "an empty answer", "failed")
+        return _Attempt(attempt.index, "an empty response", "failed")
     if attempt.request and attempt.request.stream and attempt.framing is None:
-        return _Attempt(attempt.index, "an answer that is no stream, which it had asked for", "answered")
+        return _Attempt(attempt.index, "a response that is not a stream, although it asked for one", "answered")
     if answer.finish_reason is None:
-        return _Attempt(attempt.index, "an answer without a finish reason", "answered")
-    return _Attempt(attempt.index, "an answer", "answered")
+        return _Attempt(attempt.index, "a response without a finish reason", "answered")
+    return _Attempt(attempt.index, "a response", "answered")
 
 
 def _is_final(attempt: DecodedExchange) -> bool:
@@ -176,7 +176,7 @@ def _ladder(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
             continue
         changes = [*_changes(before.request, now.request), *_other_way(before, now)]
         places = places or [change.pointer for change in changes]
-        what = ", ".join(change.words for change in changes) or "nothing that is seen"
+        what = ", ".join(change.words for change in changes) or "nothing visible"
         rungs.append(f"exchange {now.index + 1}, after {_end(before).end}: {what}")
         attempts, now = attempts + 1, before
     if attempts >= RUNGS:
@@ -202,12 +202,12 @@ class _Change:
 def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     found: list[_Change] = []
     if then.model != now.model:
-        found.append(_Change(f"asked {quote(now.model, 60)} in place of {quote(then.model, 60)}"))
+        found.append(_Change(f"asked {quote(now.model, 60)} instead of {quote(then.model, 60)}"))
     found += _tools(then, now)
     if then.thinking != now.thinking:
         found.append(_Change(f"thinking {then.thinking or 'unsaid'} → {now.thinking or 'unsaid'}"))
     if _reasoning(then) != _reasoning(now):
-        found.append(_Change(f"{_reasoning(then)} → {_reasoning(now)} pieces of reasoning"))
+        found.append(_Change(f"{_reasoning(then)} → {_reasoning(now)} blocks of reasoning"))
     if len(then.messages) != len(now.messages):
         found.append(_Change(f"{len(then.messages)} → {len(now.messages)} messages"))
     elif then.messages != now.messages:

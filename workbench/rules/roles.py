@@ -13,7 +13,9 @@ from workbench.rules.wording import by_term, quote
 
 WARNING = Severity.WARNING
 
-ROLE_ORDER = Rule("content.role-order", WARNING, "Roles do not alternate as the template wants.", breaks=Breaks.REQUEST)
+ROLE_ORDER = Rule(
+    "content.role-order", WARNING, "Roles do not alternate as the template requires.", breaks=Breaks.REQUEST
+)
 SYSTEM_POSITION = Rule(
     "content.system-position", WARNING, "A system message is not at the start.", breaks=Breaks.REQUEST
 )
@@ -49,9 +51,9 @@ def _turns(case: RuleContext) -> Iterator[Finding]:
         if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
             if role != wanted:
                 text = f"a message of role {quote(message.role)} " + (
-                    f"behind one of role {quote(before)}" if before else "at the beginning"
+                    f"after one of role {quote(before)}" if before else "at the beginning"
                 )
-                text += ": user and assistant have to take turns"
+                text += ": user and assistant must alternate"
                 said = {"role": message.role, "found": message.role, "before": before or message.role}
                 said["previous"] = str(number - 1)
                 yield by_term(case, ROLE_ORDER, "content.role-order", message.pointer, text, values=said)
@@ -64,7 +66,7 @@ def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Fi
     for number, (one, other) in enumerate(pairwise(case.decoded.messages(REQUEST))):
         allowed = order.get(one.role)
         if isinstance(allowed, list) and other.role not in allowed:
-            text = f"a message of role {quote(other.role)} behind one of role {quote(one.role)}"
+            text = f"a message of role {quote(other.role)} after one of role {quote(one.role)}"
             said = {"role": other.role, "found": other.role, "before": one.role, "previous": str(number)}
             yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=said)
 
@@ -89,7 +91,7 @@ def _calls(case: RuleContext, *, may_follow_model: bool) -> Iterator[Finding]:
         is_refused = is_beginning or (before == answering and not may_follow_model)
         if message.role == answering and is_refused and any(message.tool_calls()):
             place = "in the first turn of the history" if is_beginning else "right after another turn of the model"
-            text = f"tool calls {place}: they have to follow a user message or tool results"
+            text = f"tool calls {place}: they must follow a user message or tool results"
             said = {"role": message.role, "found": message.role, "before": before or message.role}
             where, when = message.pointer, "call-after-model"
             yield by_term(case, ROLE_ORDER, "content.role-order", where, text, when=when, values=said)
@@ -114,7 +116,7 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
 def _misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
     """Why a system message may not stand where it does, "" where it may."""
     if place == "top-level":
-        return "a system message among the messages: system text stands at the top of the request here"
+        return "a system message among the messages: here the system text is a field at the top of the request"
     if place == "first":
         return "a system message that is not the first message of the request" if number else ""
     if number + 1 == len(messages):
@@ -122,7 +124,7 @@ def _misplaced(case: RuleContext, place: str, number: int, messages: tuple[Messa
     follower = messages[number + 1].role
     if follower in ("system", case.contract.closure.call_role):
         return ""
-    return f"a system message in front of one of role {quote(follower)}: it has to precede an answer or stand last"
+    return f"a system message in front of one of role {quote(follower)}: it must precede a response or be last"
 
 
 def _is_system(message: Message) -> bool:

@@ -107,7 +107,7 @@ def _malformed(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     for tool in request.tools if isinstance(taken, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
             if isinstance(kind, str) and not any(fnmatchcase(kind, glob) for glob in taken):
-                text = f"tools of type {quote(kind)} are not taken here, {', '.join(taken)} are"
+                text = f"tools of type {quote(kind)} are not accepted here, only {', '.join(taken)}"
                 said = {**_named(tool), "found": kind, "names": ", ".join(taken), **_declared(case, tool.pointer)}
                 yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
@@ -143,7 +143,7 @@ def _replayed(case: RuleContext) -> Iterator[Finding]:
         for n, message in case.suspects(_is_misnamed, pattern):
             for k, call in message.tool_calls():
                 if not re.fullmatch(pattern, call.name or ""):
-                    text = f"the name {quote(call.name)} of a replayed call does not match {pattern}"
+                    text = f"the name {quote(call.name)} of a call in the history does not match {pattern}"
                     said = _of_name(call.name or "", pattern)
                     yield case.at(NAME, NodeRef(REQUEST, n, k), text, name="name", when=REPLAYED, values=said)
     if isinstance(most, int) and enforced_exactly(case, TOO_MANY, REPLAYED):
@@ -197,7 +197,7 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
     if strict and case.contract.term("schema.strict.all-tools"):
         for tool in tools:
             if not tool.strict and tool.schema is not None:
-                text = f"the tool {quote(tool.name)} is not strict, and others are: all of them have to be"
+                text = f"the tool {quote(tool.name)} is not strict but others are: all must be"
                 yield unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_named(tool)))
 
 

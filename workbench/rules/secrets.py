@@ -15,7 +15,7 @@ from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
-IN_BODY = Rule("secret.in-body", Severity.WARNING, "A credential travels in a body.", is_advice=True)
+IN_BODY = Rule("secret.in-body", Severity.WARNING, "A body contains a credential.", is_advice=True)
 
 RULES = (IN_BODY,)
 
@@ -124,7 +124,7 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
 
 
 def _told(case: RuleContext, side: str, place: _Place) -> Finding:
-    text = f"{_WORDS[place.secret.kind]} travels in the {side} body: {_described(place.value)}"
+    text = f"{_WORDS[place.secret.kind]} is in the {side} body: {_described(place.value)}"
     finding = case.finding(IN_BODY, side, place.pointer, text)
     if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
         piece = (place.secret.start, place.secret.end)
@@ -154,6 +154,6 @@ def _marked(
         events = [n for n, event in enumerate(decoded.events) if event.start <= mark.start < event.end]
         index = decoded.request_index if side == REQUEST else decoded.response_index
         pointer = "" if side == RESPONSE and decoded.events else index.pointer_at(mark.start)
-        what = f"a credential ({mark.kind}) travelled in the {side} body; the recording holds a stand-in of it"
+        what = f"a credential ({mark.kind}) was sent in the {side} body; the recording contains a placeholder for it"
         finding = case.finding(IN_BODY, side, pointer, f"{what}: {len(value)} characters", events=events)
         yield replace(finding, span=(mark.start, mark.end))

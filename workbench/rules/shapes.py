@@ -77,7 +77,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
         for pointer, value in values(case.decoded, key):
             if value != [] or protocols.traits(case.decoded.protocol).may_be_empty:
                 continue
-            finding = case.finding(SHAPE, REQUEST, pointer, "the request holds no message", when="no-messages")
+            finding = case.finding(SHAPE, REQUEST, pointer, "the request contains no message", when="no-messages")
             yield finding if enforced_exactly(case, SHAPE, "no-messages") else unproved(finding)
 
 
@@ -89,7 +89,7 @@ def _roles(case: RuleContext) -> Iterator[Finding]:
     results = case.contract.closure.result_role
     foreign = () if results in (None, "tool", LEGACY_ROLE) else ("tool", LEGACY_ROLE)
     for _, message in case.suspects(_is_of_other_role, (*map(str, known), *foreign)):
-        text = f"nobody has the role {quote(message.role)} here; the roles are {', '.join(map(str, known))}"
+        text = f"role {quote(message.role)} is unknown here; the roles are {', '.join(map(str, known))}"
         said = {"role": message.role, "found": message.role}
         yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=said)
 
@@ -107,7 +107,7 @@ def _types(case: RuleContext) -> Iterator[Finding]:
         for k, part in enumerate(message.parts):
             if _is_of_other_type(part, tuple(map(str, known))):
                 kind = part.type if isinstance(part, Opaque) else ""
-                text = f"there is no part of the type {quote(kind)} here"
+                text = f"content blocks of type {quote(kind)} are unknown here"
                 said = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
                 pointer = case.pointer(NodeRef(REQUEST, n, k))
                 yield by_term(case, SHAPE, "content.block-types", pointer, text, when="block-type", values=said)

@@ -18,7 +18,7 @@ from workbench.wire import urls
 LOST = Rule(
     "state.lost",
     Severity.ERROR,
-    "The server was trusted to hold the conversation and does not.",
+    "The request relies on the server for the conversation, but the server does not keep it.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -68,7 +68,7 @@ def _has_history(request: ModelRequest) -> bool:
 def _finding(case: RuleContext, why: str, evidence: str = "", rule: Rule = LOST) -> Finding:
     request = case.request
     name = request.previous_id if request else ""
-    message = f"the request leaves the conversation so far to the server, and {why}"
+    message = f"the request relies on the server for the conversation so far, but {why}"
     values = {"id": name or "", "found": name or ""}
     found = case.finding(rule, REQUEST, _pointer(case), message, evidence=evidence, values=values, when="not-found")
     is_answered = case.response is not None and not case.response.error
@@ -86,7 +86,7 @@ def _unheld(case: RuleContext) -> Finding | None:
     """The provider holds nothing, whatever the request says."""
     if case.contract.term("state.held") is not False:
         return None
-    return _finding(case, f"{case.contract.title} holds none: it sees this request alone", _evidence(case))
+    return _finding(case, f"{case.contract.title} keeps none: it sees only this request", _evidence(case))
 
 
 def _known(case: RuleContext, name: str) -> tuple[int, ModelResponse] | None:
@@ -106,12 +106,12 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
     where, before = f"exchange {exchange + 1}", case.peek(exchange)
     asked = before.request if before else None
     if False in (answer.params.get("store"), asked.params.get("store") if asked else None):
-        return _finding(case, f"{where}, whose answer it names, was sent with store false: it was not kept")
+        return _finding(case, f"{where}, whose response it names, was sent with store false: it was not kept")
     if answer.error:
-        return _finding(case, f"{where}, whose answer it names, ended in an error: {quote(answer.error.message)}")
+        return _finding(case, f"{where}, whose response it names, ended in an error: {quote(answer.error.message)}")
     if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
         whose = f"was answered by {quote(_host(before), 60)}, and this goes to {quote(_host(case.decoded), 60)}"
-        return _finding(case, f"{where}, whose answer it names, {whose}", rule=weaker(LOST))
+        return _finding(case, f"{where}, whose response it names, {whose}", rule=weaker(LOST))
     return None
 
 
@@ -129,9 +129,9 @@ def _shown(case: RuleContext) -> Finding | None:
     was, now = _input(before.usage), _input(answer.usage)
     if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
         told = f"exchange {exchange + 1} was read as {was:,} input tokens, this one as {now:,}"
-        return _finding(case, "its answer was given without it: fewer tokens were read than before", told)
+        return _finding(case, "its response was made without it: fewer tokens were read than before", told)
     if now is None and _asks(answer):
-        return _finding(case, "its answer asks what it is about", _evidence(case), weaker(LOST))
+        return _finding(case, "its response asks what it is about", _evidence(case), weaker(LOST))
     return None
 
 
@@ -152,7 +152,7 @@ def _evidence(case: RuleContext) -> str:
         return ""
     told = [] if (now := _input(answer.usage)) is None else [f"{now:,} input tokens were read"]
     if _asks(answer):
-        told.append(f"the answer asks: {quote(_text(answer.messages[0]))}")
+        told.append(f"the response asks: {quote(_text(answer.messages[0]))}")
     return " · ".join(told)
 
 
@@ -174,7 +174,7 @@ def _input(usage: Usage | None) -> int | None:
 def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """No answer of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
-        why = "no answer of this session has the id it names: whether it is kept cannot be told"
+        why = "no response of this session has the id it names: Workbench cannot tell whether the server keeps it"
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
 
@@ -184,4 +184,4 @@ def _gone(case: RuleContext, name: str) -> Finding | None:
     refusal = refusal_of(error, case.decoded) if error else None
     if error is None or not (name in error.message or (refusal and refusal.kind.name == STATE)):
         return None
-    return _finding(case, "the server does not know the answer that it names", quote(error.message))
+    return _finding(case, "the server does not know the response that it names", quote(error.message))

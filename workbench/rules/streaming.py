@@ -26,7 +26,10 @@ ID = Rule(
 )
 NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.", breaks=Breaks.CONVERSATION)
 FINISH = Rule(
-    "stream.finish-reason", ERROR, "The final reason contradicts the content of the stream.", breaks=Breaks.CONVERSATION
+    "stream.finish-reason",
+    ERROR,
+    "The finish reason contradicts the content of the stream.",
+    breaks=Breaks.CONVERSATION,
 )
 TRUNCATED = Rule("stream.truncated", ERROR, "The stream stops inside a block.", breaks=Breaks.CONVERSATION)
 NO_TERMINATOR = Rule(
@@ -46,7 +49,7 @@ BLOCK_ORDER = Rule(
     "Start, delta and stop events of content blocks do not fit together.",
     breaks=Breaks.CONVERSATION,
 )
-ERROR_EVENT = Rule("stream.error-event", ERROR, "An error arrives inside a running stream.", breaks=Breaks.CONVERSATION)
+ERROR_EVENT = Rule("stream.error-event", ERROR, "The stream ends with an error event.", breaks=Breaks.CONVERSATION)
 UNKNOWN_FIELD = Rule(
     "stream.unknown-field", Severity.INFO, "A field that event streams do not have.", breaks=Breaks.CONVERSATION
 )
@@ -65,7 +68,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if answer is None:
         return
     if case.request and case.request.stream and not answer.is_stream and not answer.error and not _is_synthesised(case):
-        message = "the request asked for a stream, the answer is one body: clients that read only streams stop here"
+        message = (
+            "the request asked for a stream, but the response is one body: clients that read only streams fail here"
+        )
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
     for noticed in answer.anomalies:
         rule = _BY_SLUG.get(noticed.slug)

@@ -74,13 +74,11 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
         yield _copied(case, ref, call) if _is_parsed(call, answer) else _left(case, ref, call, answer)
     for marker in debris(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
-        message = f"{quote(marker.text)} belongs to the model's own format and stands in the answer"
+        message = f"{quote(marker.text)} belongs to the model's own format, but is in the response text"
         yield case.within(weaker(TOKEN), ref, "text", piece, message, evidence=quote(text[marker.start :]))
     opened = _OPENED.match(text)
     if opened and f"</{opened[1]}>" not in text:
-        yield case.within(
-            UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: where it ends is open"
-        )
+        yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: its end is unknown")
 
 
 def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
@@ -90,7 +88,7 @@ def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
 
 
 def _copied(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
-    message = f"the call of {_named(call)} was parsed, and its {call.format} markup was left in the text as well"
+    message = f"the call of {_named(call)} was parsed, but its {call.format} markup is still in the text"
     return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
@@ -103,7 +101,9 @@ def _left(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse
         message = f"a call of {_named(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", cut by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
-    message = f"a call of {_named(call)} stands in the text as {call.format} markup{why}: nobody will run it"
+    message = (
+        f"the model wrote a call to {_named(call)} as {call.format} markup in plain text{why}: no client will run it"
+    )
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
@@ -117,7 +117,7 @@ def _in_reasoning(
     said = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
     rule = weaker(IN_REASONING) if said else IN_REASONING
     for call in calls[-1:]:
-        what = f"the reasoning ends with a call of {_named(call)} in {call.format} markup, and the answer has none"
+        what = f"the reasoning ends with a call of {_named(call)} in {call.format} markup, but the response has no call"
         yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
 
 
@@ -127,14 +127,14 @@ def _open_section(case: RuleContext, ref: NodeRef, part: Reasoning, message: Mes
     if part.carrier is not Carrier.THINK_TEXT or any(isinstance(p, Text) for p in message.parts[ref.part :]):
         return
     if not case.decoded.place_within(RESPONSE, message, part, "text", (length, length + 1)).spans:
-        what = "the section of reasoning is never closed: the answer that should follow it is not there"
+        what = "the reasoning section is never closed: the text that should follow it is missing"
         yield case.within(UNCLOSED, ref, "text", (0, length), what, evidence=quote(part.text))
 
 
 def _in_name(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     found = _IN_NAME.search(call.name or "")
     if found and call.name:
-        message = f"the name of a tool holds {quote(found[0], 40)}, which belongs to the model's own format"
+        message = f"the name of a tool contains {quote(found[0], 40)}, which belongs to the model's own format"
         nearest = [name for name in case.tools if call.name.startswith(name)]
         evidence = _meant(nearest, call.name)
         yield case.at(TOKEN, ref, message, name="name", evidence=evidence)

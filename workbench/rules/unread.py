@@ -21,14 +21,14 @@ def _rule(slug: str, severity: Severity, summary: str, basis: Basis = Basis.RECO
 
 
 REQUEST_UNREAD = _rule("request.unread", WARNING, "The request could not be decoded, so nothing was checked in it.")
-ANSWER_UNREAD = _rule("answer.unread", WARNING, "The answer could not be decoded, so nothing was checked in it.")
-NONE = _rule("answer.none", ERROR, "The request got no answer, or an empty one.")
-FOREIGN = _rule("answer.foreign", ERROR, "Something else came in place of an answer of this protocol.")
-RESHAPED = _rule("answer.reshaped", ERROR, "The answer is inside an envelope that clients do not know.")
-CUT = _rule("answer.cut", ERROR, "The connection broke before the body of the answer was complete.")
-ABANDONED = _rule("answer.abandoned", INFO, "The client ended the exchange before the answer was complete.")
+ANSWER_UNREAD = _rule("answer.unread", WARNING, "The response could not be decoded, so nothing was checked in it.")
+NONE = _rule("answer.none", ERROR, "The request got no response, or an empty one.")
+FOREIGN = _rule("answer.foreign", ERROR, "The response is not one of this protocol.")
+RESHAPED = _rule("answer.reshaped", ERROR, "The response is inside an envelope that clients do not know.")
+CUT = _rule("answer.cut", ERROR, "The connection broke before the response body was complete.")
+ABANDONED = _rule("answer.abandoned", INFO, "The client ended the exchange before the response was complete.")
 CONTENT_TYPE = _rule(
-    "answer.content-type", WARNING, "The content type of the answer is not that of its body.", Basis.FORM
+    "answer.content-type", WARNING, "The content type of the response does not match its body.", Basis.FORM
 )
 
 RULES = (REQUEST_UNREAD, ANSWER_UNREAD, NONE, FOREIGN, RESHAPED, CUT, ABANDONED, CONTENT_TYPE)
@@ -40,7 +40,7 @@ _OF_THE_END = frozenset(
 )
 """Rules that find what an answer lacks that was broken off."""
 
-NOT_KEPT = "the answer is an empty object without any header of a server: it was probably not kept"
+NOT_KEPT = "the response is an empty object without any server header: it was probably not recorded"
 _NO_BODY = (202, 204, 205, 304)
 """Statuses of answers that have no body, or need none (RFC 9110, 15.3 and 15.4.5)."""
 
@@ -90,10 +90,10 @@ def _ending(case: RuleContext) -> Iterator[Finding]:
     seen = quote(exchange.note) if exchange.note else ""
     http = exchange.response
     if exchange.is_left:
-        what = "before any answer came" if http is None else "while the answer was arriving"
+        what = "before any response arrived" if http is None else "while the response was arriving"
         yield case.finding(ABANDONED, RESPONSE, "", f"the client ended the exchange {what}", evidence=seen)
     elif exchange.state is State.ABORTED and http is None:
-        yield case.finding(NONE, RESPONSE, "", "the request got no answer: the connection ended", evidence=seen)
+        yield case.finding(NONE, RESPONSE, "", "the request got no response: the connection closed", evidence=seen)
     elif exchange.state is State.ABORTED:
         yield from _cut(case, seen)
     elif http and not case.decoded.response_text.strip() and case.decoded.request:
@@ -105,7 +105,7 @@ def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
     answer = case.response
     if answer and any(noticed.slug in ("stream.truncated", "stream.no-terminator") for noticed in answer.anomalies):
         return
-    text, rule = "the connection broke before the body of the answer was complete", CUT
+    text, rule = "the connection broke before the response body was complete", CUT
     if answer and answer.is_stream and answer.is_complete and not answer.error:
         text += f"; everything up to the finish reason {quote(answer.finish_reason)} did come"
         ends_itself = not protocols.get(answer.protocol).capabilities.answer.stop_is_end
@@ -122,7 +122,7 @@ def _empty(case: RuleContext) -> Iterator[Finding]:
     if asked and asked.method in ("HEAD", "OPTIONS"):
         return
     if case.decoded.exchange.state is State.INCOMPLETE or _was_longer(http.headers, case.decoded.exchange.origin):
-        text = "the recording holds no body of the answer"
+        text = "the recording contains no response body"
         yield case.finding(ANSWER_UNREAD, RESPONSE, "", text, evidence=case.decoded.exchange.note)
     elif http.status >= 300:
         where = quote(http.headers.get("location"), 200)

@@ -166,7 +166,7 @@ def test_a_signature_comes_back_to_its_call(came: list[Any], shown: dict[str, An
     told = [exchange(n, before, a, url=url) for n, a in enumerate(answers)]
     inspector = inspecting(*told, exchange(9, said, url=url))
     finding = next(f for f in inspector.rows[-1].findings if f.rule == "reasoning.missing")
-    assert finding.evidence == f"the call came in exchange {len(came)}, with a signature"
+    assert finding.evidence == f"the call was received in exchange {len(came)}, with a signature"
     first = repairs.tried(inspector, len(came), finding)[0]
     assert first.repair.title == f"put the reasoning back as exchange {len(came)} brought it"
     mended = loads(first.trial.decoded.request_text)[key][3]

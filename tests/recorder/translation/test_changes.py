@@ -7,11 +7,11 @@ from workbench.recorder.translation.changes import HANDLE, LOSS, TranslationChan
 
 def test_a_note_says_each_change_once_and_losses_last():
     changes = [
-        TranslationChange(LOSS, "/a: left out"),
+        TranslationChange(LOSS, "/a: removed"),
         TranslationChange(HANDLE, "h"),
-        TranslationChange(LOSS, "/a: left out"),
+        TranslationChange(LOSS, "/a: removed"),
     ]
-    assert changes_note(changes) == "handle: h; loss: /a: left out"
+    assert changes_note(changes) == "handle: h; loss: /a: removed"
     assert changes_note([]) == ""
 
 

@@ -13,7 +13,7 @@ def test_what_is_open_and_that_nothing_runs_is_always_said(width: int) -> None:
     text = "\n".join(plain(x) for x in lines)
     assert PROMISE in text
     assert "a-session" in text
-    assert "openai-chat · gpt · contract openai (by its host)" in text
+    assert "openai-chat · gpt · contract openai (from host)" in text
     assert len(lines) == (1 if width >= 160 else 2)
 
 

@@ -26,9 +26,9 @@ def test_what_nobody_asks_for_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (entry(Sent.NOT_OWED, owed=False), "· not owed turn 1"),
+        (entry(Sent.NOT_OWED, owed=False), "· not required turn 1"),
         (entry(Sent.SENT), "✓ sent     turn 1  owed"),
-        (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not owed"),
+        (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not required"),
     ],
 )
 def test_it_is_said_once_whether_a_turn_is_owed(made: Entry, said: str) -> None:

@@ -46,7 +46,7 @@ def summary(**more: object) -> Summary:
 def row(**more: object) -> Inspected:
     known: dict[str, object] = {
         "index": 1, "summary": summary(), "protocol": "openai-chat", "protocol_from": "",
-        "provider": "openai", "provider_from": "by its host", "model": "gpt", "conversation": 0,
+        "provider": "openai", "provider_from": "from host", "model": "gpt", "conversation": 0,
     }  # fmt: skip
     return Inspected(**known | more)  # type: ignore[arg-type]
 

@@ -174,7 +174,7 @@ async def test_a_loss_and_its_place_stand_apart() -> None:
 
 @pytest.mark.parametrize("width", [40, 200])
 def test_a_loss_whose_line_is_cut_says_everything_below_it(width: int) -> None:
-    loss = Loss("/messages/12/content/3/source/media_type/very/long", "an image in a result", "left out")
+    loss = Loss("/messages/12/content/3/source/media_type/very/long", "an image in a result", "removed")
     body = [plain(row) for row in loss_body(loss, width)]
     assert ("".join(body).replace(" ", "").startswith(loss.pointer)) == (width == 40)
-    assert body[-1].strip() == "left out"
+    assert body[-1].strip() == "removed"

@@ -115,7 +115,7 @@ async def test_the_contract_can_be_read() -> None:
         await matrix_of(driver)
         await driver.press("e")
         assert isinstance(driver.app.screen, ContractScreen)
-        await until(driver.pilot, lambda: "What it refuses, in the order in which it checks" in driver.text)
+        await until(driver.pilot, lambda: "Refuses, in the order of its checks" in driver.text)
         await driver.press("escape")
         assert isinstance(driver.app.screen, MatrixScreen)
 

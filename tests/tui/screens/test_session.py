@@ -53,7 +53,7 @@ async def test_it_opens_at_the_first_break_with_the_focus_on_it(size: tuple[int,
 async def test_without_breaks_it_says_under_which_contract(size: tuple[int, int]) -> None:
     async with showing(samples.example(samples.TOOL_LOOP), size) as driver:
         assert driver.focused == "exchanges"
-        assert "no breaks found under contract anthropic (by its host api.anthropic.com)" in driver.text
+        assert "no breaks found under contract anthropic (from host api.anthropic.com)" in driver.text
 
 
 async def test_a_break_that_is_found_late_is_gone_to(monkeypatch: pytest.MonkeyPatch) -> None:
