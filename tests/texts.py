@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PROSE = frozenset({"title", "what", "why", "look_for", "fix", "note", "notes", "summary", "description", "means", "do"})
 """Fields of our YAML files that hold sentences of ours; other fields are facts, quotes and examples."""
 
+EXAMPLES = frozenset({"failing", "passing", "example"})
+"""Fields that hold requests and responses."""
+
 QUOTING = frozenset({"compile", "fullmatch", "match", "search", "sub", "finditer", "split", "execute", "executescript"})
 """Calls whose strings are patterns or statements."""
 
@@ -140,6 +143,8 @@ def _of_yaml(path: Path) -> Iterator[Text]:
 def _prose(node: yaml.Node | None, path: str) -> Iterator[Text]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
+            if key.value in EXAMPLES:
+                continue
             if key.value in PROSE:
                 yield from _scalars(value, path)
             else:
