@@ -31,14 +31,14 @@ QUOTING = frozenset({"compile", "fullmatch", "match", "search", "sub", "finditer
 
 RETIRED: dict[str, str] = {
     r"brought|brings": "returned, contained",
-    r"stands?(?! for\b)|stood": "is",
+    r"stands?(?! for\b|-in)|stood": "is",
     r"go(?:es)? on|went on|going on": "continues",
     r"owe[sd]?": "required",
     r"mend(?:s|ed|ing)?": "fix",
     r"anew": "again",
     r"the workbench": "Workbench",
     r"comes? to|came to": "say who does what",
-    r"(?:is|are) told": "say who does what",
+    r"(?:is|are) told(?! apart)": "say who does what",
     r"(?:is|are) had": "say who does what",
     r"ha(?:s|ve) yet to": "not yet",
 }

@@ -83,7 +83,7 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     if came == sent or min(came, sent) == 0:
         return
     how = "merged" if came < sent else "split differently"
-    message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} came, {came:,} went on"
+    message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} received, {came:,} forwarded"
     yield _placed(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
 
 
