@@ -6,6 +6,7 @@ ways have in common: a selection, a match, the cursor are ranges of bytes, and e
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
@@ -40,7 +41,7 @@ class Marked(NamedTuple):
 Marks = tuple[Marked, ...]
 
 
-class RowTable:
+class RowTable(ABC):
     """Rows of one body for one width, made front to back, a slice at a time.
 
     Attributes:
@@ -59,21 +60,21 @@ class RowTable:
         self.is_done = False
         self._making = self._rows()
 
+    @abstractmethod
     def _rows(self, start: int = 0) -> Iterator[None]:
         """Add the rows from the beginning of a line on, and pause after each few."""
-        raise NotImplementedError
 
+    @abstractmethod
     def line(self, row: int, marks: Marks) -> Line:
         """One row, cut where colour or light changes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def byte_at(self, row: int, column: int) -> int:
         """The byte that is shown in a column of a row; the last one of the row beyond its end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stops(self, row: int) -> list[Range]:
         """Ranges the cursor goes through on a row: values, unusual characters."""
-        raise NotImplementedError
 
     def landing(self, row: int, before: int) -> int:
         """The byte where the cursor lands when it comes to a row from byte ``before``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from workbench.tui.selection import Lights, Selection
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 Items = frozenset[int]
 
 
-class View:
+class View(ABC):
     """Items of one exchange, each one line and further ones while it is open.
 
     Attributes:
@@ -26,13 +27,13 @@ class View:
     needs_selection = True
     open_at_first: Items = frozenset()
 
+    @abstractmethod
     def count(self) -> int:
         """How many items there are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def head(self, item: int) -> Line:
         """The line of an item."""
-        raise NotImplementedError
 
     def line(self, item: int, width: int) -> Line:
         """The same for a width, if that matters."""
@@ -42,22 +43,22 @@ class View:
         """The header or fact of an item that is no part of a body; None for others."""
         return None
 
+    @abstractmethod
     def body(self, item: int, width: int) -> list[Line]:
         """Its further lines."""
-        raise NotImplementedError
 
+    @abstractmethod
     def nothing(self, width: int) -> list[Line]:
         """Why there are no items."""
-        raise NotImplementedError
 
+    @abstractmethod
     def selection(self, item: int) -> Selection | None:
         """What an item stands for; None where that is no part of a body."""
-        raise NotImplementedError
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
         """Where an item came from, when that is another exchange: its index, and the stream events of its answer."""
         return None
 
+    @abstractmethod
     def lit(self, lights: Lights) -> tuple[Items, Items]:
         """Items that are the selection, and items that belong to it."""
-        raise NotImplementedError

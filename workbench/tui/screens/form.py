@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
@@ -139,13 +140,13 @@ class Form(ModalScreen[Result], Generic[Result]):
 
     # What a dialog supplies.
 
+    @abstractmethod
     def offer(self, field: str, text: str) -> Offer:
         """What a text may go on to. Called in a thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def submit(self, field: str, text: str) -> None:
         """Enter was pressed in a field."""
-        raise NotImplementedError
 
     # What it does.
 

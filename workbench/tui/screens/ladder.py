@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.chain.closure import NodeRef
     from workbench.ir import ToolDef
     from workbench.protocols.decode import DecodedExchange
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"
@@ -108,11 +109,12 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
     # In the inspector's thread.
 
-    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Subject]:
+    def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
+        decoded = inspector.detail(self.index).decoded
         declared = decoded.request.tools if decoded.request else ()
         return [*_calls(decoded, declared), *_in_text(decoded, declared)]
 
-    def judge(self, decoded: DecodedExchange, subject: Subject) -> tuple[Rung, ...]:
+    def told_by(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
         from workbench.ir import ToolCallIR
         from workbench.toolcalls.arguments import steps
 

@@ -23,7 +23,7 @@ from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024
@@ -115,13 +115,14 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     # In the inspector's thread.
 
-    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Declared]:
+    def subjects_in(self, inspector: Inspector) -> Sequence[Declared]:
         from workbench.rules import lens
 
+        decoded = inspector.detail(self.index).decoded
         declared = decoded.request.tools if decoded.request else ()
         return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
 
-    def judge(self, decoded: DecodedExchange, subject: Declared) -> Lens:
+    def told_by(self, inspector: Inspector, subject: Declared) -> Lens:
         from workbench.rules import lens
         from workbench.wire.jsontext import JsonIndex, dumps
 
@@ -132,7 +133,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
             return Lens(body=body, why="too large to be judged here: workbench schema does it")
-        standing = lens.standing(decoded, tool)
+        standing = lens.standing(inspector.detail(self.index).decoded, tool)
         judged = [lens.judge(tool.name or "", tool.schema, *held, standing) for held in lens.dialects()]
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -87,33 +88,25 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
 
     # What a screen supplies.
 
-    def list_subjects(self, decoded: DecodedExchange) -> Sequence[Subject]:
-        """What is to be judged; in the inspector's thread."""
-        raise NotImplementedError
-
-    def judge(self, decoded: DecodedExchange, subject: Subject) -> Told:
-        """What is to be said of one; in the inspector's thread."""
-        raise NotImplementedError
-
+    @abstractmethod
     def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
-        """What is to be judged, where the exchange alone does not tell."""
-        return self.list_subjects(inspector.detail(self.index).decoded)
+        """The subjects to judge. Called in the inspector's thread."""
 
+    @abstractmethod
     def told_by(self, inspector: Inspector, subject: Subject) -> Told:
-        """What is to be said of one, where the exchange alone does not tell."""
-        return self.judge(inspector.detail(self.index).decoded, subject)
+        """The judgement of one subject. Called in the inspector's thread."""
 
+    @abstractmethod
     def chosen(self) -> int:
         """The number of the subject under the cursor."""
-        raise NotImplementedError
 
+    @abstractmethod
     def listed(self) -> None:
-        """The subjects are there."""
-        raise NotImplementedError
+        """Show the list of subjects."""
 
+    @abstractmethod
     def judged(self, number: int) -> None:
-        """There is an answer more."""
-        raise NotImplementedError
+        """Show one more judgement."""
 
     # What it does.
 

@@ -1,0 +1,74 @@
+"""How large an object is: a class with all its bases in the package."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import workbench
+
+ROOT = Path(workbench.__file__).parent
+
+MOST = 400
+"""Lines of a class and its bases. Textual's own are not counted."""
+
+LARGER = {
+    "workbench.tui.panes.wire.WirePane": "one widget whose rows, cursor and selection are bytes",
+    "workbench.toolcalls.schemas.lower._Lowering": "one visitor, in three files that follow the parts of JSON Schema",
+}
+"""Class → why it is larger."""
+
+Classes = dict[str, tuple[ast.ClassDef, str, dict[str, str]]]
+
+
+def classes() -> Classes:
+    """Every class by its full name, with its module and what that imports."""
+    found: Classes = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+        imported = {
+            each.asname or each.name: f"{node.module}.{each.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for each in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                found[f"{module}.{node.name}"] = (node, module, imported)
+    return found
+
+
+def with_bases(name: str, known: Classes) -> list[str]:
+    """A class and its bases in the package, each once."""
+    node, module, imported = known[name]
+    found = [name]
+    for base in node.bases:
+        bare = base.value if isinstance(base, ast.Subscript) else base
+        if isinstance(bare, ast.Name):
+            full = imported.get(bare.id, f"{module}.{bare.id}")
+            found += [each for each in (with_bases(full, known) if full in known else ()) if each not in found]
+    return found
+
+
+def size(name: str, known: Classes) -> int:
+    """Lines of a class and its bases."""
+    nodes = [known[each][0] for each in with_bases(name, known)]
+    return sum((node.end_lineno or 0) - node.lineno + 1 for node in nodes)
+
+
+def test_no_object_is_larger_than_can_be_read() -> None:
+    known = classes()
+    sizes = {name: size(name, known) for name in known}
+    assert sizes["workbench.tui.panes.pane.Pane"] > sizes["workbench.tui.panes.lineview.LineView"] > 100
+    assert {name for name, lines in sizes.items() if lines > MOST} == set(LARGER)
+
+
+def test_no_part_of_the_app_is_a_slice_of_another() -> None:
+    """A base that casts itself to its subclass, or leaves a method to it unsaid, is half of one class."""
+    for path in sorted((ROOT / "tui").rglob("*.py")):
+        text = path.read_text("utf-8")
+        assert "raise NotImplementedError" not in text, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast":
+                assert "Screen" not in ast.unparse(node.args[0]), path
