@@ -42,8 +42,8 @@ from workbench.send.target import resolve
 from workbench.simulator import Simulator
 from workbench.trials.minimize.course import Course
 from workbench.trials.minimize.driving import outcome
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.findings import finding_body, finding_line
-from workbench.tui.opened import ExchangeView
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession, store, text, writer

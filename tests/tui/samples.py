@@ -7,7 +7,7 @@ import json
 from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
-from workbench.tui.opened import ExchangeView
+from workbench.tui.exchange_view import ExchangeView
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session
 

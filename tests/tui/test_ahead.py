@@ -10,10 +10,10 @@ from textual.widgets import Input
 from tests.tui import samples
 from tests.tui.driving import screen_text, until
 from workbench.errors import SessionFormatError
-from workbench.tui import ahead
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.session import type_ahead as ahead
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
@@ -48,8 +48,8 @@ async def test_a_line_that_is_typed_while_a_file_opens_is_a_line() -> None:
         await pilot.press("2", "slash", *"required", "enter", "m")
         assert app.screen is screen, "q is a letter of it"
         slow.may.set()
-        await until(pilot, lambda: isinstance(app.screen, MatrixScreen) and screen.ahead.is_over)
-        assert screen.searching.wanted == "required" and not screen.query(Input)
+        await until(pilot, lambda: isinstance(app.screen, MatrixScreen) and screen.type_ahead.is_over)
+        assert screen.pane_search.wanted == "required" and not screen.query(Input)
 
 
 async def test_keys_behind_one_that_waits_wait_too_and_it_is_said_when_they_are_too_many(

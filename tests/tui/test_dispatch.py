@@ -16,7 +16,7 @@ from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.sending import Answered, Arrived, Retrying, Sender
 from workbench.send.target import resolve
 from workbench.tui import dispatch
-from workbench.tui.dispatch import Asking, Dispatch, Heard, known_to
+from workbench.tui.dispatch import Dispatch, IncomingResponse, InspectorQuestions, known_to
 from workbench.tui.service import Answer
 from workbench.wire.exchange import Exchange, Headers, State
 
@@ -28,8 +28,8 @@ def outgoing() -> tuple[Inspector, Outgoing]:
 
 def test_a_request_is_sent_in_a_loop_of_its_own() -> None:
     inspector, going = outgoing()
-    heard = Heard(going, 0.0)
-    exchange = Dispatch(inspector.session, lambda sender: sender.send(going, heard.hear)).run()
+    heard = IncomingResponse(going, 0.0)
+    exchange = Dispatch(inspector.session, lambda sender: sender.send(going, heard.add)).run()
     assert isinstance(exchange, Exchange) and exchange.response and exchange.response.status == 400
     so_far = heard.exchange()
     assert so_far.state is State.OPEN and so_far.response
@@ -67,13 +67,13 @@ def test_what_fails_is_raised_to_whoever_runs_it() -> None:
 
 def test_what_came_is_kept_without_what_an_attempt_before_brought() -> None:
     _, going = outgoing()
-    heard = Heard(going, 7.0)
-    heard.hear(Answered(529, Headers(), 0.1))
-    heard.hear(Arrived(b"busy", 0.2))
-    heard.hear(Retrying(529, 1, 1.0, "busy"))
+    heard = IncomingResponse(going, 7.0)
+    heard.add(Answered(529, Headers(), 0.1))
+    heard.add(Arrived(b"busy", 0.2))
+    heard.add(Retrying(529, 1, 1.0, "busy"))
     assert heard.exchange().response is None and heard.size == 0 and len(heard.retries) == 1
-    heard.hear(Answered(200, Headers((("content-type", "text/event-stream"),)), 1.2))
-    heard.hear(Arrived(b"data: ", 1.3))
+    heard.add(Answered(200, Headers((("content-type", "text/event-stream"),)), 1.2))
+    heard.add(Arrived(b"data: ", 1.3))
     kept = heard.kept()
     assert kept.state is State.ABORTED and kept.note == dispatch.BROKEN_OFF
     assert kept.response and kept.response.body.raw == b"data: " and kept.duration == 1.3
@@ -89,7 +89,7 @@ def test_questions_to_the_inspector_are_awaited_and_their_errors_raised() -> Non
         Thread(target=answer).start()
 
     async def ask() -> tuple[int, str]:
-        asking = Asking(in_its_thread)
+        asking = InspectorQuestions(in_its_thread)
         number = await asking(lambda known: len(known.session))
         try:
             await asking(lambda known: known.detail(99))
@@ -112,9 +112,9 @@ def test_of_a_large_session_simulators_are_given_the_conversation(monkeypatch: p
 
 def test_of_a_bomb_that_arrives_only_what_it_was_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "MAX_RECORDED_BODY", 1000)
-    heard, packed = Heard(outgoing()[1], 0.0), gzip.compress(bytes(5000))
-    heard.hear(Answered(200, Headers((("content-encoding", "gzip"),)), 0.0))
-    heard.hear(Arrived(packed, 0.1))
+    heard, packed = IncomingResponse(outgoing()[1], 0.0), gzip.compress(bytes(5000))
+    heard.add(Answered(200, Headers((("content-encoding", "gzip"),)), 0.0))
+    heard.add(Arrived(packed, 0.1))
     for exchange in (heard.exchange(), heard.kept()):
         assert exchange.response and exchange.response.body.raw == b""
         assert exchange.response.body.original_length == len(packed) == heard.size

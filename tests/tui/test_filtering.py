@@ -90,7 +90,7 @@ async def test_what_is_wrong_is_marked_and_escape_leaves_it_as_it_was() -> None:
         assert lines[typed + 1].count("^") == 6
         assert "did you mean status?" in lines[typed + 2]
         await driver.press("escape")
-        assert driver.screen.filtering.text == "status:200"
+        assert driver.screen.exchange_filter.text == "status:200"
         assert shown(driver) == [0, 1]
         await filtered(driver, "stauts:4")
         assert "filter, character" in driver.text
@@ -107,15 +107,15 @@ async def test_earlier_filters_come_back() -> None:
         await driver.press("up")
         assert bar.input.value == "status:200"
         await driver.press("down", "enter")
-        assert driver.screen.filtering.text == "status:4xx"
+        assert driver.screen.exchange_filter.text == "status:4xx"
         assert shown(driver) == [2]
 
 
 async def test_bodies_are_read_for_text_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.tui.filtering.SLICE_SECONDS", -1)
+    monkeypatch.setattr("workbench.tui.screens.session.exchange_filter.SLICE_SECONDS", -1)
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await filtered(driver, "text~TOOLU_01TESTS")
-        await until(driver.pilot, lambda: shown(driver) == [0, 2] and not driver.screen.filtering.is_reading)
+        await until(driver.pilot, lambda: shown(driver) == [0, 2] and not driver.screen.exchange_filter.is_reading)
         gate = threading.Event()
         honest = Filter.passes
         monkeypatch.setattr(Filter, "passes", lambda self, facts: gate.wait(20) and honest(self, facts))
@@ -123,7 +123,7 @@ async def test_bodies_are_read_for_text_and_it_can_be_stopped(monkeypatch: pytes
         assert "for the filter, esc stops" in driver.text
         await driver.press("escape")
         gate.set()
-        assert driver.screen.filtering.text == ""
+        assert driver.screen.exchange_filter.text == ""
         assert shown(driver) == [0, 1, 2]
 
 
@@ -135,5 +135,5 @@ async def test_hostile_names_are_suggested_safely() -> None:
         assert_clean(driver)
         await driver.press("enter")
         assert_clean(driver)
-        assert driver.screen.filtering.text
+        assert driver.screen.exchange_filter.text
         assert shown(driver) == [1]

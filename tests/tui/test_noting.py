@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.edits.notes import Note, Place
-from workbench.tui.noting import MARK, NOTE, not_kept, signs
+from workbench.tui.screens.session.notes import MARK, NOTE, not_kept, signs
 from workbench.views.lines import plain
 
 
@@ -20,7 +20,7 @@ def toasts(driver: Driver) -> list[str]:
 
 async def ready(driver: Driver) -> None:
     await driver.shows(2)
-    await until(driver.pilot, lambda: driver.screen.noting.book)
+    await until(driver.pilot, lambda: driver.screen.notes.book)
 
 
 def row(driver: Driver, index: int) -> str:
@@ -73,7 +73,7 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
         await driver.press("apostrophe")
         await driver.shows(0)
         assert "from the first mark again" in driver.text
-        driver.screen.filtering.apply("mark:")
+        driver.screen.exchange_filter.apply("mark:")
         assert list(driver.screen.state.shown) == [0, 2]
         await driver.press("1", "space")
         assert list(driver.screen.state.shown) == [2]
@@ -83,8 +83,8 @@ async def test_a_broken_file_is_one_line(own_home: Path) -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await ready(driver)
         await driver.press("1", "space")
-        assert driver.screen.noting.book
-        path = driver.screen.noting.book.path
+        assert driver.screen.notes.book
+        path = driver.screen.notes.book.path
     assert own_home in path.parents
     path.write_text("{")
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
@@ -104,12 +104,12 @@ async def test_what_cannot_be_written_is_said(own_home: Path) -> None:
 async def test_hostile_notes_are_shown_safely() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await ready(driver)
-        book = driver.screen.noting.book
+        book = driver.screen.notes.book
         assert book and driver.screen.opened
         exchange = driver.screen.opened.row.summary.id
         for place in (Place(exchange), Place(exchange, "request", "/messages/1"), Place(EVIL, EVIL, EVIL)):
             book.put(Note(place, is_marked=True, text=EVIL, changed=1))
-        driver.screen.noting._changed(None)
+        driver.screen.notes._changed(None)
         await driver.press("3", "a")
         assert_clean(driver)
         await driver.press("escape", "apostrophe")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
-from workbench.tui.opened import ExchangeView
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.selection import Selection
 from workbench.views.lines import plain
 

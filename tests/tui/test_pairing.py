@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
-from workbench.tui.pairing import paired
+from workbench.tui.screens.session.other_hop import paired
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.tui.pausing import with_secrets
+from workbench.tui.pause_listener import with_secrets
 from workbench.wire.exchange import Redaction
 
 MARK = Redaction("body", 5, 9, "api-key")

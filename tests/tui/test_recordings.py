@@ -8,9 +8,9 @@ from pathlib import Path
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import Marked
-from workbench.tui.opened import ExchangeView
 
 MOST = 2
 """Exchanges of one file, or a few more."""

@@ -9,8 +9,8 @@ from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui import samples
 from workbench.protocols.clients import differences
 from workbench.rules.inspection import Inspector
-from workbench.tui import sdks
-from workbench.tui.opened import ExchangeView
+from workbench.tui.exchange_view import ExchangeView
+from workbench.tui.screens.session import sdk_differences as sdks
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.service import Answer, Job
 

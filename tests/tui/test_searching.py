@@ -11,7 +11,7 @@ from workbench.tui.models.bodysearch import BodySearch
 
 
 async def found(driver: Driver, many: int) -> None:
-    searching = driver.screen.searching
+    searching = driver.screen.pane_search
     await until(driver.pilot, lambda: not searching.is_busy and len(searching.found) == many)
 
 
@@ -79,12 +79,12 @@ async def test_in_another_pane_it_begins_there_and_ends_with_escape() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
         await driver.press("3", "slash", *"parser", "enter")
-        await until(driver.pilot, lambda: driver.screen.searching.found)
+        await until(driver.pilot, lambda: driver.screen.pane_search.found)
         await driver.press("2", "n")
-        await until(driver.pilot, lambda: driver.screen.searching.view is driver.screen.wire)
+        await until(driver.pilot, lambda: driver.screen.pane_search.view is driver.screen.wire)
         assert driver.pane("ir").finder.needle is None
         await driver.press("escape")
-        assert driver.screen.searching.wanted == ""
+        assert driver.screen.pane_search.wanted == ""
         assert driver.screen.wire.marks.match == ()
 
 
@@ -94,7 +94,8 @@ async def test_what_stands_inside_a_closed_part_is_opened() -> None:
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
         await driver.press("3", "slash", *"needle", "enter")
         await until(
-            driver.pilot, lambda: driver.screen.searching.found and "needle" in driver.text.partition("─6 Findings")[0]
+            driver.pilot,
+            lambda: driver.screen.pane_search.found and "needle" in driver.text.partition("─6 Findings")[0],
         )
         assert driver.pane("ir").opened_items
         assert_clean(driver)
@@ -102,14 +103,14 @@ async def test_what_stands_inside_a_closed_part_is_opened() -> None:
 
 async def test_a_long_search_says_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.filters.text.WINDOW", 16)
-    monkeypatch.setattr("workbench.tui.searching.SLICE_SECONDS", -1)
+    monkeypatch.setattr("workbench.tui.screens.session.pane_search.SLICE_SECONDS", -1)
     body = {"model": "m", "messages": [{"role": "user", "content": "x" * 60_000}]}
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
         await driver.press("2", "r", "slash", *"zz", "enter")
-        assert driver.screen.searching.is_busy
+        assert driver.screen.pane_search.is_busy
         assert "no match so far, searched" in driver.text
         await driver.press("escape")
-        assert not driver.screen.searching.is_busy
+        assert not driver.screen.pane_search.is_busy
 
 
 def test_matches_in_bytes_are_sorted_and_say_how_far_it_is() -> None:

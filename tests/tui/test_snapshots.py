@@ -18,7 +18,7 @@ async def settled(pilot: Pilot[None]) -> None:
     screen = pilot.app.screen
     if isinstance(screen, SessionScreen):
         await until(pilot, lambda: screen.state.is_done and screen.opened)
-        await until(pilot, lambda: not screen.mending.is_looking)
+        await until(pilot, lambda: not screen.repair_lookup.is_looking)
     else:
         pane = screen.query_one(HomePane)
         await until(pilot, lambda: pane.rows and pane.rows[-1].note and not pane.untold())

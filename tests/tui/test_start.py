@@ -21,9 +21,9 @@ HEAVY = (
 )
 LATER = (
     "workbench.ir",
-    "workbench.tui.filtering",
-    "workbench.tui.noting",
-    "workbench.tui.opened",
+    "workbench.tui.screens.session.exchange_filter",
+    "workbench.tui.screens.session.notes",
+    "workbench.tui.exchange_view",
     "workbench.tui.panes.exchange",
     "workbench.tui.panes.wire",
     "workbench.tui.models.wire",

@@ -8,21 +8,21 @@ from textual.message import Message
 
 from workbench.library import story
 from workbench.library.story import Story
-from workbench.tui.telling import Telling, Told
+from workbench.tui.story_reader import StoryReader, StoryReady
 
 
 class Heard:
     """What a telling thread posts; waits for it."""
 
     def __init__(self) -> None:
-        self.telling = Telling()
+        self.telling = StoryReader()
         self.told: list[tuple[Path, Story]] = []
         self.came = Event()
         self.thread = Thread(target=self.telling.run, args=(self.hear,), daemon=True)
         self.wanted = 1
 
     def hear(self, message: Message) -> None:
-        assert isinstance(message, Told)
+        assert isinstance(message, StoryReady)
         self.told.append((message.path, message.story))
         if len(self.told) >= self.wanted:
             self.came.set()

@@ -101,7 +101,9 @@ async def test_from_a_break_to_a_test_that_keeps_it_mended(
 
 async def mend(person: Person, rule: str, repair: str) -> None:
     """The session opens at the break; its first repair is applied, and the contract accepts what it makes."""
-    await person.comes_to(SessionScreen, lambda s: s.state.is_done and s.findings.current and not s.mending.is_looking)
+    await person.comes_to(
+        SessionScreen, lambda s: s.state.is_done and s.findings.current and not s.repair_lookup.is_looking
+    )
     await person.sees(rule)
     await person.presses("f")
     await person.comes_to(RepairsScreen)

@@ -18,7 +18,7 @@ def session() -> Session:
 
 async def at(screen: SessionScreen, pilot) -> Node:
     found: list[Node] = []
-    screen.working.current(0, found.append)
+    screen.branches.current(0, found.append)
     await until(pilot, lambda: found)
     return found[0]
 
@@ -28,16 +28,16 @@ async def test_a_person_stands_at_what_was_made_last_and_goes_back_and_forth() -
         screen, found = driver.screen, list[Node | None]()
         root = await at(screen, driver.pilot)
         assert root.exchange.request
-        screen.working.commit(root, with_body(root.exchange.request, b"{}"), "emptied", found.append)
+        screen.branches.commit(root, with_body(root.exchange.request, b"{}"), "emptied", found.append)
         await until(driver.pilot, lambda: found)
         made = await at(screen, driver.pilot)
         assert made.title == "emptied" and made == found[0]
-        screen.working.undo(made, found.append)
-        screen.working.undo(root, found.append)
-        screen.working.redo(root, found.append)
+        screen.branches.undo(made, found.append)
+        screen.branches.undo(root, found.append)
+        screen.branches.redo(root, found.append)
         await until(driver.pilot, lambda: len(found) == 4)
         assert found[1:] == [root, None, made]
-        screen.working.go(root)
+        screen.branches.go(root)
         assert await at(screen, driver.pilot) == root
         await driver.press("1")
         assert "├ 1" in driver.text
@@ -47,7 +47,7 @@ async def test_what_was_asked_just_before_the_end_is_done_and_found_again() -> N
     async with showing(session(), (80, 24)) as driver:
         root = await at(driver.screen, driver.pilot)
         assert root.exchange.request
-        driver.screen.working.commit(root, with_body(root.exchange.request, b"[]"), "late", lambda _: None)
+        driver.screen.branches.commit(root, with_body(root.exchange.request, b"[]"), "late", lambda _: None)
         driver.screen.inspecting.stop()
     async with showing(session(), (80, 24)) as driver:
         await driver.press("1")
@@ -60,10 +60,10 @@ async def test_a_question_that_fails_is_answered_and_trouble_is_told_once(own_ho
     async with showing(session(), (80, 24)) as driver:
         root, found = await at(driver.screen, driver.pilot), list[str]()
         assert root.exchange.request
-        driver.screen.working.ask(lambda workspace: workspace.node("none"), lambda _: None, found.append)
+        driver.screen.branches.ask(lambda workspace: workspace.node("none"), lambda _: None, found.append)
         await until(driver.pilot, lambda: found)
         assert "none" in found[0]
         for text in (b"1", b"2"):
-            driver.screen.working.commit(root, with_body(root.exchange.request, text), "kept", lambda _: None)
+            driver.screen.branches.commit(root, with_body(root.exchange.request, text), "kept", lambda _: None)
         await until(driver.pilot, lambda: "kept in memory only" in driver.text)
         assert driver.text.count("kept in memory only") == 1

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.message_pump import MessagePump
 
-    from workbench.tui.ahead import TypedAhead
     from workbench.tui.screens.home import HomeScreen
     from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.screens.session.type_ahead import TypeAhead
     from workbench.tui.service import Opener
     from workbench.wire.session import Session
 
@@ -162,9 +162,9 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         is_open_to_all = keys.readable(event.key) in everywhere and not (ahead.is_waiting and event.is_printable)
         return not is_open_to_all and ahead.takes(event)
 
-    def _ahead(self) -> TypedAhead | None:
+    def _ahead(self) -> TypeAhead | None:
         """The keys that came too early for a session, which may be below the screen that one of them opened."""
-        found = (getattr(screen, "ahead", None) for screen in self.screen_stack)
+        found = (getattr(screen, "type_ahead", None) for screen in self.screen_stack)
         return next((ahead for ahead in found if ahead and not ahead.is_over), None)
 
     def pop_screen(self) -> AwaitComplete:

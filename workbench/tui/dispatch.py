@@ -85,14 +85,14 @@ class Dispatch(Generic[Done]):
             return await self._task
 
 
-class Came(Message):
+class ResponseGrew(Message):
     """More of the answer is there."""
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Came)
+        return isinstance(message, ResponseGrew)
 
 
-class Over(Message):
+class SendEnded(Message):
     """Nothing more will come of a sending: an exchange, or why there is none."""
 
     def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
@@ -100,7 +100,7 @@ class Over(Message):
         self.number, self.exchange, self.why = number, exchange, why
 
 
-class Heard:
+class IncomingResponse:
     """What came of an answer so far. Written by one thread, read by another.
 
     Attributes:
@@ -117,7 +117,7 @@ class Heard:
         self._chunks: list[Chunk] = []
         self._at = 0.0
 
-    def hear(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Take what the sender tells."""
         with self._lock:
             match event:
@@ -178,7 +178,7 @@ def known_to(inspector: Inspector, session: Session, index: int) -> Session:
     return MemorySession(session.name, tuple(session.exchange(n) for n in kept))
 
 
-class Asking:
+class InspectorQuestions:
     """Questions to the inspector's thread, awaited in the loop of a dispatch."""
 
     def __init__(self, ask: Callable[[Job], None]) -> None:

@@ -1,6 +1,6 @@
 """One selection drives every pane: a place of an exchange, and what of each view belongs to it.
 
-Plain values. ``workbench.tui.opened`` makes them, panes show them; importing them costs nothing.
+Plain values. ``workbench.tui.exchange_view`` makes them, panes show them; importing them costs nothing.
 """
 
 from __future__ import annotations

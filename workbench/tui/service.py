@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from workbench.rules.inspection import Inspected, Inspector
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -296,7 +296,7 @@ class Inspecting:
             post(RowsCame(tuple(inspector.rows)))
 
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[ExchangeOpened] = ExchangeOpened) -> None:
-        from workbench.tui.opened import ExchangeView
+        from workbench.tui.exchange_view import ExchangeView
 
         self._shown, self._is_outdated = index, False
         try:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.tui.key import Key
 
 if TYPE_CHECKING:
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.view import View
-    from workbench.tui.opened import ExchangeView
     from workbench.tui.panes.pane import Pane
 
 SLOTS = ("exchanges", "wire", "main", "upper", "lower", "findings")

@@ -6,8 +6,8 @@ import pytest
 
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.ir import IrView
-from workbench.tui.opened import ExchangeView
 from workbench.views.lines import plain
 
 FILES = {

@@ -7,8 +7,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.http import HttpView, Row, limit_words
-from workbench.tui.opened import ExchangeView
 from workbench.views.lines import plain
 from workbench.wire.digests import Passed, to_meta
 from workbench.wire.exchange import (

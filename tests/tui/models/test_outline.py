@@ -7,8 +7,8 @@ import pytest
 from tests.tui import samples
 from workbench.chain.closure import NodeRef
 from workbench.rules.inspection import Inspector
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.outline import WHOLE, Outline
-from workbench.tui.opened import ExchangeView
 from workbench.views.lines import plain
 from workbench.wire.exchange import Body, State
 from workbench.wire.jsontext import loads

@@ -29,5 +29,5 @@ async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, mon
         assert not driver.screen.query("#wire")
         await driver.press(key)
         begin(held[0])
-        await until(pilot, lambda: held[0].state.is_done and held[0].opened and held[0].ahead.is_over)
+        await until(pilot, lambda: held[0].state.is_done and held[0].opened and held[0].type_ahead.is_over)
         await until(pilot, lambda: app.screen.is_mounted)

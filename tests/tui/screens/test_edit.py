@@ -157,7 +157,7 @@ async def test_a_repair_of_the_edited_request_makes_the_contract_accept_it() -> 
 
 async def test_a_repair_in_the_session_begins_a_branch() -> None:
     async with showing(session(), (120, 40)) as driver:
-        await until(driver.pilot, lambda: driver.screen.findings.current and not driver.screen.mending.is_looking)
+        await until(driver.pilot, lambda: driver.screen.findings.current and not driver.screen.repair_lookup.is_looking)
         await driver.press("f", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))
         edit = Editing(driver)

@@ -10,9 +10,9 @@ from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.contracts import Finding
 from workbench.rules.inspection import Inspector
-from workbench.tui import mending
 from workbench.tui.models.repairs import LOOKING, Offered
 from workbench.tui.screens.repairs import RepairsScreen
+from workbench.tui.screens.session import repair_lookup as mending
 
 CALL = {"type": "tool_use", "id": "toolu_1\x1b[2J", "name": "ls", "input": {}}
 BROKEN = {
@@ -42,7 +42,7 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     async with showing(session(), (120, 40)) as driver:
         await until(driver.pilot, lambda: driver.screen.findings.current)
-        await until(driver.pilot, lambda: not driver.screen.mending.is_looking)
+        await until(driver.pilot, lambda: not driver.screen.repair_lookup.is_looking)
         await driver.press("f")
         screen = driver.app.screen
         assert isinstance(screen, RepairsScreen)
@@ -93,7 +93,7 @@ async def test_repairs_are_looked_for_however_a_finding_comes_to_be_shown(way: t
     async with showing(two_broken_calls(), (120, 40), exchange=0) as driver:
         await driver.press(*way)
         pane = driver.screen.findings
-        await until(driver.pilot, lambda: pane.current and not driver.screen.mending.is_looking)
+        await until(driver.pilot, lambda: pane.current and not driver.screen.repair_lookup.is_looking)
         await until(driver.pilot, lambda: "f shows it" in driver.text)
         assert LOOKING not in driver.text
 
@@ -126,9 +126,9 @@ async def test_no_finding_so_far_is_not_said_to_be_none() -> None:
     async with showing(session(), (120, 40)) as driver:
         rows = driver.screen.state.rows
         driver.screen.state.rows = ()
-        assert driver.screen.mending.why_none(None) == "still inspecting: no finding so far (inspected 0 of 1)"
+        assert driver.screen.repair_lookup.why_none(None) == "still inspecting: no finding so far (inspected 0 of 1)"
         driver.screen.state.rows = rows
-        assert driver.screen.mending.why_none(None) == "nothing to repair here: there is no finding"
+        assert driver.screen.repair_lookup.why_none(None) == "nothing to repair here: there is no finding"
 
 
 async def test_advice_is_nothing_to_repair() -> None:

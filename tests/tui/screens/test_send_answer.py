@@ -76,7 +76,7 @@ def shows(driver: Driver, *words: str) -> Callable[[], bool]:
 async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
         await until(driver.pilot, lambda: driver.screen.findings.current)
-        await until(driver.pilot, lambda: not driver.screen.mending.is_looking)
+        await until(driver.pilot, lambda: not driver.screen.repair_lookup.is_looking)
         await driver.press("f")
         assert isinstance(driver.app.screen, RepairsScreen)
         await driver.press("enter")

@@ -287,7 +287,7 @@ async def test_search_walks_through_matches_and_is_left() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
         await driver.press("2", "g", "slash", *"toolu", "enter")
-        await until(driver.pilot, lambda: driver.screen.searching.found and not driver.screen.searching.is_busy)
+        await until(driver.pilot, lambda: driver.screen.pane_search.found and not driver.screen.pane_search.is_busy)
         wire = driver.screen.wire
         at = wire.byte
         assert wire.rows is not None

@@ -11,7 +11,7 @@ from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
 
 LOOK: dict[CallState, tuple[str, str]] = {
     CallState.CLOSED: ("●", "ok"),

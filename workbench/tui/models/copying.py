@@ -17,8 +17,8 @@ from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.http import Row
-    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Selection
 
 

@@ -22,7 +22,7 @@ from workbench.wire import headers as known
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 
 LABEL: Final = 29

@@ -15,7 +15,7 @@ from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
 
 PREVIEW = 600
 """Characters of a text that one line could show."""

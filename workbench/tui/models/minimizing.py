@@ -13,8 +13,8 @@ from workbench.wire.jsontext import dumps
 if TYPE_CHECKING:
     from workbench.contracts import Edit
     from workbench.trials.minimize import Judged, Mended
+    from workbench.tui.minimize_run import Seen
     from workbench.tui.models.rowtable import Range
-    from workbench.tui.shrinking import Seen
 
 KIND = 12
 """Columns of what kind of thing is left."""

@@ -11,7 +11,7 @@ from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import count, event_range
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
 
 LOOK: dict[Sent, tuple[str, str]] = {
     Sent.SENT: ("✓", "ok"),

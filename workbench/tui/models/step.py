@@ -16,13 +16,13 @@ from workbench.wire.jsontext import dumps
 if TYPE_CHECKING:
     from workbench.ir import Message, Part
     from workbench.probes import Probe, Sample
-    from workbench.tui.sampling import Sent, Stood
+    from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
 SHORT = 60
 """Characters of a text that says what an answer is."""
 
 
-def sent_line(sent: Sent) -> Line:
+def sent_line(sent: SentRequest) -> Line:
     """A request that was sent."""
     status = sent.exchange.response.status if sent.exchange.response else 0
     sign, style = ("✓", "ok") if 200 <= status < 300 else ("✗", "error")
@@ -32,7 +32,7 @@ def sent_line(sent: Sent) -> Line:
     )
 
 
-def pending_line(stood: Stood | None, *, is_sending: bool) -> Line:
+def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
     """The request that is next, or the verdict."""
     if stood is None:
         return line(Span("… what is next", "muted"))
@@ -46,7 +46,7 @@ def pending_line(stood: Stood | None, *, is_sending: bool) -> Line:
     return line(Span(word, "accent strong"), edited, Span(stood.ask.title, "strong"))
 
 
-def said(sent: Sent) -> str:
+def said(sent: SentRequest) -> str:
     """What an answer says, in a few words."""
     answer = sent.opened.decoded.response
     if answer is None:
@@ -61,7 +61,7 @@ def said(sent: Sent) -> str:
     return f"says {' '.join(text)[:SHORT]}" if text else "says nothing"
 
 
-def reasoned(probe: Probe, stood: Stood | None, width: int) -> list[Line]:
+def reasoned(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
     """What was asked and seen so far, and what it came to."""
     made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
     if stood is None:
@@ -75,7 +75,7 @@ def reasoned(probe: Probe, stood: Stood | None, width: int) -> list[Line]:
     return made
 
 
-def _seen(number: int, sent: Sent, width: int) -> Iterator[Line]:
+def _seen(number: int, sent: SentRequest, width: int) -> Iterator[Line]:
     yield ()
     yield line(Span(f"{number}  ", "accent strong"), Span(sent.ask.title, "strong"))
     if sent.is_changed:
@@ -93,7 +93,7 @@ def _seen(number: int, sent: Sent, width: int) -> Iterator[Line]:
         yield from wrap(f"{sign} {found.rule}: {found.message}", width, found.severity.value, indent=3, most=3)
 
 
-def _next(stood: Stood, width: int) -> Iterator[Line]:
+def _next(stood: SampleState, width: int) -> Iterator[Line]:
     yield ()
     assert stood.ask
     yield line(Span("next  ", "accent strong"), Span(stood.ask.title, "strong"))
@@ -106,7 +106,7 @@ def _next(stood: Stood, width: int) -> Iterator[Line]:
     yield from wrap("no verdict yet", width, "muted", indent=3)
 
 
-def _new_parts(stood: Stood) -> Iterator[Part]:
+def _new_parts(stood: SampleState) -> Iterator[Part]:
     """Parts of the messages that are new, results first of all."""
     places = {pointer for pointer, _ in stood.new}
     request = stood.studied.decoded.request if stood.studied and stood.new else None
@@ -146,7 +146,7 @@ def _style(part: Part) -> str:
     return "result" if isinstance(part, ToolResultIR) else "" if isinstance(part, Text) else "reasoning"
 
 
-def came(sent: Sent, side: str, width: int) -> list[Line]:
+def came(sent: SentRequest, side: str, width: int) -> list[Line]:
     """The IR of a side of what was sent."""
     made: list[Line] = []
     for node in sent.opened.outline.nodes:
@@ -157,7 +157,7 @@ def came(sent: Sent, side: str, width: int) -> list[Line]:
     return made
 
 
-def title_of(stood: Stood | None, sent: Sent | None, side: str) -> str:
+def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> str:
     """What the bytes are of."""
     if sent:
         decoded = sent.opened.decoded
@@ -169,7 +169,7 @@ def title_of(stood: Stood | None, sent: Sent | None, side: str) -> str:
     return f" Pending request · {size(len(stood.ask.request.body.raw))}{new} "
 
 
-def facts(stood: Stood | None, *, is_sending: bool, runs_on: bool) -> Line:
+def facts(stood: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:
     """How far it is."""
     if stood is None:
         return line(Span("making the first request …", "muted"))

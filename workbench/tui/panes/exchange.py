@@ -10,8 +10,8 @@ from workbench.tui.panes.pane import Pane
 from workbench.views.lines import Line, behind, wrap
 
 if TYPE_CHECKING:
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.view import View
-    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 

@@ -14,7 +14,7 @@ from workbench.views.lines import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 

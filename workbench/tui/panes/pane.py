@@ -9,7 +9,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.views.lines import Span
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.selection import Lights, Selection
 
 

@@ -13,7 +13,7 @@ from workbench.views.lines import Line, wrap
 from workbench.views.words import count
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
 
 
 class TimelinePane(Pane):

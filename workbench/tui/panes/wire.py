@@ -25,7 +25,7 @@ from workbench.views.lines import Line, Span, wrap
 from workbench.views.words import REQUEST, RESPONSE, byte_range, event_range, size
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.selection import Lights, Selection, Spans
 
 OPEN_DIGITS = 4

@@ -10,7 +10,7 @@ from workbench.views.lines import Line, Span
 from workbench.views.words import SEVERITY_GLYPH
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.selection import Spans
 
 SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))

@@ -90,7 +90,7 @@ class BranchesScreen(Screen[bool]):
             return branches.rows(workspace, self.index, opened), workspace.current(self.index)
 
         opened = frozenset(self._opened)
-        self.session.working.ask(question, self._show)
+        self.session.branches.ask(question, self._show)
 
     def _show(self, told: tuple[list[Branch], Node]) -> None:
         if not is_open(self):
@@ -139,7 +139,7 @@ class BranchesScreen(Screen[bool]):
         if self.chosen and self.chosen.trials:
             self.action_fold()
         elif self.chosen:
-            self.session.working.go(self.chosen.node, self._gone)
+            self.session.branches.go(self.chosen.node, self._gone)
 
     def action_fold(self) -> None:
         """Show the trials of the row one by one, or as one row; those it is among, where it is one of them."""
@@ -197,7 +197,7 @@ class BranchesScreen(Screen[bool]):
             found = workspace.compare(other.node, chosen.node)
             return found, Places(found)
 
-        self.session.working.ask(question, partial(self._compared, chosen, other))
+        self.session.branches.ask(question, partial(self._compared, chosen, other))
 
     def _compared(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
         if not is_open(self) or self.chosen is None or self.chosen.key != chosen.key:
@@ -226,7 +226,7 @@ class BranchesScreen(Screen[bool]):
 
         def named(name: str | None) -> None:
             if name is not None:
-                self.session.working.ask(lambda workspace: workspace.rename(node, name.strip()), self._read)
+                self.session.branches.ask(lambda workspace: workspace.rename(node, name.strip()), self._read)
 
         self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(node.name)), named)
 
@@ -236,7 +236,7 @@ class BranchesScreen(Screen[bool]):
         if here is None or here.parent is None:
             self.notify("you stand at the request as it was recorded", markup=False)
         else:
-            self.session.working.undo(here, self._read)
+            self.session.branches.undo(here, self._read)
 
     def action_send(self) -> None:
         from workbench.tui.screens import send

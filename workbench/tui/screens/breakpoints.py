@@ -16,7 +16,7 @@ from textual.screen import Screen
 from workbench.errors import WorkbenchError
 from workbench.recorder.breakpoints.kinds import KINDS, parse
 from workbench.safetext import clip, from_bytes, visible
-from workbench.tui import keys, pausing
+from workbench.tui import keys, pause_listener
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS
@@ -34,7 +34,7 @@ from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.remote import Remote
-    from workbench.tui.pausing import Pausing
+    from workbench.tui.pause_listener import PauseListener
     from workbench.tui.screens.session.screen import SessionScreen
 
 PANES = ("points", "why", "held")
@@ -65,7 +65,7 @@ class BreakpointsScreen(Screen["int | None"]):
     why = getters.query_one("#why", ListPane)
     body = getters.query_one("#held", BodyPane)
 
-    def __init__(self, session: SessionScreen, listening: Pausing) -> None:
+    def __init__(self, session: SessionScreen, listening: PauseListener) -> None:
         super().__init__()
         self.session, self.pausing = session, listening
         self._bodies: dict[tuple[object, int], bytes] = {}
@@ -108,7 +108,7 @@ class BreakpointsScreen(Screen["int | None"]):
             (n, KINDS[n].description if n in KINDS else "what passes this filter")
             for n in dict.fromkeys((*KINDS, *armed))
         ]
-        self.points.show(points(numbered, kinds, armed, pausing.now()))
+        self.points.show(points(numbered, kinds, armed, pause_listener.now()))
         if is_first and held:
             self.points.find(pauses.first_to_decide(held))
         self._show_point()
@@ -143,7 +143,7 @@ class BreakpointsScreen(Screen["int | None"]):
         held = here.held if here else None
         if held:
             number = self.session.state.number_of(held.exchange)
-            told = pauses.facts(held, number, pausing.now(), self.why.text_width)
+            told = pauses.facts(held, number, pause_listener.now(), self.why.text_width)
             self.why.title(line(f" Why {pauses.named(held, number)} is held "))
         else:
             told = self._about(here.kind if here else "")

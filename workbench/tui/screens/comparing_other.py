@@ -86,7 +86,7 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]
         if other and other.path:
             show(collating.File(session.state.name, other.path, index, other.number))
         elif other and other.number is not None:
-            words = session.standing.words
+            words = session.branch_switch.words
             older, newer = sorted((index, other.number))  # as in a diff
             show(collating.Exchanges(older, newer, words))
 

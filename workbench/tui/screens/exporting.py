@@ -140,7 +140,7 @@ class ExportScreen(Screen[None]):
         self.forms.show(len(self.rows), lambda item: exporting.form_line(self.rows[item]))
         self.forms.focus()
         node = self.node
-        self.session.working.ask(partial(_branch_of, node), self._know, self._fail)
+        self.session.branches.ask(partial(_branch_of, node), self._know, self._fail)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)  # the panes have their new sizes then

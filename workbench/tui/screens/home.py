@@ -19,7 +19,7 @@ from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.telling import Telling, Told
+from workbench.tui.story_reader import StoryReader, StoryReady
 from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class HomeScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.telling = Telling()
+        self.telling = StoryReader()
         self.search = ""
         self._has_begun = False
         self._typed = ""
@@ -134,7 +134,7 @@ class HomeScreen(Screen[None]):
         self.post_message(Looked(sections))
         live = [item.path for section in sections if section.title == shelf.LIVE for item in section.items]
         if live or self.pane.held:
-            from workbench.tui.pausing import held_in
+            from workbench.tui.pause_listener import held_in
 
             self.post_message(Halted({path: held_in(path) for path in live}))
 
@@ -169,7 +169,7 @@ class HomeScreen(Screen[None]):
         if self.is_current:
             self.telling.ask(self.pane.untold())
 
-    def on_told(self, message: Told) -> None:
+    def on_story_ready(self, message: StoryReady) -> None:
         self.pane.tell(message.path, message.story)
 
     # Open and import.

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.trials.minimize import Course, Mended
     from workbench.tui.dispatch import Dispatch
+    from workbench.tui.minimize_run import Seen
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.shrinking import Seen
     from workbench.wire.exchange import HttpRequest
     from workbench.wire.session import Session
 
@@ -161,7 +161,7 @@ class MinimizingScreen(Screen[None]):
         self._go_to(self.left)
         self._show()
         node = self.node
-        self.session.working.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
 
     def on_unmount(self) -> None:
         if self._dispatch:
@@ -185,8 +185,8 @@ class MinimizingScreen(Screen[None]):
         self.session.inspecting.do(guarded(job, self._fail))
 
     def _begin(self, known: Session) -> None:
-        from workbench.tui.dispatch import Asking, Dispatch
-        from workbench.tui.shrinking import Shrinking
+        from workbench.tui.dispatch import Dispatch, InspectorQuestions
+        from workbench.tui.minimize_run import Shrinking
 
         if not is_open(self) or self.is_stopped:
             self.post_message(Ended())
@@ -199,7 +199,7 @@ class MinimizingScreen(Screen[None]):
             return Course(inspector, node.index, target, request=node.exchange.request)
 
         shrinking = Shrinking(course, self._tell)
-        self._dispatch = Dispatch(known, shrinking.work(Asking(self.session.inspecting.do)))
+        self._dispatch = Dispatch(known, shrinking.work(InspectorQuestions(self.session.inspecting.do)))
         self._run(self._dispatch)
 
     @work(thread=True, group="minimize", exit_on_error=False)
@@ -310,7 +310,7 @@ class MinimizingScreen(Screen[None]):
             self.dismiss(None)
             edit(self.session, node.index)
 
-        self.session.working.commit(self.node, self._made(body), title, committed)
+        self.session.branches.commit(self.node, self._made(body), title, committed)
 
     def _made(self, body: bytes) -> HttpRequest:
         """A request with this body: the one of the node, or, where it was converted, as the target gets it."""

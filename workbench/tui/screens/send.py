@@ -306,7 +306,7 @@ class SendScreen(Screen[bool]):
             why = "every signature holds" if unbound is None else "no request without them holds"
             self.notify(why, markup=False)
         else:
-            self.session.working.commit(self.node, unbound.without, DROPPED, self._edited)
+            self.session.branches.commit(self.node, unbound.without, DROPPED, self._edited)
 
     def _edited(self, node: Node) -> None:
         self.node = node

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.dispatch import Came, Dispatch, Heard, Over, is_open, known_to
+from workbench.tui.dispatch import Dispatch, IncomingResponse, ResponseGrew, SendEnded, is_open, known_to
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
 from workbench.tui.models.tabs import TOO_SMALL
@@ -68,7 +68,7 @@ class AnswerScreen(Screen[bool]):
         self.recorded = came
         self.shown: Beside | None = None
         self.why = ""
-        self._heard: Heard | None = None
+        self._heard: IncomingResponse | None = None
         self._dispatch: Dispatch[Exchange] | None = None
         self._number = 0
         self._is_reading = self._has_more = self._is_leaving = False
@@ -108,10 +108,10 @@ class AnswerScreen(Screen[bool]):
     def _send(self) -> None:
         self._number += 1
         self.shown, self.recorded, self.why = None, None, ""
-        self._heard = Heard(self.sent.outgoing, time.time())
+        self._heard = IncomingResponse(self.sent.outgoing, time.time())
         self._show()
         node = self.node
-        self.session.working.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
 
     def _know(self, session: Session) -> None:
         """Find what a simulator takes as given."""
@@ -129,8 +129,8 @@ class AnswerScreen(Screen[bool]):
             return
 
         def hear(event: Event) -> None:
-            heard.hear(event)
-            self.post_message(Came())
+            heard.add(event)
+            self.post_message(ResponseGrew())
 
         dispatch = Dispatch(known, lambda sender: sender.send(outgoing, hear, parent=parent))
         if self._is_leaving:
@@ -139,20 +139,20 @@ class AnswerScreen(Screen[bool]):
         self._run(self._number, dispatch, heard)
 
     @work(thread=True, group="send", exit_on_error=False)
-    def _run(self, number: int, dispatch: Dispatch[Exchange], heard: Heard) -> None:
+    def _run(self, number: int, dispatch: Dispatch[Exchange], heard: IncomingResponse) -> None:
         try:
             exchange = dispatch.run() or heard.kept()
         except Exception as error:
-            self.post_message(Over(number, None, in_words(error)))
+            self.post_message(SendEnded(number, None, in_words(error)))
         else:
-            self.post_message(Over(number, exchange))
+            self.post_message(SendEnded(number, exchange))
 
     def _fail(self, why: str) -> None:
-        self.post_message(Over(self._number, None, why))
+        self.post_message(SendEnded(self._number, None, why))
 
     # What comes.
 
-    def on_came(self, message: Came) -> None:
+    def on_response_grew(self, message: ResponseGrew) -> None:
         """Have what came read, unless that is being done."""
         if self._is_reading:
             self._has_more = True
@@ -160,7 +160,7 @@ class AnswerScreen(Screen[bool]):
             self._is_reading, self._has_more = True, False
             self._read(self._heard, self._number)
 
-    def _read(self, heard: Heard, number: int) -> None:
+    def _read(self, heard: IncomingResponse, number: int) -> None:
         index, protocol = self.node.index, self.sent.outgoing.protocol or None
         known = self.shown.after if self.shown else self.sent.trial.decoded
 
@@ -182,9 +182,9 @@ class AnswerScreen(Screen[bool]):
         self.shown = shown or self.shown
         self._show()
         if self._has_more:
-            self.set_timer(rest, lambda: self.on_came(Came()))
+            self.set_timer(rest, lambda: self.on_response_grew(ResponseGrew()))
 
-    def on_over(self, message: Over) -> None:
+    def on_send_ended(self, message: SendEnded) -> None:
         """Record what came, judge it, and lay it beside the original."""
         if message.number != self._number:
             return
@@ -194,7 +194,7 @@ class AnswerScreen(Screen[bool]):
             if self._is_leaving and self.is_active:
                 self.dismiss(False)
             return
-        self.session.working.sent(self.node, message.exchange, self._keep, self._not_kept)
+        self.session.branches.sent(self.node, message.exchange, self._keep, self._not_kept)
         self._judge(message.exchange)
 
     def _judge(self, exchange: Exchange) -> None:
@@ -291,7 +291,7 @@ class AnswerScreen(Screen[bool]):
             self.notify("it was not sent" if self.why else ON_ITS_WAY, markup=False)
             return
         name = send_answer.branch_of(self.node, recorded, self.session.state.name)
-        self.session.working.ask(lambda workspace: workspace.in_place(recorded, name), self._open)
+        self.session.branches.ask(lambda workspace: workspace.in_place(recorded, name), self._open)
 
     def _open(self, made: Session) -> None:
         from workbench.tui.screens.session.screen import SessionScreen
@@ -313,7 +313,7 @@ class AnswerScreen(Screen[bool]):
 
         if self.is_over:
             is_same = self.recorded is not None and not self.sent.outgoing.is_converted
-            self.session.working.go(self.recorded if self.recorded and is_same else self.node, stand)
+            self.session.branches.go(self.recorded if self.recorded and is_same else self.node, stand)
         else:
             self.notify(ON_ITS_WAY, markup=False)
 

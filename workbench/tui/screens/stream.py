@@ -20,8 +20,8 @@ from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.stream import Stream
-    from workbench.tui.opened import ExchangeView
     from workbench.tui.selection import Selection
 
 

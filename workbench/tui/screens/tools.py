@@ -23,6 +23,7 @@ from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
+    from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 

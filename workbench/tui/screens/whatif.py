@@ -120,7 +120,7 @@ class WhatIfScreen(Screen[None]):
         self.table.focus()
         node = self.node
         self._show()
-        self.session.working.ask(lambda workspace: workspace.in_place(node), self._look, self._not_listed)
+        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._look, self._not_listed)
 
     def _look(self, known: Session) -> None:
         """Find the variants, the targets to begin with, and what simulators take as given."""
@@ -169,13 +169,13 @@ class WhatIfScreen(Screen[None]):
 
     def _next_batch(self) -> None:
         from workbench.send.sending import Sender
-        from workbench.tui.dispatch import Asking, Dispatch
+        from workbench.tui.dispatch import Dispatch, InspectorQuestions
 
         if not self._waiting or not is_open(self):
             return
         batch = self._waiting.pop(0)
         self._on_its_way = {(v, t) for t, numbers in batch for v in numbers}
-        ask, index, parent = Asking(self.session.inspecting.do), self.node.index, self.node.id
+        ask, index, parent = InspectorQuestions(self.session.inspecting.do), self.node.index, self.node.id
         work = [(t, self.targets[t], [(v, self.variants[v]) for v in numbers]) for t, numbers in batch]
 
         async def column(sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, Variant]]) -> None:
@@ -229,7 +229,7 @@ class WhatIfScreen(Screen[None]):
             self._edits[place[0]] = edit
             return workspace.sent(edit, exchange, is_trial=True)
 
-        self.session.working.ask(question, lambda sent: self._kept.__setitem__(place, sent))
+        self.session.branches.ask(question, lambda sent: self._kept.__setitem__(place, sent))
 
     # What is shown.
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import from_bytes, visible
 from workbench.send.loop import Answer, Ended, Reason, Result, Say, Send
-from workbench.tui import stepping
 from workbench.tui.models import continuing
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.ways import is_plain
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
 

@@ -22,7 +22,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
-from workbench.tui.screens.continue_conversation.stepper import Came, Over, Stepper
+from workbench.tui.screens.continue_conversation.stepper import Stepper, StepResponseGrew, StepSendEnded
 from workbench.tui.screens.worklist import ListPane
 from workbench.views.lines import Line, line
 from workbench.views.words import size
@@ -93,10 +93,10 @@ class ContinuingScreen(Screen[None]):
     def on_resize(self) -> None:
         self.show_progress()
 
-    def on_came(self, message: Came) -> None:
+    def on_step_response_grew(self, message: StepResponseGrew) -> None:
         self.show_progress()
 
-    def on_over(self, message: Over) -> None:
+    def on_step_send_ended(self, message: StepSendEnded) -> None:
         self.stepper.finish(message)
 
     def on_writing_taken(self, message: Writing.Taken) -> None:

@@ -12,33 +12,33 @@ from textual.message import Message
 from workbench.safetext import visible
 from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
 from workbench.send.target import Target, origin
-from workbench.tui import stepping
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.screens.continue_conversation import steps as stepping
+from workbench.tui.screens.continue_conversation.steps import Course
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded, in_words, is_open
-from workbench.tui.stepping import Course
 
 if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Event
-    from workbench.tui.dispatch import Dispatch, Heard
+    from workbench.tui.dispatch import Dispatch, IncomingResponse
     from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
 
-class Came(Message):
+class StepResponseGrew(Message):
     """More of the answer is there."""
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Came)
+        return isinstance(message, StepResponseGrew)
 
 
-class Over(Message):
+class StepSendEnded(Message):
     """Nothing more will come of a sending: an exchange, or why there is none."""
 
     def __init__(self, exchange: Exchange | None, why: str = "") -> None:
@@ -82,7 +82,7 @@ class Stepper:
         self._sent_from = self._sent_as = node
         self._asked = 0
         self._recording: Recording | None = None
-        self._heard: Heard | None = None
+        self._heard: IncomingResponse | None = None
         self._dispatch: Dispatch[Exchange] | None = None
 
     @property
@@ -224,10 +224,10 @@ class Stepper:
 
     def _go(self, pending: Pending, leaving: Outgoing) -> None:
         """Keep the request as a branch, and send it."""
-        from workbench.tui.dispatch import Heard
+        from workbench.tui.dispatch import IncomingResponse
 
         assert isinstance(pending.step, Send)
-        self._heard = Heard(leaving, time.time())
+        self._heard = IncomingResponse(leaving, time.time())
         index, step, exchanges = self.node.index, pending.step, self.exchanges
 
         def job(inspector: Inspector) -> Delivery:
@@ -241,7 +241,7 @@ class Stepper:
         self._sent_from, self._sent_as = self.node, self.node
         self.screen.show_progress()
         if step.added or pending.is_changed:
-            self.session.working.commit(self.node, step.request, stepping.title(self.done), committed, self._fail)
+            self.session.branches.commit(self.node, step.request, stepping.title(self.done), committed, self._fail)
         else:
             committed(self.node)
 
@@ -253,8 +253,8 @@ class Stepper:
             return
 
         def hear(event: Event) -> None:
-            heard.hear(event)
-            self.screen.post_message(Came())
+            heard.add(event)
+            self.screen.post_message(StepResponseGrew())
 
         dispatch = Dispatch(known, lambda sender: sender.send(leaving, hear, parent=parent))
         if self._is_leaving:
@@ -263,16 +263,16 @@ class Stepper:
         wait = partial(self._wait, dispatch, heard)
         self.screen.run_worker(wait, thread=True, group="continue", exit_on_error=False)
 
-    def _wait(self, dispatch: Dispatch[Exchange], heard: Heard) -> None:
+    def _wait(self, dispatch: Dispatch[Exchange], heard: IncomingResponse) -> None:
         try:
-            self.screen.post_message(Over(dispatch.run() or heard.kept()))
+            self.screen.post_message(StepSendEnded(dispatch.run() or heard.kept()))
         except Exception as error:
-            self.screen.post_message(Over(None, in_words(error)))
+            self.screen.post_message(StepSendEnded(None, in_words(error)))
 
     def _fail(self, why: str) -> None:
-        self.screen.post_message(Over(None, why))
+        self.screen.post_message(StepSendEnded(None, why))
 
-    def finish(self, message: Over) -> None:
+    def finish(self, message: StepSendEnded) -> None:
         """Keep what came, judge it, and see what is next."""
         self._heard = self._dispatch = None
         pending = self.pending
@@ -284,7 +284,7 @@ class Stepper:
             return
         exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
         label, exchanges = self.target.contract, self.exchanges
-        self.session.working.sent(self._sent_as, exchange, self._kept, self._not_kept)
+        self.session.branches.sent(self._sent_as, exchange, self._kept, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
             from workbench.send.loop.sending import as_sent
@@ -320,7 +320,7 @@ class Stepper:
             last = self.done.pop()
             self.runs_on = False
             self.loop, self.node, self.course = last.loop, last.node, None
-            self.session.working.go(self.node)
+            self.session.branches.go(self.node)
             self.look()
         else:
             self.screen.notify("this is the first step", markup=False)

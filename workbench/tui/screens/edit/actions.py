@@ -114,7 +114,7 @@ class EditActions:
 
         def do(studied: Studied) -> None:
             def job(inspector: Inspector) -> Answer:
-                from workbench.tui.mending import look
+                from workbench.tui.screens.session.repair_lookup import look
 
                 found = studied.told.findings
                 offered = [o for f in found for o in look(inspector, f, studied.request, studied.told.contract)]

@@ -59,7 +59,7 @@ class EditFlow:
             return
         screen.say("")
         screen.study.is_moving = True
-        screen.session.working.commit(
+        screen.session.branches.commit(
             screen.node, request, title, lambda node: self.stand(node, pointer), self._not_moved
         )
 
@@ -99,12 +99,12 @@ class EditFlow:
 
     def undo(self) -> None:
         """Go to the request before the last edit."""
-        ask = self.screen.session.working.undo
+        ask = self.screen.session.branches.undo
         self._move(ask, "this is the request as it was recorded: there is nothing to undo")
 
     def redo(self) -> None:
         """Go to the edit that was undone last."""
-        self._move(self.screen.session.working.redo, "nothing was made of it: there is nothing to redo")
+        self._move(self.screen.session.branches.redo, "nothing was made of it: there is nothing to redo")
 
     def _move(self, ask: Callable[..., None], why_none: str) -> None:
         """Go to another node of the tree; ``ask`` finds it, ``why_none`` is said if there is none."""

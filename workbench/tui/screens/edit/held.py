@@ -11,7 +11,7 @@ from workbench.tui import keys
 from workbench.tui.bars import KeyBar
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
-from workbench.tui.pausing import now, with_secrets
+from workbench.tui.pause_listener import now, with_secrets
 from workbench.tui.screens.edit.screen import EditScreen
 
 if TYPE_CHECKING:
@@ -86,4 +86,4 @@ def begin(session: SessionScreen, index: int, held: Held, body: bytes, pass_on: 
             session.app.push_screen(EditHeldScreen(session, *nodes, held, body, pass_on))
 
     before = session.app.screen
-    session.working.ask(stand, opened)
+    session.branches.ask(stand, opened)

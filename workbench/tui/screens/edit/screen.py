@@ -155,7 +155,7 @@ class EditScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Show the node to which another screen may have led."""
-        self.session.working.current(self.index, self.flow.return_to)
+        self.session.branches.current(self.index, self.flow.return_to)
 
     # Actions of the key table; most of them belong to a part.
 
@@ -208,14 +208,14 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
             session.app.push_screen(EditScreen(session, node, pointer))
 
     before = session.app.screen
-    session.working.current(index, opened)
+    session.branches.current(index, opened)
 
 
 def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
     """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
 
     def stood(node: Node) -> None:
-        session.working.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
+        session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
 
     at = finding.pointer
-    session.working.current(finding.exchange, stood)
+    session.branches.current(finding.exchange, stood)

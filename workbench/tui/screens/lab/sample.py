@@ -11,13 +11,13 @@ from textual.message import Message
 from workbench.tui.dispatch import Dispatch, is_open
 from workbench.tui.models import lab
 from workbench.tui.probing import in_memory
-from workbench.tui.sampling import Sampling
+from workbench.tui.screens.lab.probe_sample import ProbeSample
 from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
     from workbench.probes import Ask
     from workbench.send.sending import Sender
-    from workbench.tui.sampling import Stood
+    from workbench.tui.screens.lab.probe_sample import SampleState
     from workbench.tui.screens.lab.step import StepScreen
     from workbench.wire.exchange import Exchange
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Stands(Message):
     """How the sample stands now."""
 
-    def __init__(self, stood: Stood) -> None:
+    def __init__(self, stood: SampleState) -> None:
         super().__init__()
         self.stood = stood
 
@@ -50,7 +50,7 @@ class SampleRunner:
 
     def __init__(self, screen: StepScreen) -> None:
         self.screen = screen
-        self.sampling: Sampling | None = None
+        self.sampling: ProbeSample | None = None
         self.is_busy = True
         self.is_sending = self.runs_on = False
         self._dispatch: Dispatch[Exchange] | None = None
@@ -73,7 +73,7 @@ class SampleRunner:
     def _do(self, job: Callable[[], object]) -> None:
         try:
             if self.sampling is None:
-                self.sampling = Sampling(self.screen.probe, self.screen.column.subject)
+                self.sampling = ProbeSample(self.screen.probe, self.screen.column.subject)
             job()
             self.screen.post_message(Stands(self.sampling.stood()))
         except Exception as error:

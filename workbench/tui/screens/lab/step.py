@@ -31,7 +31,7 @@ from workbench.views.words import REQUEST, RESPONSE
 if TYPE_CHECKING:
     from workbench.probes import Probe
     from workbench.tui.probing import Column
-    from workbench.tui.sampling import Sent, Stood
+    from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
 
 class StepScreen(Screen[None]):
@@ -58,7 +58,7 @@ class StepScreen(Screen[None]):
     def __init__(self, probe: Probe, column: Column) -> None:
         super().__init__()
         self.probe, self.column = probe, column
-        self.stood: Stood | None = None
+        self.stood: SampleState | None = None
         self.side = RESPONSE
         self.view = StepView(self)
         self.sample = SampleRunner(self)
@@ -94,7 +94,7 @@ class StepScreen(Screen[None]):
         self.sample.stop()
 
     @property
-    def sent(self) -> Sent | None:
+    def sent(self) -> SentRequest | None:
         """The request that was sent under the cursor; None where it stands on what is next."""
         item = self.steps.cursor
         return self.stood.sent[item] if self.stood and item < len(self.stood.sent) else None

@@ -11,7 +11,7 @@ from workbench.views.lines import Line, line
 from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
-    from workbench.tui.sampling import Sent, Stood
+    from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
     from workbench.tui.screens.lab.step import StepScreen
 
 
@@ -64,14 +64,14 @@ class StepView:
         elif stood and stood.ask:
             self.screen.bytes.show(stood.ask.request.body.raw, (), "there is no body")
 
-    def _show_sent(self, sent: Sent) -> None:
+    def _show_sent(self, sent: SentRequest) -> None:
         side, decoded = self.screen.side, sent.opened.decoded
         is_request = side == REQUEST
         self.screen.came.title(line(" Request as it was sent " if is_request else " Answer "))
         self.screen.came.show(lambda width: step.came(sent, side, width))
         self.screen.bytes.show(decoded.request_text if is_request else decoded.response_text, (), "there is no body")
 
-    def _show_pending(self, stood: Stood, *, is_new: bool) -> None:
+    def _show_pending(self, stood: SampleState, *, is_new: bool) -> None:
         assert stood.studied
         self.screen.outline.title(
             line(" Pending request · e changes it " if not stood.is_changed else " ~ Changed request ")

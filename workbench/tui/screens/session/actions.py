@@ -44,7 +44,7 @@ class SessionActions:
         from workbench.tui.screens.diff import DiffScreen
 
         if opened := self.session.opened:
-            last, branch_words = len(self.session.state.rows) - 1, self.session.standing.words
+            last, branch_words = len(self.session.state.rows) - 1, self.session.branch_switch.words
             screen = DiffScreen(self.session.inspecting.do_shown, opened.index, last, branch_words)
             self.session.app.push_screen(screen, self.session.navigation.go_to_byte)
 
@@ -67,7 +67,7 @@ class SessionActions:
     def repairs(self) -> None:
         """List the repairs of the finding under the cursor."""
         finding = self.session.findings.current
-        offered = self.session.mending.offered(finding) if finding else ()
+        offered = self.session.repair_lookup.offered(finding) if finding else ()
         if finding and offered:
             from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
@@ -78,12 +78,12 @@ class SessionActions:
 
             self.session.app.push_screen(RepairsScreen(finding, offered), apply)
         else:
-            self.session.notify(visible(self.session.mending.why_none(finding)), markup=False)
+            self.session.notify(visible(self.session.repair_lookup.why_none(finding)), markup=False)
 
     @property
     def _branch(self) -> str:
         """Name of the branch that is shown, for titles; empty for the recorded request."""
-        return self.session.standing.words(self.session.opened.index) if self.session.opened else ""
+        return self.session.branch_switch.words(self.session.opened.index) if self.session.opened else ""
 
     def edit(self) -> None:
         """Edit the request at the selected place."""
@@ -107,28 +107,28 @@ class SessionActions:
         from workbench.tui.screens.send import begin
 
         if opened := self.session.opened:
-            self.session.working.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
 
     def continue_conversation(self) -> None:
         """Continue the conversation, step by step."""
         from workbench.tui.screens.continue_conversation.screen import begin
 
         if opened := self.session.opened:
-            self.session.working.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
 
     def minimize(self) -> None:
         """Find the smallest request that still fails in the same way."""
         from workbench.tui.screens.minimizing import begin
 
         if opened := self.session.opened:
-            self.session.working.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
 
     def what_if(self) -> None:
         """Send variants of the request to several targets."""
         from workbench.tui.screens.whatif import begin
 
         if opened := self.session.opened:
-            self.session.working.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
 
     def lab(self) -> None:
         """Probe models; first in the list is the simulator of the contract of the exchange."""
@@ -152,7 +152,7 @@ class SessionActions:
         from workbench.tui.screens.exporting import begin
 
         if opened := self.session.opened:
-            self.session.working.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
 
     def copy(self) -> None:
         """Choose what to copy."""
@@ -172,7 +172,7 @@ class SessionActions:
                 self.session.wire.side,
                 decoded.protocol,
                 last,
-                self.session.standing.words,
+                self.session.branch_switch.words,
             )
             self.session.app.push_screen(screen, self.session.navigation.go_to_spot)
 

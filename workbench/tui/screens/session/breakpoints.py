@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from workbench.tui.pausing import PausesChanged, Pausing
+    from workbench.tui.pause_listener import PauseListener, PausesChanged
     from workbench.tui.screens.breakpoints import BreakpointsScreen
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -32,7 +32,7 @@ class BreakpointBanner:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self.pausing: Pausing | None = None
+        self.pausing: PauseListener | None = None
         self._list: BreakpointsScreen | None = None
         self._path: Path | None = None
         self._ticking: Timer | None = None
@@ -41,9 +41,9 @@ class BreakpointBanner:
         """Listen while a process writes the session; ``path``: its file, once that is known."""
         self._path = path or self._path
         if is_live and self._path and self.pausing is None:
-            from workbench.tui.pausing import Pausing
+            from workbench.tui.pause_listener import PauseListener
 
-            self.pausing = Pausing(self._path, self.screen.post_message)
+            self.pausing = PauseListener(self._path, self.screen.post_message)
             self.pausing.start()
         elif not is_live and self.pausing and not self.pausing.recorders:
             self.pausing.stop()
@@ -104,7 +104,7 @@ class BreakpointBanner:
         held = self.held
         if not held:
             return []
-        from workbench.tui.pausing import now
+        from workbench.tui.pause_listener import now
 
         number = self.screen.state.number_of(pauses.first_to_decide(held).exchange)
         return [pauses.banner(held, number, self._key, now())]

@@ -9,7 +9,7 @@ from workbench.views.lines import Line, Span, joined
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspected
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Listed, Trouble
 
@@ -24,12 +24,12 @@ class SessionFeed:
         """Show the list of exchanges of a session that has been opened."""
         screen = self.screen
         screen.state.list(message.name, message.summaries, message.damage, message.about)
-        screen.noting.load()
+        screen.notes.load()
         screen.exchanges.note_line = self._marks_of
         for damage in message.damage[:3]:
             screen.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
         screen.call_after_refresh(screen.panes.furnish)
-        screen.ahead.release()
+        screen.type_ahead.release()
         screen.breakpoints.listen(message.is_live, message.path)
         screen.follower.update(message)
 
@@ -38,8 +38,8 @@ class SessionFeed:
         screen = self.screen
         marks = (
             screen.breakpoints.line_of(exchange),
-            screen.working.line_of(exchange),
-            screen.noting.line_of(exchange),
+            screen.branches.line_of(exchange),
+            screen.notes.line_of(exchange),
         )
         return joined(marks, Span(" "))
 
@@ -48,11 +48,11 @@ class SessionFeed:
         screen = self.screen
         was_done = screen.state.is_done
         screen.state.update(rows)
-        screen.filtering.rows_came()
+        screen.exchange_filter.rows_came()
         screen.refresh_lists()
         screen.navigation.rows_arrived()
         if screen.state.is_done and not was_done:
-            screen.working.load()
+            screen.branches.load()
         screen.follower.announce_first_break()
 
     async def open_exchange(self, opened: ExchangeView) -> None:
@@ -63,21 +63,21 @@ class SessionFeed:
             return
         self._show_findings_of(opened)
         screen.show_exchange(opened)
-        screen.noting.show()
-        screen.searching.again()
+        screen.notes.show()
+        screen.pane_search.again()
         screen.navigation.arrive(opened)
         screen.follower.compare_clients(opened)
-        screen.ahead.release()
+        screen.type_ahead.release()
 
     def _show_findings_of(self, opened: ExchangeView) -> None:
         """List the findings of the request that is shown: the recorded one, or its branch."""
         screen = self.screen
-        is_branch = screen.standing.is_branch(opened.index)
+        is_branch = screen.branch_switch.is_branch(opened.index)
         if screen.state.branch(opened.index, opened.row if is_branch else None):
-            screen.mending.forget()
+            screen.repair_lookup.forget()
             screen.refresh_lists()
-        if screen.working.line_of(opened.row.summary.id):
-            screen.standing.look(opened.index)
+        if screen.branches.line_of(opened.row.summary.id):
+            screen.branch_switch.look(opened.index)
 
     def fail(self, message: Trouble) -> None:
         """Show why an exchange, or the rest of the session, cannot be read."""
@@ -91,4 +91,4 @@ class SessionFeed:
             screen.navigation.fail()
             screen.show_exchange(None, message.text)
         screen.notify(visible(message.text), severity="error", markup=False)
-        screen.ahead.release()
+        screen.type_ahead.release()

@@ -10,7 +10,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.views.words import RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.stream import StreamScreen
     from workbench.tui.selection import Selection
@@ -90,7 +90,7 @@ class LiveFollower:
     def compare_clients(self, opened: ExchangeView) -> None:
         """Have the IR pane say if usual clients build something else from the stream, once it has ended."""
         if opened.decoded.events and not opened.decoded.is_arriving:
-            from workbench.tui.sdks import comparing
+            from workbench.tui.screens.session.sdk_differences import comparing
 
             self.screen.inspecting.do(comparing(self.screen, opened))
 

@@ -43,17 +43,17 @@ class Header:
     def _banners(self) -> list[Line]:
         screen = self.screen
         key = screen.keymap.row(keys.table()["session.branch"]).show
-        switch = screen.standing.banner(screen.opened.index, key, screen.size.width) if screen.opened else None
+        switch = screen.branch_switch.banner(screen.opened.index, key, screen.size.width) if screen.opened else None
         return [*screen.breakpoints.banner(), *([switch] if switch else [])]
 
     def show_keys(self) -> None:
         """Name the keys that are of use now, and how the search is going."""
-        searching = self.screen.searching
+        searching = self.screen.pane_search
         search = f"/{clip(searching.wanted, 20)}  {searching.words()}  " if searching.wanted else ""
         self.screen.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else self._keys_of_use(), search)
 
     def _keys_of_use(self) -> Sequence[keys.Key]:
         """The keys of the screen, those first that are of use for what is shown."""
         opened = self.screen.opened
-        has_branch = opened and self.screen.standing.has_branch(opened.index)
+        has_branch = opened and self.screen.branch_switch.has_branch(opened.index)
         return keys.WITH_BRANCH if has_branch else keys.SESSION

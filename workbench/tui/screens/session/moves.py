@@ -26,8 +26,8 @@ class SessionMoves:
 
     def next(self, step: int) -> None:
         """Go to the next break, or the next match of a search."""
-        if self.screen.searching.wanted:
-            self.screen.searching.match(step)
+        if self.screen.pane_search.wanted:
+            self.screen.pane_search.match(step)
             return
         self._walk(step, walk.worst(self.screen.state.findings), "break")
 
@@ -94,7 +94,7 @@ class SessionMoves:
             return
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.tui.pairing import paired
+            from workbench.tui.screens.session.other_hop import paired
 
             found = paired(inspector, opened.index)
             return Answer(lambda: show(found))
@@ -110,11 +110,11 @@ class SessionMoves:
     def leave(self) -> None:
         """End what hides most: a search, the reading for a filter, the zoom, the inspection; else go back."""
         screen = self.screen
-        if screen.searching.wanted:
-            screen.searching.end()
+        if screen.pane_search.wanted:
+            screen.pane_search.end()
             screen.header.show_keys()
-        elif screen.filtering.is_reading:
-            screen.filtering.stop()
+        elif screen.exchange_filter.is_reading:
+            screen.exchange_filter.stop()
         elif screen.has_class("-zoom"):
             screen.panes.zoom()
         elif not screen.state.is_done and not screen.state.is_paused:

@@ -11,7 +11,7 @@ from workbench.tui.screens.session.goal import Goal
 from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import Spot
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui import keys
-from workbench.tui.ahead import ON_AN_EXCHANGE
 from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.goal import Goal
+from workbench.tui.screens.session.type_ahead import ON_AN_EXCHANGE
 
 if TYPE_CHECKING:
     from workbench.tui.panes.lineview import LineView

@@ -13,7 +13,6 @@ from textual.screen import Screen
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.ahead import TypedAhead
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.delegate import ActionOf
 from workbench.tui.keymap import keymap_of
@@ -30,8 +29,9 @@ from workbench.tui.screens.session.header import Header
 from workbench.tui.screens.session.layout import PaneLayout
 from workbench.tui.screens.session.moves import SessionMoves
 from workbench.tui.screens.session.navigation import Navigation
+from workbench.tui.screens.session.pane_search import PaneSearch
 from workbench.tui.screens.session.pointer import Pointer
-from workbench.tui.searching import Searching
+from workbench.tui.screens.session.type_ahead import TypeAhead
 from workbench.tui.service import (
     Answer,
     ExchangeGrew,
@@ -47,15 +47,15 @@ from workbench.tui.service import (
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
-    from workbench.tui.filtering import Filtering
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.keymap import Keymap
-    from workbench.tui.mending import Mending
-    from workbench.tui.noting import Noting
-    from workbench.tui.opened import ExchangeView
     from workbench.tui.panes.wire import WirePane
-    from workbench.tui.pausing import PausesChanged, PausingTrouble
-    from workbench.tui.standing import Standing
-    from workbench.tui.working import Working
+    from workbench.tui.pause_listener import PausesChanged, PausingTrouble
+    from workbench.tui.screens.session.branch_switch import BranchSwitch
+    from workbench.tui.screens.session.branches import SessionBranches
+    from workbench.tui.screens.session.exchange_filter import SessionFilter
+    from workbench.tui.screens.session.notes import SessionNotes
+    from workbench.tui.screens.session.repair_lookup import RepairLookup
     from workbench.wire.session import Session
 
 FEW = 5
@@ -102,38 +102,38 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.follower = LiveFollower(self)
         self.breakpoints = BreakpointBanner(self)
         self.actions = SessionActions(self)
-        self.searching = Searching(self)
-        self.ahead = TypedAhead(self)
+        self.pane_search = PaneSearch(self)
+        self.type_ahead = TypeAhead(self)
 
     @cached_property
-    def filtering(self) -> Filtering:
-        from workbench.tui.filtering import Filtering
+    def exchange_filter(self) -> SessionFilter:
+        from workbench.tui.screens.session.exchange_filter import SessionFilter
 
-        return Filtering(self)
-
-    @cached_property
-    def noting(self) -> Noting:
-        from workbench.tui.noting import Noting
-
-        return Noting(self)
+        return SessionFilter(self)
 
     @cached_property
-    def mending(self) -> Mending:
-        from workbench.tui.mending import Mending
+    def notes(self) -> SessionNotes:
+        from workbench.tui.screens.session.notes import SessionNotes
 
-        return Mending(self)
-
-    @cached_property
-    def standing(self) -> Standing:
-        from workbench.tui.standing import Standing
-
-        return Standing(self)
+        return SessionNotes(self)
 
     @cached_property
-    def working(self) -> Working:
-        from workbench.tui.working import Working
+    def repair_lookup(self) -> RepairLookup:
+        from workbench.tui.screens.session.repair_lookup import RepairLookup
 
-        return Working(self)
+        return RepairLookup(self)
+
+    @cached_property
+    def branch_switch(self) -> BranchSwitch:
+        from workbench.tui.screens.session.branch_switch import BranchSwitch
+
+        return BranchSwitch(self)
+
+    @cached_property
+    def branches(self) -> SessionBranches:
+        from workbench.tui.screens.session.branches import SessionBranches
+
+        return SessionBranches(self)
 
     @property
     def wire(self) -> WirePane:
@@ -234,8 +234,8 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_screen_resume(self) -> None:
         """Show the branch to which another screen may have led."""
-        if self.opened and self.working.is_begun:
-            self.standing.look(self.opened.index)
+        if self.opened and self.branches.is_begun:
+            self.branch_switch.look(self.opened.index)
 
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
         self.panes.focus(message.name)
@@ -246,8 +246,8 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_findings_pane_explained(self, message: FindingsPane.Explained) -> None:
         """Look for the repairs of the finding under the cursor."""
-        self.mending.want(message.finding)
-        self.findings.repairs_of = self.mending.repairs_of
+        self.repair_lookup.want(message.finding)
+        self.findings.repairs_of = self.repair_lookup.repairs_of
         self.findings.reload()
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
@@ -272,12 +272,12 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_follow = ActionOf("follower")
     action_inspect = ActionOf("follower")
     action_breaks = ActionOf("breakpoints")
-    action_search = ActionOf("searching", "ask")
-    action_match = ActionOf("searching")
-    action_filter = ActionOf("filtering", "ask")
-    action_mark = ActionOf("noting")
-    action_note = ActionOf("noting", "ask")
-    action_next_mark = ActionOf("noting", "next")
+    action_search = ActionOf("pane_search", "ask")
+    action_match = ActionOf("pane_search")
+    action_filter = ActionOf("exchange_filter", "ask")
+    action_mark = ActionOf("notes")
+    action_note = ActionOf("notes", "ask")
+    action_next_mark = ActionOf("notes", "next")
     action_stream = ActionOf("actions")
     action_diff = ActionOf("actions")
     action_compare = ActionOf("actions")
@@ -298,4 +298,4 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_copy = ActionOf("actions")
     action_leave = ActionOf("moves")
     action_back = ActionOf("moves")
-    action_branch = ActionOf("standing", "switch_shown")
+    action_branch = ActionOf("branch_switch", "switch_shown")

@@ -10,8 +10,8 @@ from workbench.errors import WorkbenchError
 from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector
+from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.studied import Studied, study
-from workbench.tui.opened import ExchangeView
 from workbench.tui.probing import in_memory
 from workbench.wire.exchange import Exchange, HttpRequest
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """A request that was sent, and what came of it. ``is_changed``: it was not the one of the probe."""
 
     ask: Ask
@@ -34,7 +34,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Stood:
+class SampleState:
     """How a sample stands.
 
     Attributes:
@@ -45,7 +45,7 @@ class Stood:
         sample: what it came to, None before the end.
     """
 
-    sent: tuple[Sent, ...]
+    sent: tuple[SentRequest, ...]
     ask: Ask | None
     is_changed: bool = False
     studied: Studied | None = None
@@ -54,7 +54,7 @@ class Stood:
     sample: Sample | None = None
 
 
-class Sampling:
+class ProbeSample:
     """A sample that is stepped through.
 
     Attributes:
@@ -105,7 +105,7 @@ class Sampling:
             return False
         return True
 
-    def stood(self) -> Stood:
+    def stood(self) -> SampleState:
         """How it stands."""
         ask = self.pending
         made = [exchange for _, exchange, _ in self._sent]
@@ -114,16 +114,16 @@ class Sampling:
         inspector = Inspector(in_memory("probe", (*made, *waiting)), label, protocol)
         inspector.run()
         sent = tuple(
-            Sent(a, ExchangeView(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent)
+            SentRequest(a, ExchangeView(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent)
         )
         if ask is None:
-            return Stood(sent, None, sample=self._run.sample)
+            return SampleState(sent, None, sample=self._run.sample)
         is_changed = self._changed is not None
         try:
             studied = study(inspector, len(made), ask.request, label)
         except WorkbenchError as error:
-            return Stood(sent, ask, is_changed, why=str(error))
-        return Stood(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, made))
+            return SampleState(sent, ask, is_changed, why=str(error))
+        return SampleState(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, made))
 
 
 def _new(studied: Studied, made: list[Exchange]) -> tuple[tuple[str, Range], ...]:

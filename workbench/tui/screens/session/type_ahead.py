@@ -38,7 +38,7 @@ MOST = 200
 """Keys that are kept."""
 
 
-class TypedAhead:
+class TypeAhead:
     """The keys of a session screen that came too early."""
 
     def __init__(self, screen: SessionScreen) -> None:

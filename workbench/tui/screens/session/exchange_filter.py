@@ -28,7 +28,7 @@ SLICE_SECONDS = 0.1
 """Exchanges are read for so long before whoever waits is served."""
 
 
-class Filtering:
+class SessionFilter:
     """Decides what a session screen shows.
 
     Attributes:
@@ -145,7 +145,7 @@ class Filtering:
         from workbench.filters.matching import turns
 
         self._decided = {n: told for n, told in self._decided.items() if n < len(rows)}
-        noting = self.screen.noting
+        noting = self.screen.notes
         made = []
         for row, turn in zip(rows, turns(rows), strict=True):
             known = self._decided.get(row.index)

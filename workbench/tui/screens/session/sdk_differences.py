@@ -14,7 +14,7 @@ from workbench.tui.service import Answer
 if TYPE_CHECKING:
     from workbench.protocols.clients.differences import Group
     from workbench.rules.inspection import Inspector
-    from workbench.tui.opened import ExchangeView
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
 

@@ -25,7 +25,7 @@ MARK, NOTE = "⚑", "✎"
 """Signs of a mark and of a note."""
 
 
-class Noting:
+class SessionNotes:
     """The notebook of a session, and what the keys do with it."""
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -133,7 +133,7 @@ class Noting:
         screen = self.screen
         for summary in screen.state.summaries:
             if exchange in (None, summary.id):
-                screen.filtering.noted(summary.index)
+                screen.exchange_filter.noted(summary.index)
         self.show()
 
     def next(self) -> None:

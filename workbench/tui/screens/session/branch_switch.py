@@ -21,7 +21,7 @@ ROOM = 50
 """Cells of the banner beside the title of the branch, up to what a key does."""
 
 
-class Stand(NamedTuple):
+class BranchPlace(NamedTuple):
     """Where the person stands in the tree of an exchange. ``tip``: the end of its branch; the root if absent."""
 
     root: Node
@@ -34,17 +34,17 @@ class Stand(NamedTuple):
         return self.here.id != self.root.id
 
 
-class Standing:
+class BranchSwitch:
     """Where the person stands in the trees of a session screen, as far as that was asked."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self._known: dict[int, Stand] = {}
+        self._known: dict[int, BranchPlace] = {}
         self._left: dict[int, Node] = {}
 
     def look(self, index: int) -> None:
         """Ask where the person stands, and show that."""
-        self.screen.working.ask(lambda workspace: stand(workspace, index), self._came)
+        self.screen.branches.ask(lambda workspace: branch_place(workspace, index), self._came)
 
     def _reopen(self, index: int) -> None:
         """Show another request in the place of an exchange, if it is the one that is wanted."""
@@ -59,22 +59,22 @@ class Standing:
     def switch(self, index: int) -> None:
         """From the recorded request to its branch, and back."""
 
-        def question(workspace: Workspace) -> Stand:
-            now = stand(workspace, index)
+        def question(workspace: Workspace) -> BranchPlace:
+            now = branch_place(workspace, index)
             if now.is_branch:
                 self._left[index] = now.here
                 workspace.go(now.root)
             else:
                 left = self._left.get(index, now.tip)
                 workspace.go(left)
-            return stand(workspace, index)
+            return branch_place(workspace, index)
 
-        def came(now: Stand) -> None:
+        def came(now: BranchPlace) -> None:
             if now.tip.id == now.root.id:
                 self.screen.notify("there is no branch of this request: e edits it, f repairs it", markup=False)
             self._came(now)
 
-        self.screen.working.ask(question, came)
+        self.screen.branches.ask(question, came)
 
     def is_branch(self, index: int) -> bool:
         """A branch is shown in the place of an exchange."""
@@ -109,7 +109,7 @@ class Standing:
             Span(f" {key} branch: {title} · every key works on it", "muted"),
         )
 
-    def _came(self, now: Stand) -> None:
+    def _came(self, now: BranchPlace) -> None:
         index, before = now.root.index, self._known.get(now.root.index)
         self._known[index] = now
         was = before.here.id if before else now.root.id
@@ -121,7 +121,7 @@ class Standing:
             self.screen.header.show()
 
 
-def stand(workspace: Workspace, index: int) -> Stand:
+def branch_place(workspace: Workspace, index: int) -> BranchPlace:
     """Where the person stands in the tree of an exchange. Raises as ``Workspace.root``."""
     root = workspace.root(index)
-    return Stand(root, workspace.current(index), workspace.tip(root))
+    return BranchPlace(root, workspace.current(index), workspace.tip(root))

@@ -24,7 +24,7 @@ SLICE_SECONDS = 0.03
 HINT = "enter stays · esc goes back · a capital letter means this case"
 
 
-class Searching:
+class PaneSearch:
     """What is searched, where, and what is found.
 
     Attributes:

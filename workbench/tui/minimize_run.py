@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Sender
     from workbench.trials.minimize import Asked, Course, Mended, Result, Steps
-    from workbench.tui.dispatch import Asking
+    from workbench.tui.dispatch import InspectorQuestions
     from workbench.tui.models.rowtable import Range
 
 TURN_SECONDS = 0.1
@@ -58,7 +58,7 @@ class Shrinking:
         self._steps: Steps[None] | None = None
         self._first: tuple[Range, ...] | None = None
 
-    def work(self, asking: Asking) -> Callable[[Sender], Coroutine[Any, Any, None]]:
+    def work(self, asking: InspectorQuestions) -> Callable[[Sender], Coroutine[Any, Any, None]]:
         """What a dispatch has to do."""
 
         async def all_of_it(sender: Sender) -> None:

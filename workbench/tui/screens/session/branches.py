@@ -37,7 +37,7 @@ BRANCH = "├"
 """Stands before how much was made of an exchange."""
 
 
-class Working:
+class SessionBranches:
     """The working session of a session screen.
 
     Every method takes ``deliver``, which is called with the answer, and may take ``failed``, which is called with the

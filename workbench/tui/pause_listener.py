@@ -51,7 +51,7 @@ class PausingTrouble(Message):
         self.text = text
 
 
-class Pausing:
+class PauseListener:
     """Listens to the recorders of a session. Its methods may be called from any thread.
 
     Args:

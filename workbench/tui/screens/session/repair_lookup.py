@@ -21,7 +21,7 @@ MOST_KEPT = 64
 """Findings whose repairs are kept."""
 
 
-class Mending:
+class RepairLookup:
     """What is known of the repairs of a session's findings."""
 
     def __init__(self, screen: SessionScreen) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.library.story import Story
 
 
-class Told(Message):
+class StoryReady(Message):
     """The story of a session is known."""
 
     def __init__(self, path: Path, story: Story) -> None:
@@ -22,7 +22,7 @@ class Told(Message):
         self.story = story
 
 
-class Telling:
+class StoryReader:
     """Runs in a thread of its own; ``ask`` and ``stop`` may be called from any other."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Telling:
                 story = Story("", "not told", f"a fault of this program: {type(error).__name__}: {error}")
             if story:
                 self._is_told(path)
-                post(Told(path, story))
+                post(StoryReady(path, story))
 
     def _next(self) -> Path | None:
         with self._changed:
