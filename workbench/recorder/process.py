@@ -94,11 +94,19 @@ def start(
         OSError: the file cannot be written.
         WorkbenchError: the recorder did not start.
     """
+    task = {"upstreams": dict(upstreams), "port": port, "hop": hop, "client": client, "breaks": list(breaks)}
+    return launch("workbench.recorder", task, out, on_trouble, on_event)
+
+
+def launch(
+    module: str,
+    task: Mapping[str, JsonValue],
+    out: Path,
+    on_trouble: Callable[[str], None],
+    on_event: Callable[[Mapping[str, JsonValue]], None],
+) -> RecorderProcess:
+    """Start a module that records, with its task but for the file ``out``. Raises as ``start``."""
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
-    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return RecorderProcess(
-        ChildProcess("workbench.recorder", {**task, "breaks": list(breaks)}, patience=NESTED_END_SECONDS),
-        on_trouble,
-        on_event,
-    )
+    child = ChildProcess(module, {**task, "out": str(out)}, patience=NESTED_END_SECONDS)
+    return RecorderProcess(child, on_trouble, on_event)

@@ -34,14 +34,16 @@ def main(task: Mapping[str, JsonValue]) -> int:
         return record(
             task,
             {name: upstream.url for name, upstream in upstreams.items()},
-            lambda tap, gate: TranslationPath(upstreams, rules, tap, hop=task["hop"], port=task["port"], gate=gate),
+            lambda capture, gate: TranslationPath(
+                upstreams, rules, capture, hop=task["hop"], port=task["port"], gate=gate
+            ),
             lambda path: {"changes": dict(path.records.counts)},
         )
 
 
 def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int:
     """Record what clients and upstreams say to one another."""
-    return record(task, upstreams, lambda tap, gate: Relay(upstreams, tap, port=task["port"], gate=gate))
+    return record(task, upstreams, lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate))
 
 
 def _rules(told: Mapping[str, JsonValue]) -> TranslationRules:

@@ -85,16 +85,16 @@ class TranslationPath:
         self._listener = SafeListener(self.records)
         origins = {name: _origin(each.url) for name, each in upstreams.items()}
         self._up = Relay(origins, self._listener, hop=upstream)
-        self._bridge = TranslationServer(upstreams, self._up.url, rules, self.records, self._listener)
+        self._server = TranslationServer(upstreams, self._up.url, rules, self.records, self._listener)
         self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
         self._down: Relay | None = None
 
     async def start(self) -> None:
         """Listen. Raises UsageError if the port is in use."""
         await self._up.start()
-        await self._bridge.start()
-        bridged = {name: self._bridge.url(name) for name in self._names}
-        self._down = Relay(bridged, self._listener, port=self._port, hop=self._hop, gate=self._gate)
+        await self._server.start()
+        translated = {name: self._server.url(name) for name in self._names}
+        self._down = Relay(translated, self._listener, port=self._port, hop=self._hop, gate=self._gate)
         try:
             await self._down.start()
         except UsageError:
@@ -105,7 +105,7 @@ class TranslationPath:
         """Stop listening and end what is in progress, beginning at the client's side."""
         if self._down:
             await self._down.close()
-        await self._bridge.close()
+        await self._server.close()
         await self._up.close()
 
     async def __aenter__(self) -> TranslationPath:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import NESTED_END_SECONDS, ChildProcess
-from workbench.recorder.process import RecorderProcess
+from workbench.recorder.process import RecorderProcess, launch
 
 
 def start(
@@ -43,16 +42,6 @@ def start(
         OSError: the file cannot be written.
         WorkbenchError: it did not start.
     """
-    out = out.absolute()
-    out.parent.mkdir(parents=True, exist_ok=True)
     rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
-    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return RecorderProcess(
-        ChildProcess(
-            "workbench.recorder.translation",
-            {**task, "breaks": list(breaks), "rules": rules},
-            patience=NESTED_END_SECONDS,
-        ),
-        on_trouble,
-        on_event,
-    )
+    task = {"upstreams": dict(upstreams), "port": port, "hop": hop, "client": client, "breaks": list(breaks)}
+    return launch("workbench.recorder.translation", {**task, "rules": rules}, out, on_trouble, on_event)

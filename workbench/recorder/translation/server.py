@@ -80,7 +80,7 @@ class TranslationServer:
         self._memories = {name: ResponseMemory() for name in upstreams}
         self._numbers = itertools.count(1)
         self._run = secrets.token_hex(4)
-        self._worker = ThreadPoolExecutor(1, "bridge")
+        self._worker = ThreadPoolExecutor(1, "translation")
         self._server: asyncio.Server | None = None
         self._tasks = set[asyncio.Task[None]]()
         self.port = 0
