@@ -110,7 +110,7 @@ def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
         decoder.feed(event)
         for part in decoder.growing:
             part.since(0)
-            part.begun, part.is_over, part.is_tagged, part.parts  # noqa: B018
+            part.opening, part.is_over, part.is_tagged, part.parts  # noqa: B018
     decoder.result()
     decoder.about()
     passage = StreamConversion(protocol, chance.choice(protocols.protocols()))

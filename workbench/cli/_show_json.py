@@ -17,7 +17,7 @@ from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.frames import seen_frames
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import Group
+    from workbench.protocols.clients.differences import ClientGroup
 
 
 def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, JsonValue]:
@@ -204,7 +204,7 @@ def events(detail: Detail) -> dict[str, JsonValue]:
     }
 
 
-def _clients(group: Group) -> dict[str, JsonValue]:
+def _clients(group: ClientGroup) -> dict[str, JsonValue]:
     return {
         "names": list(group.policies),
         "written_after": list(group.packages),

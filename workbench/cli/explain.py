@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.protocols.refusals import Kind
+    from workbench.protocols.refusals import RefusalKind
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
@@ -93,7 +93,7 @@ def _list(how: str) -> int:
     return 0
 
 
-def _kinds_meant(subject: str) -> list[Kind]:
+def _kinds_meant(subject: str) -> list[RefusalKind]:
     """Every kind of failure, or the one of that name."""
     from workbench.protocols import refusals
 
@@ -102,7 +102,7 @@ def _kinds_meant(subject: str) -> list[Kind]:
     return [kind] if (kind := refusals.kind(subject)) else []
 
 
-def _kinds(kinds: list[Kind], how: str) -> int:
+def _kinds(kinds: list[RefusalKind], how: str) -> int:
     from dataclasses import asdict
 
     if how == "json":

@@ -193,7 +193,7 @@ def _counted(
 ) -> tuple[int | None, list[str]]:
     """The message that an index counts, and the steps behind it: where neighbours are merged, the index is a turn's."""
     number, rest = int(steps[0]), steps[1:]
-    merged = decoded.merged
+    merged = decoded.turns
     if not contract.term("content.merges-same-role") or len(merged) != len(items):
         return (number if number < len(items) else None), rest
     inside = [n for n, (turn, _) in enumerate(merged) if turn == number]

@@ -12,7 +12,7 @@ from workbench.contracts import loading, pages
 from workbench.contracts.match_text import lines, match_lines
 from workbench.contracts.template import Found, Plain, Template, plain
 from workbench.protocols import refusals
-from workbench.protocols.refusals import Refusal
+from workbench.protocols.refusals import KnownRefusal
 
 __all__ = ["Match", "explain", "known", "lines", "match_lines"]
 
@@ -104,7 +104,7 @@ class _Known(NamedTuple):
     when: str = ""
 
 
-def explain(text: str, refusal: Refusal | None = None) -> list[Match]:
+def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     """The rules that a pasted error text belongs to, the most likely first; [] where nothing tells what it is.
 
     Where no text of a contract or page is in it, the last of them says the kind of the failure, and the rules that look
@@ -201,7 +201,7 @@ def _begins(found: Found) -> bool:
     return found.leads and found.weight >= TELLING and found.weight >= 0.2 * found.whole
 
 
-def _by_kind(text: str, refusal: Refusal, shared: Match | None) -> Match:
+def _by_kind(text: str, refusal: KnownRefusal, shared: Match | None) -> Match:
     """A match that rests on the kind alone, whoever says it."""
     kind = refusal.kind
     rules = tuple(dict.fromkeys((*(shared.rules if shared else ()), *kind.rules)))
@@ -223,7 +223,7 @@ def _by_kind(text: str, refusal: Refusal, shared: Match | None) -> Match:
     )
 
 
-def _of_kind(match: Match, refusal: Refusal) -> Match:
+def _of_kind(match: Match, refusal: KnownRefusal) -> Match:
     """A text that no rule predicts, with its kind, and the rule of that where there is one."""
     kind = refusal.kind
     rules = tuple(dict.fromkeys((*match.rules, *kind.rules)))

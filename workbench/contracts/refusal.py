@@ -72,7 +72,7 @@ def dotted(pointer: str) -> str:
 def _indices(pointer: str, decoded: DecodedExchange, contract: Contract) -> dict[str, str]:
     found = {name: match[1] for name, pattern in _INDEX.items() if (match := pattern.search(pointer))}
     index = int(found.get("message", -1))
-    if contract.term("content.merges-same-role") and 0 <= index < len(decoded.merged):
-        turn, before = decoded.merged[index]
+    if contract.term("content.merges-same-role") and 0 <= index < len(decoded.turns):
+        turn, before = decoded.turns[index]
         found |= {"message": str(turn), "part": str(before + int(found.get("part", 0)))}
     return found

@@ -12,7 +12,7 @@ from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_parts
 from workbench.convert.reasoning import SINGLE
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
-from workbench.protocols import Capabilities, Growing, StreamWriter
+from workbench.protocols import Capabilities, StreamingPart, StreamWriter
 from workbench.protocols.common.think_tags import Splitter
 from workbench.protocols.common.writing import string_of, write_part
 
@@ -81,10 +81,10 @@ class StreamConverter:
         self._current: _EmittedPart | None = None
         self._last: type[Part] | None = None  # type of the last part that was emitted as its own
 
-    def emit_available(self, part: Growing, written: list[bytes]) -> None:
+    def emit_available(self, part: StreamingPart, written: list[bytes]) -> None:
         """Emit what is certain of a part."""
         if self._source_part is None:
-            self._source_part = part.begun()
+            self._source_part = part.opening()
             if self._source_part is None:
                 return
             if part.is_tagged and isinstance(self._source_part, Text):
@@ -97,7 +97,7 @@ class StreamConverter:
         elif text:
             self._grow(text, written)
 
-    def finish_part(self, part: Growing, written: list[bytes]) -> None:
+    def finish_part(self, part: StreamingPart, written: list[bytes]) -> None:
         """Emit the rest of a complete part."""
         if self._splitter:
             self._split(self._splitter.close(), written)
@@ -109,7 +109,7 @@ class StreamConverter:
                 self._close(whole, written)
         self._splitter, self._read_pieces, self._source_part = None, 0, None
 
-    def break_off(self, part: Growing, written: list[bytes]) -> None:
+    def break_off(self, part: StreamingPart, written: list[bytes]) -> None:
         """End inside a part: emit what is left of it, unless it is a tool call."""
         if self._splitter:
             self._split(self._splitter.close(), written)

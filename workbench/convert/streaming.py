@@ -27,7 +27,7 @@ from workbench.convert.losses import Loss, LossReport
 from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
-from workbench.protocols import Growing
+from workbench.protocols import StreamingPart
 from workbench.protocols.common.writing import write_part
 
 AS_IT_IS = "forwarded unchanged"
@@ -165,7 +165,7 @@ class StreamConversion:
         written.append(self._writer.end(meant))
         self.losses = report.losses()
 
-    def _leave_rest(self, growing: Sequence[Growing], whole: ModelResponse, written: list[bytes]) -> None:
+    def _leave_rest(self, growing: Sequence[StreamingPart], whole: ModelResponse, written: list[bytes]) -> None:
         """Finish parts that were open when the stream ended; the last one of a broken stream stays open."""
         for n, part in enumerate(growing, 1):
             self._converter.emit_available(part, written)

@@ -38,7 +38,6 @@ __all__ = [
     "AdapterDefaults",
     "AnswerCapabilities",
     "Capabilities",
-    "Growing",
     "ImportHints",
     "MediaCapabilities",
     "Param",
@@ -48,6 +47,7 @@ __all__ = [
     "Serving",
     "StreamDecoder",
     "StreamWriter",
+    "StreamingPart",
     "ToolCapabilities",
     "Traits",
     "TransportSdk",
@@ -87,7 +87,7 @@ class StreamDecoder(Protocol):
         ...
 
     @property
-    def growing(self) -> Sequence[Growing]:
+    def growing(self) -> Sequence[StreamingPart]:
         """Parts of the first choice in the order in which they began, as far as they can be told apart by then.
 
         More are only added at its end, unless the answer begins again: then all are gone. What is in none of them is
@@ -100,7 +100,7 @@ class StreamDecoder(Protocol):
         ...
 
 
-class Growing(Protocol):
+class StreamingPart(Protocol):
     """A part while it arrives: what it is, and the pieces of its one string that grows (a text, arguments)."""
 
     @property
@@ -113,7 +113,7 @@ class Growing(Protocol):
         """Nothing of it is still to come."""
         ...
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         """The part with its names and without its string; None while it cannot be told, or where it comes whole."""
         ...
 
@@ -306,7 +306,7 @@ class AdapterDefaults:
         return ()
 
 
-class _Completed:
+class _AdapterWithDefaults:
     """An adapter with defaults for the members that it leaves out."""
 
     def __init__(self, adapter: object) -> None:
@@ -331,7 +331,7 @@ def get(name: str) -> Adapter:
         raise UsageError(f"no protocol named {name!r}", hint=f"known: {', '.join(protocols())}")
     adapter: Adapter = plugins.load(__name__, module).adapter
     is_complete = all(hasattr(adapter, member) for member in vars(AdapterDefaults) if not member.startswith("_"))
-    return adapter if is_complete else cast("Adapter", _Completed(adapter))
+    return adapter if is_complete else cast("Adapter", _AdapterWithDefaults(adapter))
 
 
 def protocols() -> tuple[str, ...]:

@@ -40,25 +40,25 @@ _PRINTED = 200
 """Characters of a text in place of an answer that are looked at."""
 
 
-class Inside(NamedTuple):
+class EnvelopedAnswer(NamedTuple):
     """An answer one level down: where it is in the body, and its own JSON text."""
 
     pointer: str
     text: bytes
 
 
-def inside(adapter: Adapter, body: bytes) -> Inside | None:
+def find_in_envelope(adapter: Adapter, body: bytes) -> EnvelopedAnswer | None:
     """The answer that is the value of one key of a body, or the only element of a list; None where there is none."""
-    value = _parsed(body)
+    value = _parse(body)
     found = max(_inner(adapter, value), default=None)
     if found is None:
         return None
     pointer = f"/{found[1]}"
     text = found[2] or _slice(body, pointer)
-    return Inside(pointer, text) if text else None
+    return EnvelopedAnswer(pointer, text) if text else None
 
 
-def below(response: ModelResponse, pointer: str) -> ModelResponse:
+def move_below(response: ModelResponse, pointer: str) -> ModelResponse:
     """An answer that was decoded by itself, with its pointers as they are in the body around it."""
     message = f"the answer is not the body but the value at {pointer}: clients look for it one level higher"
     return replace(
@@ -71,22 +71,22 @@ def below(response: ModelResponse, pointer: str) -> ModelResponse:
     )
 
 
-class Unwrapped(NamedTuple):
+class UnwrappedStream(NamedTuple):
     """A stream whose events hold the protocol's events one level down, at ``pointer``."""
 
     pointer: str
     events: tuple[SseEvent, ...]
 
 
-def unwrapped(adapter: Adapter, events: Sequence[SseEvent]) -> Unwrapped | None:
+def unwrap_stream(adapter: Adapter, events: Sequence[SseEvent]) -> UnwrappedStream | None:
     """The events without the envelope that is around each of them; None where there is none."""
     key = next(filter(None, (_event_key(adapter, event) for event in events[:PEEKED])), None)
     if key is None:
         return None
-    return Unwrapped(f"/{key}", tuple(_stripped(event, f"/{key}") for event in events))
+    return UnwrappedStream(f"/{key}", tuple(_strip_envelope(event, f"/{key}") for event in events))
 
 
-def reshaped(response: ModelResponse, pointer: str) -> ModelResponse:
+def note_envelope(response: ModelResponse, pointer: str) -> ModelResponse:
     """An answer of ``unwrapped`` events, which says so."""
     message = f"every event holds its chunk at {pointer}, in an envelope: clients look for it one level higher"
     return replace(response, anomalies=(Anomaly(RESHAPED, message), *response.anomalies))
@@ -117,7 +117,7 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
 
 def _error_of(name: str, value: bytes) -> ApiError | None:
     """The error that a field holds: JSON of a known shape, or whatever a field holds that is called so."""
-    parsed = _parsed(value)
+    parsed = _parse(value)
     error = read_error(parsed)
     if error or name.strip().lower() != "error":
         return error
@@ -192,14 +192,14 @@ def _no_json(body: bytes, fault: WireError) -> Anomaly:
 def _inner(adapter: Adapter, value: JsonValue) -> Iterator[tuple[float, str, bytes]]:
     """(claim, key, text of a JSON string or b"") of what could be the answer."""
     if isinstance(value, dict):
-        members = [(_escaped(key), member) for key, member in value.items()]
+        members = [(_escape(key), member) for key, member in value.items()]
     else:
         members = [("0", value[0])] if isinstance(value, list) and len(value) == 1 else []
     for key, member in members:
         text = member.encode("utf-8", "replace") if isinstance(member, str) and member[:1] in "{[" else b""
         if not text and not isinstance(member, dict):
             continue
-        claim = adapter.claims_response(_parsed(text) if text else member)
+        claim = adapter.claims_response(_parse(text) if text else member)
         if claim >= _SURE or _is_read(adapter, text or dumps(member)):
             yield max(claim, _SURE), key, text
 
@@ -213,13 +213,13 @@ def _is_read(adapter: Adapter, text: bytes) -> bool:
 
 
 def _event_key(adapter: Adapter, event: SseEvent) -> str | None:
-    value = _parsed(event.data)
+    value = _parse(event.data)
     if not isinstance(value, dict):
         return None
-    return next((_escaped(k) for k, v in value.items() if adapter.claims_event(event.name, v) >= _SURE), None)
+    return next((_escape(k) for k, v in value.items() if adapter.claims_event(event.name, v) >= _SURE), None)
 
 
-def _stripped(event: SseEvent, pointer: str) -> SseEvent:
+def _strip_envelope(event: SseEvent, pointer: str) -> SseEvent:
     """The event with what is at ``pointer`` as its data; as it is where its place on the wire is not plain."""
     if event.data is None or len(event.data_spans) != 1:
         return event
@@ -237,12 +237,12 @@ def _slice(body: bytes, pointer: str) -> bytes:
 
 def _values(events: Sequence[SseEvent]) -> Iterator[tuple[SseEvent, dict[str, JsonValue]]]:
     for event in events[:PEEKED]:
-        value = _parsed(event.data)
+        value = _parse(event.data)
         if isinstance(value, dict):
             yield event, value
 
 
-def _parsed(text: bytes | None) -> JsonValue:
+def _parse(text: bytes | None) -> JsonValue:
     try:
         return loads(text) if text else None
     except WireError:
@@ -254,5 +254,5 @@ def _keys(value: dict[str, JsonValue]) -> str:
     return ", ".join(map(repr, names)) + (" …" if len(value) > 4 else "")
 
 
-def _escaped(key: str) -> str:
+def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")

@@ -24,7 +24,7 @@ Body: TypeAlias = Callable[[Sequence[str], str], JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class SmallEndpoint:
     """A path that clients call beside the conversation, such as the list of models.
 
     Attributes:
@@ -38,9 +38,9 @@ class Endpoint:
     answer: str | Body
 
 
-def endpoint(methods: str, path: str, answer: str | Body) -> Endpoint:
+def endpoint(methods: str, path: str, answer: str | Body) -> SmallEndpoint:
     """An endpoint from words: ``endpoint("GET", r"/models", models)``."""
-    return Endpoint(tuple(methods.split()), re.compile(path + r"/?\Z"), answer)
+    return SmallEndpoint(tuple(methods.split()), re.compile(path + r"/?\Z"), answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ErrorStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
+class RequestClues:
     """Marks by which a request to a path that several protocols have shows its protocol.
 
     Attributes:
@@ -138,7 +138,7 @@ class Serving:
     stream_type: str = SSE_TYPE
     array_unless: str = ""
     errors: ErrorStyle = ErrorStyle()
-    endpoints: tuple[Endpoint, ...] = ()
+    endpoints: tuple[SmallEndpoint, ...] = ()
     counted: Callable[[int], JsonValue] | None = None
     count_defaults: Mapping[str, JsonValue] = NOTHING
     count_envelope: str = ""
@@ -147,7 +147,7 @@ class Serving:
     status_key: str = ""
     rank: int = 100
     spellings: tuple[tuple[str, str], ...] = ()
-    clues: Clues = Clues()
+    clues: RequestClues = RequestClues()
     api: str = ""
     variable: BaseVariable | None = None
 

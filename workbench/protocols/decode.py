@@ -58,7 +58,7 @@ _ERROR_TYPE = "x-amzn-errortype"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WirePlace:
     """Where a node is on the wire: every byte range it was built from, and the stream blocks it came in."""
 
     spans: tuple[tuple[int, int], ...] = ()
@@ -111,7 +111,7 @@ class DecodedExchange:
         content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
         self.framing, self.events = self._stream(content_type)
         self.protocol, self.protocol_from = self._detect(protocol, among)
-        adapter = _installed(self.protocol)
+        adapter = _adapter_of(self.protocol)
         if adapter:
             self._decode_request(adapter, before, known)
             self._add_url_facts(adapter)
@@ -222,14 +222,14 @@ class DecodedExchange:
             return best, how
         if self._is_text_alone():
             return TEXT, "a text by itself"
-        enveloped = self._enveloped(response)
+        enveloped = self._protocol_in_envelope(response)
         if enveloped:
             return enveloped, "by what its response body holds one level down"
         if _is_error_alone(response):
             return None, ERROR_ALONE
         return None, "no model exchange: no protocol claims its URL or body"
 
-    def _enveloped(self, response: JsonValue) -> str | None:
+    def _protocol_in_envelope(self, response: JsonValue) -> str | None:
         """The protocol of an answer by itself in an envelope of a gateway."""
         if self.exchange.request or not isinstance(response, dict) or len(response) > _MOST_AROUND:
             return None
@@ -276,10 +276,10 @@ class DecodedExchange:
         except (WireError, ProtocolMismatch) as error:
             response, mismatch = ModelResponse(adapter.name), error
         if http.status < 400 and (mismatch or response.error):
-            found = _misread.inside(adapter, self.response_text)
+            found = _misread.find_in_envelope(adapter, self.response_text)
             if found:
                 inner = adapter.decode_response(found.text, status=http.status)
-                response, mismatch = _misread.below(inner, found.pointer), None
+                response, mismatch = _misread.move_below(inner, found.pointer), None
         if mismatch:
             what = _misread.instead(adapter, self.response_text, mismatch)
             is_unknown = isinstance(mismatch, ProtocolMismatch) and self._is_of_any_maker(adapter)
@@ -308,7 +308,7 @@ class DecodedExchange:
                 what = _misread.stream_of(other)
                 self._note(RESPONSE, what.message, what.slug)
                 return
-            found = _misread.unwrapped(adapter, self.events)
+            found = _misread.unwrap_stream(adapter, self.events)
             strange = _misread.strange_stream(self.events) if found is None and self._is_of_any_maker(adapter) else ""
             if strange:
                 self._note(RESPONSE, strange)
@@ -321,7 +321,7 @@ class DecodedExchange:
         if self.is_arriving:
             so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
             response = replace(response, anomalies=so_far)
-        self.response = _misread.reshaped(response, envelope) if envelope else response
+        self.response = _misread.note_envelope(response, envelope) if envelope else response
 
     def _decode_text(self, *, is_asked: bool) -> None:
         """A text is a model's answer where somebody says so, or where something in it shows that."""
@@ -366,7 +366,7 @@ class DecodedExchange:
         return JsonIndex(self.response_text)
 
     @cached_property
-    def merged(self) -> tuple[tuple[int, int], ...]:
+    def turns(self) -> tuple[tuple[int, int], ...]:
         """For each message of the request: the turn it is in, and the parts of that turn before it.
 
         Neighbours of one role are one turn, as providers that merge them count (recorded, anthropic SDK snapshots).
@@ -385,37 +385,37 @@ class DecodedExchange:
         decoded = self.request if side == REQUEST else self.response
         return decoded.messages if decoded else ()
 
-    def place(self, side: str, pointer: str) -> Place:
+    def place(self, side: str, pointer: str) -> WirePlace:
         """Where a pointer's bytes are. An empty place where it is not on the wire."""
         if side == RESPONSE and self.events:
             return self._stream_place(pointer)
         if self.protocol == TEXT:
-            return Place(((0, len(self.response_text)),))
+            return WirePlace(((0, len(self.response_text)),))
         index = self.request_index if side == REQUEST else self.response_index
         span = index.span(pointer)
-        return Place((span,)) if span else Place()
+        return WirePlace((span,)) if span else WirePlace()
 
-    def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> Place:
+    def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> WirePlace:
         """Where characters ``piece`` of a text field of a part are."""
         first, _ = part.source.slices.get(name, (0, 0))
         piece = (first + piece[0], first + piece[1])
         slices = {**part.source.slices, name: piece}
         return self.place_of(side, message, replace(part, source=replace(part.source, slices=slices)), name)
 
-    def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> Place:
+    def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> WirePlace:
         """Where a part, or one field of it, is; of a part that is a slice of a string, where that slice is."""
         slice_ = part.source.slices.get(name or "text")
         if side == RESPONSE and self.events:
             segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
             found = self._segments(segments) if segments else self.place_events(part.source.events)
             has_bytes = segments and not any(is_sealed(self.events[n]) for n in found.events if n < len(self.events))
-            return _sliced(self.response_text, found, *slice_) if slice_ and has_bytes else found
+            return _slice_place(self.response_text, found, *slice_) if slice_ and has_bytes else found
         if self.protocol == TEXT:
             start, end = (_byte_at(self.response_text, n) for n in slice_ or (0, len(self.response_text)))
-            return Place(((start, end),))
+            return WirePlace(((start, end),))
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
         text = self.request_text if side == REQUEST else self.response_text
-        return _sliced(text, found, *slice_) if slice_ else found
+        return _slice_place(text, found, *slice_) if slice_ else found
 
     def arrival(self, event: SseEvent) -> float | None:
         """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""
@@ -425,19 +425,19 @@ class DecodedExchange:
         position = bisect_left(body.chunks, event.end, key=lambda chunk: chunk.end)
         return body.chunks[position].at if position < len(body.chunks) else None
 
-    def place_events(self, numbers: tuple[int, ...]) -> Place:
+    def place_events(self, numbers: tuple[int, ...]) -> WirePlace:
         """The byte ranges of whole blocks of the stream."""
         known = [n for n in numbers if 0 <= n < len(self.events)]
-        return Place(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
+        return WirePlace(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
 
-    def _segments(self, segments: tuple[Segment, ...]) -> Place:
+    def _segments(self, segments: tuple[Segment, ...]) -> WirePlace:
         spans = [self.events[s.event].span(s.pointer) for s in segments if s.event < len(self.events)]
-        return Place(tuple(s for s in spans if s), tuple(dict.fromkeys(s.event for s in segments)))
+        return WirePlace(tuple(s for s in spans if s), tuple(dict.fromkeys(s.event for s in segments)))
 
-    def _stream_place(self, pointer: str) -> Place:
+    def _stream_place(self, pointer: str) -> WirePlace:
         """The segments of the fields that a pointer into the accumulated message names, or its node's blocks."""
-        found: list[Place] = []
-        node_place = Place()
+        found: list[WirePlace] = []
+        node_place = WirePlace()
         for message in self.messages(RESPONSE):
             for part in message.parts:
                 for name in part.source.segments:
@@ -447,14 +447,14 @@ class DecodedExchange:
                     node_place = self.place_events(part.source.events)
         spans = dict.fromkeys(span for place in found for span in place.spans)
         events = dict.fromkeys(event for place in found for event in place.events)
-        return Place(tuple(spans), tuple(events)) if found else node_place
+        return WirePlace(tuple(spans), tuple(events)) if found else node_place
 
 
 def _is_in(pointer: str, node: str) -> bool:
     return pointer == node or pointer.startswith(node + "/")
 
 
-def _sliced(text: bytes, place: Place, start: int, end: int) -> Place:
+def _slice_place(text: bytes, place: WirePlace, start: int, end: int) -> WirePlace:
     """Where characters ``start`` to ``end`` are of the text that the strings at a place add up to."""
     spans, at = [], 0
     for span in place.spans:
@@ -463,7 +463,7 @@ def _sliced(text: bytes, place: Place, start: int, end: int) -> Place:
         if first < last or (start == end and first == last):
             spans.append(string_slice_span(text, span, first, last))
         at += length
-    return Place(tuple(spans), place.events)
+    return WirePlace(tuple(spans), place.events)
 
 
 def _text_answer(body: bytes) -> ModelResponse:
@@ -476,7 +476,7 @@ def _byte_at(text: bytes, character: int) -> int:
     return min(len(text.decode("utf-8", "replace")[:character].encode("utf-8", "replace")), len(text))
 
 
-def _installed(protocol: str | None) -> Adapter | None:
+def _adapter_of(protocol: str | None) -> Adapter | None:
     return protocols.get(protocol) if protocol in protocols.protocols() and protocol else None
 
 

@@ -24,7 +24,7 @@ LEVELS = 2
 """Containers around a message of a request: the body and its list."""
 
 
-class _Known(NamedTuple):
+class _KnownMessage(NamedTuple):
     message: Message
     anomalies: tuple[Anomaly, ...]
 
@@ -41,8 +41,8 @@ class KnownMessages:
     def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
         self._most = most
         self._size = 0
-        self._new: dict[tuple[Reader, bytes], _Known] = {}
-        self._old: dict[tuple[Reader, bytes], _Known] = {}
+        self._new: dict[tuple[Reader, bytes], _KnownMessage] = {}
+        self._old: dict[tuple[Reader, bytes], _KnownMessage] = {}
 
     def read(
         self, texts: Iterable[bytes], anomalies: list[Anomaly], reader: Reader, key: str = "messages"
@@ -64,18 +64,18 @@ class KnownMessages:
             anomalies += (replace(a, pointer=pointer + a.pointer) for a in known.anomalies)
             message = known.message
             if message.pointer != pointer:
-                message = _placed(message, pointer)
+                message = _place(message, pointer)
                 self._new[found] = known._replace(message=message)
             yield message
 
-    def _learn(self, key: tuple[Reader, bytes]) -> _Known:
+    def _learn(self, key: tuple[Reader, bytes]) -> _KnownMessage:
         """Keep a message, so that it outlives the next generation."""
         reader, text = key
         known = self._old.get(key)
         if known is None:
             message, anomalies = reader(loads(text, levels=LEVELS))
             object.__setattr__(message, "facts", {})
-            known = _Known(message, tuple(anomalies))
+            known = _KnownMessage(message, tuple(anomalies))
         if self._size and self._size + len(text) > self._most:
             self._old, self._new, self._size = self._new, {}, 0
         self._size += len(text)
@@ -83,21 +83,21 @@ class KnownMessages:
         return known
 
 
-def _placed(message: Message, pointer: str) -> Message:
+def _place(message: Message, pointer: str) -> Message:
     """The same message at another place."""
     other = Message(message.role, message.parts, message.extra, pointer)
     object.__setattr__(other, "facts", message.facts)
     return other
 
 
-class Known(Protocol):
+class HasFacts(Protocol):
     """What facts are kept with; None where it does not come again."""
 
     @property
     def facts(self) -> dict[Any, Any] | None: ...
 
 
-def fact(known: Known, find: Callable[..., T], *terms: Any) -> T:
+def fact(known: HasFacts, find: Callable[..., T], *terms: Any) -> T:
     """``find(known, *terms)``, found once for a message that comes again, or for an exchange that many ask about.
 
     Args:

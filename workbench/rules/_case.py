@@ -14,7 +14,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.finding import Basis, Breaks, Finding, Repair, Severity
 from workbench.contracts.refusal import fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
-from workbench.protocols.decode import REQUEST, DecodedExchange, Place
+from workbench.protocols.decode import REQUEST, DecodedExchange, WirePlace
 from workbench.protocols.known import where
 from workbench.wire.exchange import Summary
 
@@ -122,7 +122,7 @@ class RuleContext:
         rule: Rule,
         side: str,
         pointer: str,
-        place: Place,
+        place: WirePlace,
         message: str,
         part: Part | None,
         *,

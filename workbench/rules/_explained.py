@@ -17,7 +17,7 @@ from workbench.contracts.finding import Basis, Finding, Severity
 from workbench.contracts.template import Template, plain
 from workbench.ir import ApiError
 from workbench.protocols.decode import REQUEST
-from workbench.protocols.refusals import Refusal
+from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._refused import is_about_the_request, place_of, refusal_of
 from workbench.rules.wording import quote
@@ -44,7 +44,7 @@ class Explained:
     match: Match | None = None
     is_new: bool = False
     is_absent: bool = False
-    refusal: Refusal | None = None
+    refusal: KnownRefusal | None = None
 
 
 def explained(case: RuleContext, findings: Sequence[Finding]) -> Explained:
@@ -56,7 +56,9 @@ def explained(case: RuleContext, findings: Sequence[Finding]) -> Explained:
     return replace(_reconciled(case, findings, error, refusal), refusal=refusal)
 
 
-def _reconciled(case: RuleContext, findings: Sequence[Finding], error: ApiError, refusal: Refusal | None) -> Explained:
+def _reconciled(
+    case: RuleContext, findings: Sequence[Finding], error: ApiError, refusal: KnownRefusal | None
+) -> Explained:
     asked = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
     own = _predicted(asked, error)
@@ -141,7 +143,7 @@ def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
     return is_known or any(quote(text.strip()) in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
 
 
-def _is_about_the_body(case: RuleContext, error: ApiError, refusal: Refusal | None) -> bool:
+def _is_about_the_body(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> bool:
     """The request is at fault, and not what the model made of it, a limit, or a server."""
     if "failed_generation" in error.details or case.request is None:
         return False
@@ -202,7 +204,7 @@ def _here(place: Named, finding: Finding) -> str:
 
 
 def _made(
-    case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: Refusal | None
+    case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: KnownRefusal | None
 ) -> tuple[Finding, bool]:
     """A finding that rests on the provider's words alone, and whether the request is without that fault."""
     place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)

@@ -12,7 +12,7 @@ from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.leaves import escape, scalars
 from workbench.protocols import refusals
 from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.refusals import Again, Cause, Refusal
+from workbench.protocols.refusals import Cause, KnownRefusal, RetryAdvice
 from workbench.rules._case import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire.jsontext import loads
@@ -30,13 +30,13 @@ _KINDS = {"image": "image", "picture": "image", "vision": "image", "图": "image
 """Word of an error text → kind of medium it is about."""
 
 
-def refusal_of(error: ApiError, decoded: DecodedExchange) -> Refusal | None:
+def refusal_of(error: ApiError, decoded: DecodedExchange) -> KnownRefusal | None:
     """The kind of an error that was recorded."""
     http = decoded.exchange.response
     return refusals.of_error(error, http.status if http else 0, http.headers if http else None)
 
 
-def is_about_the_request(refusal: Refusal | None, status: int) -> bool:
+def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
     """The provider judged the request: it says so, or nothing says otherwise."""
     if refusal is None:
         return 400 <= status < 500
@@ -50,7 +50,7 @@ def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
 
 
 def place_of(
-    refusal: Refusal | None,
+    refusal: KnownRefusal | None,
     error: ApiError,
     decoded: DecodedExchange,
     contract: Contract,
@@ -72,14 +72,14 @@ def place_of(
     return found or (place if place and place.pointer else None)
 
 
-def places_beside(refusal: Refusal, place: Named, error: ApiError, decoded: DecodedExchange) -> tuple[str, ...]:
+def places_beside(refusal: KnownRefusal, place: Named, error: ApiError, decoded: DecodedExchange) -> tuple[str, ...]:
     """The other places that a refusal may be about just as well: further media of its kind."""
     if refusal.kind.at not in ("media", "url"):
         return ()
     return tuple(p.pointer for p in _media(error.message, decoded) if p.pointer != place.pointer)
 
 
-def _places(at: str, refusal: Refusal, error: ApiError, decoded: DecodedExchange) -> Iterator[Named]:
+def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExchange) -> Iterator[Named]:
     try:
         body = loads(decoded.request_text)
     except WireError:
@@ -105,7 +105,7 @@ def _named(pointer: str, decoded: DecodedExchange, how: str) -> Named:
     return Named(pointer, decoded.request_index.span(pointer), how)
 
 
-def _model(body: JsonValue, refusal: Refusal, decoded: DecodedExchange) -> Iterator[Named]:
+def _model(body: JsonValue, refusal: KnownRefusal, decoded: DecodedExchange) -> Iterator[Named]:
     model = body.get("model") if isinstance(body, dict) else None
     if isinstance(model, str) and model:
         yield _named("/model", decoded, model)
@@ -180,7 +180,7 @@ def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
             yield from _within(part.content)
 
 
-def cause_words(refusal: Refusal) -> str:
+def cause_words(refusal: KnownRefusal) -> str:
     """Where the cause lies, in words; "" where the request shows it."""
     kind = refusal.kind
     if kind.cause is Cause.REQUEST:
@@ -189,15 +189,15 @@ def cause_words(refusal: Refusal) -> str:
         return "the request is not at fault"
     if kind.at == "model":
         return "no request shows this: only the provider knows its models"
-    return "nothing in the request causes this" + ("; it may pass" if kind.again is Again.LATER else "")
+    return "nothing in the request causes this" + ("; it may pass" if kind.again is RetryAdvice.LATER else "")
 
 
-def who_says(refusal: Refusal) -> str:
+def who_says(refusal: KnownRefusal) -> str:
     """Who says it, where that is not the provider."""
     return "" if refusal.speaker.who == "provider" else f"from the {refusal.speaker}"
 
 
-def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
+def in_stream(message: str, refusal: KnownRefusal | None, known_as: str) -> str:
     """A sentence on an error inside a stream, with its kind, who says it, and where the cause lies."""
     if refusal is None or not refusal.is_telling:
         return message + known_as
@@ -205,7 +205,7 @@ def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
     return "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal))))
 
 
-def told(case: RuleContext, error: ApiError, refusal: Refusal | None) -> str:
+def told(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> str:
     """What happened, by the kind and the status of the error."""
     said = refusal.says() if refusal else "the provider returned an error instead of a message"
     if case.status >= 400:

@@ -10,7 +10,7 @@ from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.refusals import Refusal
+from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
@@ -54,7 +54,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield replace(found, kind=refusal.kind.name if refusal else "")
 
 
-def _may_name_a_place(case: RuleContext, refusal: Refusal | None) -> bool:
+def _may_name_a_place(case: RuleContext, refusal: KnownRefusal | None) -> bool:
     """Something of the request is at fault, or is what the provider has not."""
     return case.is_refused or (refusal is not None and bool(refusal.kind.at) and case.request is not None)
 

@@ -15,9 +15,9 @@ from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols import Traits
-from workbench.protocols.clients.differences import Group, one_by_one, policies
+from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies
 from workbench.protocols.clients.grown import CALL
-from workbench.protocols.clients.ours import declared
+from workbench.protocols.clients.ours import declared_calls
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote
@@ -100,7 +100,7 @@ def _is_odd(case: RuleContext) -> bool:
         return False
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
     if _traits(case).end_repeats_calls:
-        return bool(answer.anomalies) or _final_calls(case) != len(declared(answer))
+        return bool(answer.anomalies) or _final_calls(case) != len(declared_calls(answer))
     if not _traits(case).clients_build_all:
         return bool(answer.anomalies or len(answer.messages) > 1 or any(call.error or call.raw for call in calls))
     is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
@@ -173,11 +173,11 @@ def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
             yield case.finding(rule, RESPONSE, "", f"{who} {verb}", events=events, evidence=_named(affected))
 
 
-def _misses_a_call(group: Group) -> bool:
+def _misses_a_call(group: ClientGroup) -> bool:
     return any(d.part.startswith(CALL) and d.words.endswith("is missing") for d in group.differences)
 
 
-def _named(groups: Sequence[Group]) -> str:
+def _named(groups: Sequence[ClientGroup]) -> str:
     """What each client does; those that do the same together."""
     said: dict[str, list[str]] = {}
     for group in groups:
@@ -185,7 +185,7 @@ def _named(groups: Sequence[Group]) -> str:
     return "; ".join(f"{', '.join(names)}: {words}" for words, names in said.items())
 
 
-def _is_sender(case: RuleContext, group: Group) -> bool:
+def _is_sender(case: RuleContext, group: ClientGroup) -> bool:
     """The client that sent the request is one of these."""
     http = case.decoded.exchange.request
     agent = (http.headers.get("user-agent") or "") if http else ""

@@ -10,7 +10,7 @@ from workbench.contracts.finding import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.refusals import Again
+from workbench.protocols.refusals import RetryAdvice
 from workbench.rules._case import RuleContext
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._refused import refusal_of
@@ -143,7 +143,7 @@ def _is_final(attempt: DecodedExchange) -> bool:
     """The same request gets the same answer."""
     error = attempt.response.error if attempt.response else None
     refusal = refusal_of(error or ApiError(""), attempt)
-    return refusal is None or refusal.kind.again is Again.NO
+    return refusal is None or refusal.kind.again is RetryAdvice.NO
 
 
 def _again(case: RuleContext, last: _Attempt) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from workbench import protocols as adapters
 from workbench.protocols.common import undecoded
-from workbench.protocols.declaration import COUNT, STORED, Body, Endpoint, endpoint
+from workbench.protocols.declaration import COUNT, STORED, Body, SmallEndpoint, endpoint
 
 __all__ = ["COUNT", "MODEL", "NAMES", "OWN", "STORED", "Route", "route"]
 
@@ -100,7 +100,7 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
     return Route(ordered[0], "method" if wrong else "", target, methods=wrong)
 
 
-def _small(ordered: Sequence[str]) -> Iterator[tuple[str, Endpoint]]:
+def _small(ordered: Sequence[str]) -> Iterator[tuple[str, SmallEndpoint]]:
     """Small endpoints with the protocol that answers, those of every server last."""
     for protocol in ordered:
         yield from ((protocol, each) for each in adapters.get(protocol).serving.endpoints)

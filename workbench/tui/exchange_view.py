@@ -13,7 +13,7 @@ from workbench.chain.closure import CallLine, NodeRef
 from workbench.chain.ledger import Entry
 from workbench.contracts import Finding
 from workbench.ir import Message, Part
-from workbench.protocols.decode import Place
+from workbench.protocols.decode import WirePlace
 from workbench.rules.inspection import Detail
 from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Node, Outline
@@ -31,7 +31,7 @@ class ExchangeView:
         self.index = detail.row.index
         self.decoded = detail.decoded
         self.outline = Outline(detail.decoded, detail.ledger)
-        self._streamed: dict[int, Place] = {}  # found once: a part may have come in ten thousand pieces
+        self._streamed: dict[int, WirePlace] = {}  # found once: a part may have come in ten thousand pieces
         for number, node in enumerate(self.outline.nodes if self.decoded.events else ()):
             if node.side == RESPONSE and node.part:
                 self._streamed[number] = self._find(node)
@@ -119,10 +119,10 @@ class ExchangeView:
         number = self.outline.by_ref(ref)
         return Selection(self.index) if number is None else self.at_node(number)
 
-    def _place(self, number: int) -> Place:
+    def _place(self, number: int) -> WirePlace:
         return self._streamed.get(number) or self._find(self.outline.nodes[number])
 
-    def _find(self, node: Node) -> Place:
+    def _find(self, node: Node) -> WirePlace:
         if node.part is not None and node.message is not None:
             return self._place_of_part(node.side, node.message, node.part)
         if node.side == RESPONSE and self.decoded.events:
@@ -130,13 +130,13 @@ class ExchangeView:
             return self.decoded.place_events(tuple(sorted({e for p in parts for e in p.source.events})))
         return self.decoded.place(node.side, node.pointer)
 
-    def _place_of_part(self, side: str, message: Message, part: Part) -> Place:
+    def _place_of_part(self, side: str, message: Message, part: Part) -> WirePlace:
         """The bytes of a part; of a streamed one the pieces it was joined from, and every block it came in."""
         whole = self.decoded.place_of(side, message, part)
         source = part.source
         fields = {(found, source.slices.get(name)): name for name, found in source.segments.items()}  # raw is input too
         pieces = {s for name in fields.values() for s in self.decoded.place_of(side, message, part, name).spans}
-        return Place(tuple(sorted(pieces)), whole.events) if pieces else whole
+        return WirePlace(tuple(sorted(pieces)), whole.events) if pieces else whole
 
     # What belongs to a selection.
 
@@ -186,7 +186,7 @@ class ExchangeView:
         return {side: tuple(sorted(found)) for side, found in spans.items()}
 
 
-def _overlap(exact: Place, events: Place) -> Place:
+def _overlap(exact: WirePlace, events: WirePlace) -> WirePlace:
     """The exact pieces that lie in the events named, or the events whole where none does."""
     blocks = sorted(events.spans)
     kept = []
@@ -194,7 +194,7 @@ def _overlap(exact: Place, events: Place) -> Place:
         at = bisect_right(blocks, (start, end)) - 1
         if any(a <= start and end <= b for a, b in blocks[max(at, 0) : at + 2]):
             kept.append((start, end))
-    return Place(tuple(kept), events.events) if kept else events
+    return WirePlace(tuple(kept), events.events) if kept else events
 
 
 def _stands_at(entry: Entry, ref: NodeRef) -> bool:

@@ -23,23 +23,23 @@ from tests.protocols.test_contract import STREAM, fixtures, leaves_of, with_at
 from tests.tui.samples import MESSAGES, exchange
 from workbench import protocols
 from workbench.protocols.clients import differences
-from workbench.protocols.clients.differences import Group, where_they_differ
+from workbench.protocols.clients.differences import ClientGroup, where_they_differ
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import State
 
 ROLE = {"role": "assistant", "content": None}
 
 
-def chat(*deltas: dict[str, Any]) -> tuple[Group, ...]:
+def chat(*deltas: dict[str, Any]) -> tuple[ClientGroup, ...]:
     return where_they_differ(DecodedExchange(0, exchange({"model": "m", "messages": []}, chat_stream(deltas))))
 
 
-def blocks(*events: dict[str, Any]) -> tuple[Group, ...]:
+def blocks(*events: dict[str, Any]) -> tuple[ClientGroup, ...]:
     body = block_stream([START, *events, *END])
     return where_they_differ(DecodedExchange(0, exchange({"model": "m", "messages": []}, body, url=MESSAGES)))
 
 
-def of(groups: tuple[Group, ...], name: str) -> Group:
+def of(groups: tuple[ClientGroup, ...], name: str) -> ClientGroup:
     return next(group for group in groups if name in group.policies)
 
 

@@ -13,7 +13,7 @@ from tests.protocols.clients.test_python_sdks import BLOCK_EVENTS, CHAT_DELTAS, 
 from tests.tui.samples import MESSAGES, exchange
 from workbench import testing
 from workbench.protocols.clients import effects as effects_module
-from workbench.protocols.clients.deeds import Deed, What, inserted
+from workbench.protocols.clients.deeds import Effect, What, insertion
 from workbench.protocols.clients.effects import Effects
 from workbench.protocols.decode import DecodedExchange
 
@@ -215,7 +215,7 @@ def test_words_of_a_long_stream_are_those_of_the_answers_compared(
     def agree(body: bytes) -> None:
         decoded = DecodedExchange(0, exchange({}, body, url="https://x/"), protocol)
         fast, slow = (Effects(decoded.response, decoded.events) for _ in range(2))
-        monkeypatch.setattr(slow, "_added", lambda number, value: [])
+        monkeypatch.setattr(slow, "_additions", lambda number, value: [])
         for n in range(len(decoded.events)):
             assert fast.of(n) == slow.of(n)
             assert all(deed.words for deed in fast.of(n))
@@ -253,10 +253,11 @@ INSERTED = [
 
 @pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in INSERTED], ids=[row[0] for row in INSERTED])
 def test_what_was_inserted(old: str, new: str, expected: str | None) -> None:
-    assert inserted(old, new) == expected
+    assert insertion(old, new) == expected
 
 
 def test_one_character() -> None:
     assert (
-        Deed(What.ADDED, noun="call f", field="input", characters=1).words == "adds 1 character to arguments of call f"
+        Effect(What.ADDED, noun="call f", field="input", characters=1).words
+        == "adds 1 character to arguments of call f"
     )

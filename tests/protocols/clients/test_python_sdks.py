@@ -15,7 +15,7 @@ from tests.protocols.clients import sdks
 from workbench.protocols.clients.blocks import AnthropicPython
 from workbench.protocols.clients.chat_by_merging import OpenAIPython
 from workbench.protocols.clients.chunks import chunks
-from workbench.protocols.clients.grown import CALL, REASONING, Grown
+from workbench.protocols.clients.grown import CALL, REASONING, PartBuffer
 from workbench.protocols.clients.policy import Policy, run
 from workbench.wire.sse import read_events
 
@@ -30,7 +30,7 @@ def ours(policy: Policy, body: bytes) -> sdks.Outcome:
     return "built", [[_part(part) for part in parts] for parts in built.messages]
 
 
-def _part(part: Grown) -> tuple[Any, ...]:
+def _part(part: PartBuffer) -> tuple[Any, ...]:
     if part.kind == CALL:
         arguments = part.value[0] if part.value else part.text("arguments")
         return ("call", part.text("id"), part.text("name"), arguments)

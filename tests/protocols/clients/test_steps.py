@@ -13,7 +13,7 @@ from workbench import protocols
 from workbench.ir import ModelResponse
 from workbench.protocols import StreamDecoder
 from workbench.protocols.clients import steps
-from workbench.protocols.clients.steps import Lit, Steps, text_of
+from workbench.protocols.clients.steps import Highlight, Steps, text_of
 from workbench.wire.sse import SseEvent, read_events
 
 
@@ -93,8 +93,8 @@ def test_what_an_event_added_is_lit() -> None:
         protocols.get("openai-chat"),
         read_events(chat_stream([{"role": "assistant"}, {"content": "hel"}, {"content": "lo"}])),
     )
-    assert stepped.step(1).lit == {(0, 0): Lit(0, 3)}
-    assert stepped.step(2).lit == {(0, 0): Lit(3, 5)}
+    assert stepped.step(1).lit == {(0, 0): Highlight(0, 3)}
+    assert stepped.step(2).lit == {(0, 0): Highlight(3, 5)}
     assert stepped.step(3).lit == {}
     assert text_of(stepped.step(2).after.messages[0].parts[0]) == "hello"
 

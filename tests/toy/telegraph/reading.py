@@ -20,7 +20,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.common.reading import ITSELF, Block, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.known import KnownMessages
 
 PARAMS: Mapping[str, str] = {"limit": "max_tokens", "warmth": "temperature"}
@@ -59,7 +59,7 @@ def read_entry(value: JsonValue, pointer: str, notes: Notes) -> Message:
     if not isinstance(value, dict):
         notes.shape(f"an entry that is {kind_of(value)}", "")
         return Message("", (), pointer=pointer)
-    entry = Block(value, "", notes)
+    entry = BlockReader(value, "", notes)
     role = ROLES.get(str(entry.take("role", "who") or "operator"), str(value.get("who")))
     if role == "tool":
         ticket = entry.string("tool_call_id", "ticket")
@@ -75,7 +75,7 @@ def read_entry(value: JsonValue, pointer: str, notes: Notes) -> Message:
 
 def read_errand(value: JsonValue, at: str, notes: Notes) -> ToolCallIR:
     """A tool call."""
-    call = Block(value if isinstance(value, dict) else {}, at, notes)
+    call = BlockReader(value if isinstance(value, dict) else {}, at, notes)
     id, name, given = call.string("id", "ticket"), call.string("name", "do"), call.take("input", "with")
     return ToolCallIR(id, name, given, "telegraph", extra=call.extra(), source=call.source())
 

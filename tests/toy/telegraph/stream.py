@@ -8,8 +8,8 @@ from telegraph.reading import describe, read_errand, read_fault
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part, Source, Text, ToolCallIR
-from workbench.protocols import Growing
-from workbench.protocols.common.growing import Came, Run
+from workbench.protocols import StreamingPart
+from workbench.protocols.common.growing import GrowingText, WholePart
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import Notes
 from workbench.wire.jsontext import loads
@@ -20,7 +20,7 @@ class StreamDecoder:
     """Builds the response of one stream. The same events give the same response, however the bytes were cut."""
 
     def __init__(self) -> None:
-        self.growing: list[Growing] = []
+        self.growing: list[StreamingPart] = []
         self._about: dict[str, JsonValue] = {}
         self._words = Pieces()
         self._errands: list[tuple[dict[str, JsonValue], int, Pieces]] = []
@@ -45,7 +45,7 @@ class StreamDecoder:
                 self._about.update(value)
             case "words" if isinstance(value.get("add"), str):
                 if not self._words:
-                    self.growing.append(Run(Text(""), self._words))
+                    self.growing.append(GrowingText(Text(""), self._words))
                 self._words.add(value["add"], event.number, "/add")
             case "errand":
                 self._errands.append((value, event.number, Pieces()))
@@ -54,7 +54,7 @@ class StreamDecoder:
             case "close":
                 self._about.update(value)
                 self._closed = (event.number,)
-                self.growing += (Came(call) for call in self._calls())
+                self.growing += (WholePart(call) for call in self._calls())
             case _:
                 self._error = self._error or read_fault(value)
                 slug = "stream.error-event" if self._error else "stream.unknown-event"

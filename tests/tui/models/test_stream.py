@@ -13,7 +13,7 @@ from tests.tui.samples import exchange
 from workbench import protocols
 from workbench.ir import Text, ToolCallIR
 from workbench.protocols.clients.differences import where_they_differ
-from workbench.protocols.clients.steps import Lit
+from workbench.protocols.clients.steps import Highlight
 from workbench.protocols.decode import DecodedExchange
 from workbench.tui.models.stream import Stream, part_lines
 from workbench.views.lines import Line, plain
@@ -66,7 +66,7 @@ def test_partial_arguments_say_whether_they_parse() -> None:
 
 
 def test_a_long_part_is_shown_around_what_was_added() -> None:
-    lines, first = part_lines(Text("x" * 10_000 + "new" + "y" * 10_000), Lit(10_000, 10_003), 80)
+    lines, first = part_lines(Text("x" * 10_000 + "new" + "y" * 10_000), Highlight(10_000, 10_003), 80)
     assert lit(lines) == "new"
     assert len(lines) < 30
     assert "new" in plain(lines[first])
@@ -78,13 +78,13 @@ def test_a_long_part_is_shown_around_what_was_added() -> None:
 def test_wide_characters_and_line_ends_stay_within_the_width() -> None:
     from workbench.safetext import cells
 
-    lines, _ = part_lines(Text("日本語\n" * 30 + "語" * 200), Lit(0, 4), 40)
+    lines, _ = part_lines(Text("日本語\n" * 30 + "語" * 200), Highlight(0, 4), 40)
     assert all(cells(plain(line)) <= 40 for line in lines)
     assert lit(lines) == "日本語"
 
 
 def test_a_call_without_arguments_says_so() -> None:
-    lines, _ = part_lines(ToolCallIR("call_1", "f", None, "openai"), Lit(0, 0), 80)
+    lines, _ = part_lines(ToolCallIR("call_1", "f", None, "openai"), Highlight(0, 0), 80)
     assert "no arguments yet" in plain(lines[0])
 
 

@@ -8,10 +8,10 @@ from workbench.ir import Carrier, JsonValue
 from workbench.protocols.declaration import (
     COUNT,
     BaseVariable,
-    Clues,
     ErrorStyle,
     ImportHints,
     RawSdk,
+    RequestClues,
     Serving,
     Traits,
     endpoint,
@@ -63,7 +63,7 @@ SERVING = Serving(
     count_defaults={"max_tokens": 1},
     rank=3,
     spellings=((r"/messages(/?)\Z", r"/v1/messages\1"),),
-    clues=Clues(("anthropic-version",), "/anthropic/", r"/count_tokens\Z"),
+    clues=RequestClues(("anthropic-version",), "/anthropic/", r"/count_tokens\Z"),
     variable=BaseVariable("ANTHROPIC_BASE_URL", prefix="/anthropic"),
 )
 

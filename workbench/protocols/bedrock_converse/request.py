@@ -256,7 +256,7 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
     body: dict[str, JsonValue] = {"messages": _messages(request.messages)}
     if request.system:
         body["system"] = write_content(request.system)
-    config: dict[str, JsonValue] = {"tools": [*_declared(request.tools)]} if request.tools else {}
+    config: dict[str, JsonValue] = {"tools": [*_write_tools(request.tools)]} if request.tools else {}
     if request.tool_choice:
         config["toolChoice"] = _written_choice(request.tool_choice)
     if config:
@@ -290,7 +290,7 @@ def write_content(parts: Sequence[Part]) -> list[JsonValue]:
     return [block for part in parts for block in (write_block(part), *_cache_point(part))]
 
 
-def _declared(tools: Sequence[ToolDef]) -> Iterator[JsonValue]:
+def _write_tools(tools: Sequence[ToolDef]) -> Iterator[JsonValue]:
     for tool in tools:
         yield write_tool(replace(tool, extra=NOTHING))
         yield from _cache_point(tool)

@@ -70,7 +70,7 @@ class _At(NamedTuple):
     base: str
 
 
-class _Grown:
+class _StreamedBlock:
     """A block and what has come of it."""
 
     is_tagged = False
@@ -85,7 +85,7 @@ class _Grown:
         self.others: list[tuple[dict[str, JsonValue], Segment]] = []  # deltas of no string: citations
         self.is_over = False
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         """The part without its string."""
         if _SAID in self.strings:
             return Text("")
@@ -125,7 +125,7 @@ class _Grown:
         if self.kind == "toolUse" and isinstance(value.get("toolUse"), dict):
             raw = value["toolUse"].get("input")
             raw = raw if isinstance(raw, str) and raw else None
-            parsed, error = _parsed(raw) if raw else ({}, None)
+            parsed, error = _parse_arguments(raw) if raw else ({}, None)
             value = put(value, _INPUT, parsed)
         mine = Notes()
         part = read_block(value, at, mine)
@@ -135,9 +135,9 @@ class _Grown:
             part = replace(part, raw=raw, error=error, input=None if error else part.input)
         events = tuple(dict.fromkeys(self.events))
         notes.anomalies += (replace(a, events=events) for a in mine.anomalies)
-        return self._placed(part, events)
+        return self._locate(part, events)
 
-    def _placed(self, part: Part, events: tuple[int, ...]) -> Part:
+    def _locate(self, part: Part, events: tuple[int, ...]) -> Part:
         segments: dict[str, tuple[Segment, ...]] = {}
         for name, suffix in part.source.fields.items():
             path = tuple(suffix.split("/")[1:])
@@ -171,9 +171,9 @@ class KeyedStreamDecoder:
     def __init__(self) -> None:
         self._body: dict[str, JsonValue] = {}
         self._role = "assistant"
-        self._blocks: list[_Grown] = []
-        self.growing: Sequence[_Grown] = self._blocks
-        self._open: dict[JsonValue, _Grown] = {}
+        self._blocks: list[_StreamedBlock] = []
+        self.growing: Sequence[_StreamedBlock] = self._blocks
+        self._open: dict[JsonValue, _StreamedBlock] = {}
         self._closed: set[JsonValue] = set()
         self._faults: dict[tuple[str, str], list[int]] = {}
         self._unknown: list[JsonValue] = []
@@ -278,7 +278,7 @@ class KeyedStreamDecoder:
             elif not block.others or block.others[-1][0] is not delta:
                 block.others.append((delta, Segment(at.number, f"{at.base}/delta")))
 
-    def _block(self, index: JsonValue, kind: str, at: _At) -> _Grown:
+    def _block(self, index: JsonValue, kind: str, at: _At) -> _StreamedBlock:
         """The open block of an index; a new one where none is open, or one of another kind."""
         block = self._open.get(index)
         if block is not None and block.kind == kind:
@@ -291,10 +291,10 @@ class KeyedStreamDecoder:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which never started", at.number)
         return self._grow(index, kind, {}, at)
 
-    def _grow(self, index: JsonValue, kind: str, start: Mapping[str, JsonValue], at: _At) -> _Grown:
+    def _grow(self, index: JsonValue, kind: str, start: Mapping[str, JsonValue], at: _At) -> _StreamedBlock:
         if index in self._open:
             self._open[index].is_over = True
-        block = self._open[index] = _Grown(kind, start, at)
+        block = self._open[index] = _StreamedBlock(kind, start, at)
         self._blocks.append(block)
         return block
 
@@ -338,7 +338,7 @@ class KeyedStreamDecoder:
     def _damage(self) -> Iterator[Anomaly]:
         for n, block in enumerate(self._blocks):
             for path, pieces in block.strings.items():
-                events = pieces.damaged()
+                events = pieces.damaged_events()
                 if events:
                     message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                     yield Anomaly("stream.encoding", message, f"/content/{n}/{'/'.join(path)}", events)
@@ -361,7 +361,7 @@ class KeyedStreamDecoder:
             yield Anomaly("stream.no-terminator", "the stream ends without messageStop", events=(self._last,))
 
 
-def _parsed(raw: str) -> tuple[JsonValue, str | None]:
+def _parse_arguments(raw: str) -> tuple[JsonValue, str | None]:
     """The value of argument text, or an empty object and why it has none."""
     try:
         return loads(raw), None

@@ -20,11 +20,11 @@ from workbench.protocols import (
     AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
-    Growing,
     MediaCapabilities,
     Param,
     ReasoningCapabilities,
     RequestCapabilities,
+    StreamingPart,
     ToolCapabilities,
     UrlFacts,
 )
@@ -223,7 +223,7 @@ class ChunkDecoder:
         return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
 
     @property
-    def growing(self) -> Sequence[Growing]:
+    def growing(self) -> Sequence[StreamingPart]:
         """Parts as they arrive."""
         return (self._text or self._blocks).growing
 

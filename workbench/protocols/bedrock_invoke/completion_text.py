@@ -22,7 +22,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.growing import Run
+from workbench.protocols.common.growing import GrowingText
 from workbench.protocols.common.pieces import Pieces
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
@@ -120,7 +120,7 @@ class CompletionStreamDecoder:
     def __init__(self, protocol: str) -> None:
         self._protocol = protocol
         self._pieces = Pieces()
-        self.growing = (Run(Text(""), self._pieces),)
+        self.growing = (GrowingText(Text(""), self._pieces),)
         self._last: dict[str, JsonValue] = {}
         self._finish: tuple[int, ...] = ()
         self._error: ApiError | None = None

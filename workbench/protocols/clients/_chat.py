@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, REASONING, TEXT, Grown, Stop
+from workbench.protocols.clients.grown import CALL, REASONING, TEXT, PartBuffer, Stop
 
 REASONINGS = ("reasoning_content", "reasoning")
 """Fields in which reasoning travels as a string."""
@@ -14,17 +14,17 @@ REASONINGS = ("reasoning_content", "reasoning")
 Delta = Mapping[str, JsonValue]
 
 
-class Held:
+class HeldChoice:
     """One choice as a client holds it."""
 
     def __init__(self) -> None:
-        self.text = Grown(TEXT)
-        self.reasoning = {name: Grown(REASONING, name) for name in REASONINGS}
-        self.calls: list[Grown] = []
+        self.text = PartBuffer(TEXT)
+        self.reasoning = {name: PartBuffer(REASONING, name) for name in REASONINGS}
+        self.calls: list[PartBuffer] = []
         self.finish_reason: str | None = None
         self.role: str | None = None
 
-    def parts(self) -> list[Grown]:
+    def parts(self) -> list[PartBuffer]:
         """Reasoning, text and calls, in this order."""
         return [*self.reasoning.values(), self.text, *self.calls]
 
@@ -46,7 +46,7 @@ class ChatPolicy:
     name = package = ""
 
     def __init__(self) -> None:
-        self.choices: dict[int, Held] = {}
+        self.choices: dict[int, HeldChoice] = {}
         self.said: dict[str, None] = {}
 
     def feed(self, chunk: Chunk) -> bool:
@@ -78,19 +78,19 @@ class ChatPolicy:
             for call in calls_of(delta):
                 self.call(held, call, event)
 
-    def held(self, choice: Delta) -> Held:
+    def held(self, choice: Delta) -> HeldChoice:
         """The choice of this index."""
         index = choice.get("index")
-        return self.choices.setdefault(index if type(index) is int else 0, Held())
+        return self.choices.setdefault(index if type(index) is int else 0, HeldChoice())
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         """One delta of a call."""
         raise NotImplementedError
 
     def finish(self) -> None:
         return
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return [self.choices[n].parts() for n in sorted(self.choices)]
 
     def notes(self) -> tuple[str, ...]:
@@ -121,8 +121,8 @@ def text_of(of: Delta | None, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def new_call(held: Held) -> Grown:
+def new_call(held: HeldChoice) -> PartBuffer:
     """Another call at the end."""
-    call = Grown(CALL)
+    call = PartBuffer(CALL)
     held.calls.append(call)
     return call

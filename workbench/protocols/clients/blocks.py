@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, REASONING, TEXT, Grown, Stop
+from workbench.protocols.clients.grown import CALL, REASONING, TEXT, PartBuffer, Stop
 from workbench.protocols.clients.partial import read_partial
 
 _KINDS = {"text": TEXT, "thinking": REASONING, "redacted_thinking": REASONING, "tool_use": CALL}
@@ -25,11 +25,11 @@ _DELTAS = {
 """Type of a delta → type of the block that takes it, and its key."""
 
 
-def begin(block: JsonValue, event: int) -> Grown:
+def begin(block: JsonValue, event: int) -> PartBuffer:
     """A part from the start of its block."""
     value = block if isinstance(block, dict) else {}
     kind = str(value.get("type"))
-    grown = Grown(_KINDS.get(kind, "other"), kind)
+    grown = PartBuffer(_KINDS.get(kind, "other"), kind)
     for key, field in (("text", "text"), ("thinking", "text"), ("signature", "signature"), ("data", "data")):
         if isinstance(value.get(key), str):
             grown.put(field, value[key], event)
@@ -41,13 +41,13 @@ def begin(block: JsonValue, event: int) -> Grown:
     return grown
 
 
-class _Indexed:
+class _IndexedBlocks:
     """A list of blocks; deltas by position in it."""
 
     name = package = ""
 
     def __init__(self) -> None:
-        self.blocks: list[Grown] = []
+        self.blocks: list[PartBuffer] = []
         self.is_started = self.is_stopped = False
 
     def feed(self, chunk: Chunk) -> bool:
@@ -95,7 +95,7 @@ class _Indexed:
     def finish(self) -> None:
         raise NotImplementedError
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return (self.blocks,) if self.is_started else ()
 
     def notes(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def _key_of(delta: dict[str, JsonValue]) -> str:
     return _DELTAS.get(str(delta.get("type")), ("", ""))[1]
 
 
-def grow(block: Grown, delta: dict[str, JsonValue], event: int) -> None:
+def grow(block: PartBuffer, delta: dict[str, JsonValue], event: int) -> None:
     """Let a block take a delta of its own type; of another type it is passed over. A signature replaces the last."""
     wanted, key = _DELTAS.get(str(delta.get("type")), ("", ""))
     own = "tool_use" if block.name == "server_tool_use" else block.name
@@ -121,7 +121,7 @@ def grow(block: Grown, delta: dict[str, JsonValue], event: int) -> None:
         block.add("arguments" if wanted == "tool_use" else "text", piece, event)
 
 
-class AnthropicPython(_Indexed):
+class AnthropicPython(_IndexedBlocks):
     """``anthropic`` 2.11.0 (Python), ``lib/streaming/_messages.py``: ``accumulate_event``; ``_streaming.py``.
 
     Starts append, deltas go to ``content[index]``, which raises IndexError. What comes before ``message_start`` is
@@ -148,7 +148,7 @@ class AnthropicPython(_Indexed):
     def stop(self, index: JsonValue) -> None:
         self._block(index)
 
-    def _block(self, index: JsonValue) -> Grown:
+    def _block(self, index: JsonValue) -> PartBuffer:
         if type(index) is not int:
             raise Stop("TypeError", "an event without the index of its block")
         if not -len(self.blocks) <= index < len(self.blocks):
@@ -161,7 +161,7 @@ class AnthropicPython(_Indexed):
         read_arguments(self.blocks, is_lenient=True)
 
 
-class AnthropicTypeScript(_Indexed):
+class AnthropicTypeScript(_IndexedBlocks):
     """``@anthropic-ai/sdk`` 1.11.0, ``lib/MessageStream.js``: ``#accumulateMessage``, ``#addStreamEvent``.
 
     Starts append, deltas go to ``content.at(index)``; without such a block they are passed over. A second
@@ -190,7 +190,7 @@ class AnthropicTypeScript(_Indexed):
         read_arguments(self.blocks, is_lenient=False)
 
 
-def read_arguments(blocks: Sequence[Grown], *, is_lenient: bool) -> None:
+def read_arguments(blocks: Sequence[PartBuffer], *, is_lenient: bool) -> None:
     """Parse the argument text of every call. Raises Stop where the client does."""
     for block in blocks:
         text = block.text("arguments")
@@ -231,8 +231,8 @@ class VercelAnthropic:
     name, package = "vercel-anthropic", "@ai-sdk/anthropic 3.0.138"
 
     def __init__(self) -> None:
-        self.parts: list[Grown] = []
-        self.open: dict[str, Grown] = {}  # by index, as text: any value may stand there
+        self.parts: list[PartBuffer] = []
+        self.open: dict[str, PartBuffer] = {}  # by index, as text: any value may stand there
         self.message: tuple[JsonValue] | None = None
         self.is_started = False
 
@@ -291,7 +291,7 @@ class VercelAnthropic:
     def finish(self) -> None:
         return
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return (self.parts,) if self.is_started or self.parts else ()
 
     def notes(self) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ class JoinedBlocks:
     name, package = "naive loop", "a hand-written loop: everything by position"
 
     def __init__(self) -> None:
-        self.blocks: list[Grown] = []
+        self.blocks: list[PartBuffer] = []
 
     def feed(self, chunk: Chunk) -> bool:
         value = chunk.value if isinstance(chunk.value, dict) else {}
@@ -322,7 +322,7 @@ class JoinedBlocks:
                 block.value = None
                 block.settle()
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return (self.blocks,)
 
     def notes(self) -> tuple[str, ...]:

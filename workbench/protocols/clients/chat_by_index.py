@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import count
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients._chat import ChatPolicy, Delta, Held, calls_of, function_of, new_call, text_of
-from workbench.protocols.clients.grown import MADE_UP, Grown, Stop
+from workbench.protocols.clients._chat import ChatPolicy, Delta, HeldChoice, calls_of, function_of, new_call, text_of
+from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
 
 
 class _ByIndex(ChatPolicy):
@@ -15,9 +15,9 @@ class _ByIndex(ChatPolicy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table: dict[tuple[int, JsonValue], Grown] = {}
+        self.table: dict[tuple[int, JsonValue], PartBuffer] = {}
 
-    def at(self, held: Held, index: JsonValue) -> tuple[Grown, bool]:
+    def at(self, held: HeldChoice, index: JsonValue) -> tuple[PartBuffer, bool]:
         """The call at an index, and whether it is new."""
         key = (id(held), index if isinstance(index, int | str) else None)
         found = self.table.get(key)
@@ -45,7 +45,7 @@ class OpenAINode(_ByIndex):
             if isinstance(delta, dict) and isinstance(delta.get(name), str):
                 part.put("text", delta[name], event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         if type(call.get("index")) is not int:
             self.said["a call without an index is lost"] = None
             return
@@ -88,7 +88,7 @@ class LiteLLM(_ByIndex):
 
     name, package = "litellm", "litellm 1.109.1"
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         if function is None:
             return
@@ -123,7 +123,7 @@ class OpenAIAgents(_ByIndex):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0] | {"index": 0}, event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         part, is_new = self.at(held, call.get("index"))
         if is_new:
             part.put("id", "", event)
@@ -159,7 +159,7 @@ class Llm(_ByIndex):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0], event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         if function is None:
             raise Stop("AttributeError", "a delta of a call without a function")
@@ -197,7 +197,7 @@ class JoinedByPosition(ChatPolicy):
         self.positions = count()
         super().choice(choice, event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         position = next(self.positions)
         while len(held.calls) <= position:
             new_call(held)

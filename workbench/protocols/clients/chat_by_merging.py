@@ -9,14 +9,14 @@ from workbench.ir import JsonValue
 from workbench.protocols.clients._chat import (
     ChatPolicy,
     Delta,
-    Held,
+    HeldChoice,
     calls_of,
     choices_of,
     function_of,
     new_call,
     text_of,
 )
-from workbench.protocols.clients.grown import MADE_UP, Grown, Stop
+from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
 
 
 class OpenAIPython(ChatPolicy):
@@ -66,7 +66,7 @@ class OpenAIPython(ChatPolicy):
         if not calls and any(p.text("type") == "function" and "function" not in p.strings for p in held.calls):
             raise Stop("AttributeError", "a call without a function")
 
-    def _content(self, held: Held, delta: Delta, event: int) -> None:
+    def _content(self, held: HeldChoice, delta: Delta, event: int) -> None:
         content = delta.get("content")
         if isinstance(content, str) and id(held) not in self.lists:
             held.take_text(delta, event)
@@ -75,7 +75,7 @@ class OpenAIPython(ChatPolicy):
                 raise Stop("RuntimeError", "a second list of content parts, which have no index")
             self.lists.add(id(held))
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         if "index" not in call:
             raise Stop("RuntimeError", "a delta of a call without an index")
         index = call["index"]
@@ -84,11 +84,11 @@ class OpenAIPython(ChatPolicy):
         if -len(held.calls) <= index < len(held.calls):
             part = held.calls[index]
         else:
-            part = Grown("call")
+            part = PartBuffer("call")
             held.calls.insert(index, part)
         merge_call(part, call, event)
 
-    def _read_back(self, held: Held, call: Delta) -> None:
+    def _read_back(self, held: HeldChoice, call: Delta) -> None:
         index = call["index"]
         if not -len(held.calls) <= index < len(held.calls):
             raise Stop("IndexError", f"there is no call {index}: the ones before it did not come")
@@ -101,7 +101,7 @@ class OpenAIPython(ChatPolicy):
             raise Stop("AssertionError", "no chunk came")
 
 
-def merge_call(part: Grown, call: Delta, event: int) -> None:
+def merge_call(part: PartBuffer, call: Delta, event: int) -> None:
     """Join the strings of a call with those of a delta."""
     function = function_of(call)
     if isinstance(call.get("id"), str):
@@ -117,10 +117,10 @@ def merge_call(part: Grown, call: Delta, event: int) -> None:
     if isinstance(arguments, str) and part.value is None:
         part.add("arguments", arguments, event)
     elif isinstance(arguments, dict) and "arguments" not in part.strings:
-        part.value = (_joined(part.value[0] if part.value else {}, arguments),)
+        part.value = (_join(part.value[0] if part.value else {}, arguments),)
 
 
-def _joined(held: Delta, more: Delta) -> Delta:
+def _join(held: Delta, more: Delta) -> Delta:
     """Objects joined key by key: strings are appended and numbers *added*, so that ``1`` sent twice is ``2``."""
     made = dict(held)
     work = [(made, more)]
@@ -168,7 +168,7 @@ class LangChain(ChatPolicy):
         for call in calls:
             self.call(held, call, event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         arguments = function.get("arguments") if function else None
         if arguments is not None and not isinstance(arguments, str):
@@ -183,7 +183,7 @@ class LangChain(ChatPolicy):
             if text_of(function, field):
                 part.add(field, text_of(function, field), event)
 
-    def _match(self, held: Held, call: Delta) -> Grown | None:
+    def _match(self, held: HeldChoice, call: Delta) -> PartBuffer | None:
         if type(call.get("index")) is not int:
             return None
         wanted = text_of(call, "id")
@@ -212,7 +212,7 @@ class PydanticAI(ChatPolicy):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0] | {"index": 0}, event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         function, index = function_of(call), call.get("index")
         name = function.get("name") if function else None
         arguments = function.get("arguments") if function else None
@@ -233,7 +233,7 @@ class PydanticAI(ChatPolicy):
         else:
             part.add("arguments", arguments if isinstance(arguments, str) else "", event)
 
-    def _match(self, held: Held, index: JsonValue, name: JsonValue) -> Grown | None:
+    def _match(self, held: HeldChoice, index: JsonValue, name: JsonValue) -> PartBuffer | None:
         if index is not None:
             return next((part for part in held.calls if part.name == str(index)), None)
         return held.calls[-1] if held.calls and name is None else None

@@ -10,18 +10,18 @@ from workbench.protocols.clients._chat import (
     REASONINGS,
     ChatPolicy,
     Delta,
-    Held,
+    HeldChoice,
     calls_of,
     function_of,
     new_call,
     text_of,
 )
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import MADE_UP, Grown, Stop
+from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _CallDelta:
     """What a delta says of the call it belongs to; blank strings say nothing."""
 
     id: str
@@ -116,7 +116,7 @@ class VercelCompatible(ChatPolicy):
         for call in calls_of(delta):
             self.call(held, call, event)
 
-    def call(self, held: Held, call: Delta, event: int) -> None:
+    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
         index = call.get("index")
         pieces = [(event, text_of(function_of(call), "arguments"))]
         name = (function_of(call) or {}).get("name")
@@ -132,11 +132,11 @@ class VercelCompatible(ChatPolicy):
             self._track(held, waiting.id, index, name, waiting.pieces)
 
     def _track(
-        self, held: Held, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
+        self, held: HeldChoice, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
     ) -> None:
         begins = "".join(text for _, text in pieces).lstrip()[:1] in ("{", "[")
         said = ((name or "").strip() and name) or ""
-        wanted = _Wanted(call_id if call_id.strip() else "", index, said, bool(said) and begins)
+        wanted = _CallDelta(call_id if call_id.strip() else "", index, said, bool(said) and begins)
         try:
             part = self._resolve(held.calls, wanted)
         except _Unclear:
@@ -156,7 +156,7 @@ class VercelCompatible(ChatPolicy):
         if index is not None:
             self.indices[id(part)].add(index)
 
-    def _begin(self, held: Held, wanted: _Wanted, event: int) -> Grown:
+    def _begin(self, held: HeldChoice, wanted: _CallDelta, event: int) -> PartBuffer:
         part = new_call(held)
         self.ids[id(part)], self.indices[id(part)], self.states[id(part)] = set(), set(), _Arguments()
         part.name = "" if wanted.index is None else str(wanted.index)
@@ -166,7 +166,7 @@ class VercelCompatible(ChatPolicy):
         self.used.add(wanted.id)
         return part
 
-    def _resolve(self, calls: Sequence[Grown], wanted: _Wanted) -> Grown | None:
+    def _resolve(self, calls: Sequence[PartBuffer], wanted: _CallDelta) -> PartBuffer | None:
         """The call a delta goes on with, None for a new one. Raises _Unclear."""
         at_index = [c for c in calls if wanted.index in self.indices[id(c)]] if wanted.index is not None else []
         of_name = [c for c in at_index if not wanted.name or c.text("name") == wanted.name]
@@ -187,7 +187,7 @@ class VercelCompatible(ChatPolicy):
             raise _Unclear
         return self._one_of(of_id, is_start=False)
 
-    def _one_of(self, calls: Sequence[Grown], *, is_start: bool) -> Grown | None:
+    def _one_of(self, calls: Sequence[PartBuffer], *, is_start: bool) -> PartBuffer | None:
         """The only call of several, None where there is none. Raises _Unclear. A start goes on with no whole call."""
         found = [c for c in calls if not (is_start and self.states[id(c)].is_whole)]
         if len(found) > 1:

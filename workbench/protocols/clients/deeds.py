@@ -34,7 +34,7 @@ class What(StrEnum):
     NOTHING = "nothing"
 
 
-class Deed(NamedTuple):
+class Effect(NamedTuple):
     """One thing an event did.
 
     Attributes:
@@ -94,38 +94,40 @@ class Deed(NamedTuple):
         return "arguments of " if self.field == "input" else f"{self.field} of "
 
 
-def compared(before: ModelResponse, after: ModelResponse, value: JsonValue) -> Iterator[Deed]:
+def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValue) -> Iterator[Effect]:
     """What an event did to the parts of an answer, told from the answer before and after it and from its data."""
     if before.messages and (not after.messages or _begins_again(before, after)):
-        yield Deed(What.DROPPED, noun="what came before: the answer begins again")
-    moved, quiet = list[Deed](), list[Deed]()
+        yield Effect(What.DROPPED, noun="what came before: the answer begins again")
+    moved, quiet = list[Effect](), list[Effect]()
     for m, _, old, part in pairs(before, after):
         pointer, noun = after.messages[m].absolute(part), noun_of(part)
-        begun = [Deed(What.BEGAN, pointer, noun)] if old is None else []
-        done = [*begun, *_grown(old, part, pointer, noun)] or [_unmoved(old or part, part, value, pointer, noun)]
+        begun = [Effect(What.BEGAN, pointer, noun)] if old is None else []
+        done = [*begun, *_growth(old, part, pointer, noun)] or [
+            _without_growth(old or part, part, value, pointer, noun)
+        ]
         (quiet if done[0].what is What.NOTHING else moved).extend(done)
     yield from moved or [*_of_messages(before, after)] or quiet[-1:]
 
 
-def _of_messages(before: ModelResponse, after: ModelResponse) -> Iterator[Deed]:
+def _of_messages(before: ModelResponse, after: ModelResponse) -> Iterator[Effect]:
     """What happened to messages beside their parts."""
     for m, message in enumerate(after.messages):
         if m < len(before.messages):
             keys = _differing(before.messages[m].extra, message.extra)
             if keys:
-                yield Deed(What.CHANGED, message.pointer, "the message", keys)
+                yield Effect(What.CHANGED, message.pointer, "the message", keys)
         elif after.itemized and not message.parts:
-            yield Deed(What.BEGAN, message.pointer, "a message")
+            yield Effect(What.BEGAN, message.pointer, "a message")
 
 
-def _unmoved(old: Part, part: Part, value: JsonValue, pointer: str, noun: str) -> Deed:
+def _without_growth(old: Part, part: Part, value: JsonValue, pointer: str, noun: str) -> Effect:
     """An event was about a part, and none of its strings grew."""
-    field = repeated(value, part)
+    field = repeated_field(value, part)
     if field:
-        return Deed(What.REPEATED, pointer, noun, field)
+        return Effect(What.REPEATED, pointer, noun, field)
     if old == part:
-        return Deed(What.NOTHING, pointer, noun, text=f"adds nothing to {noun}")
-    return Deed(What.CHANGED, pointer, noun, _differing(getattr(old, "extra", {}), getattr(part, "extra", {})))
+        return Effect(What.NOTHING, pointer, noun, text=f"adds nothing to {noun}")
+    return Effect(What.CHANGED, pointer, noun, _differing(getattr(old, "extra", {}), getattr(part, "extra", {})))
 
 
 def _differing(was: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:
@@ -138,18 +140,18 @@ def _begins_again(before: ModelResponse, after: ModelResponse) -> bool:
     return held > 0 == now
 
 
-def _grown(old: Part | None, part: Part, pointer: str, noun: str) -> Iterator[Deed]:
+def _growth(old: Part | None, part: Part, pointer: str, noun: str) -> Iterator[Effect]:
     """The strings of a part that are longer than they were, or others."""
     was, now = _strings(old) if old else {}, _strings(part)
     for field, text in now.items():
         held = was.get(field, "")
         if text == held:
             continue
-        added = inserted(held, text)
+        added = insertion(held, text)
         if added is not None:
-            yield Deed(What.ADDED, pointer, noun, field, len(added), added)
+            yield Effect(What.ADDED, pointer, noun, field, len(added), added)
         else:
-            yield Deed(What.REPLACED, pointer, noun, field, len(text), text)
+            yield Effect(What.REPLACED, pointer, noun, field, len(text), text)
 
 
 def _strings(part: Part) -> dict[str, str]:
@@ -165,7 +167,7 @@ def _strings(part: Part) -> dict[str, str]:
     return {}
 
 
-def inserted(old: str, new: str) -> str | None:
+def insertion(old: str, new: str) -> str | None:
     """The characters that stand in the new text and not in the old, in one place; None where others went."""
     if new.startswith(old):
         return new[len(old) :]
@@ -176,7 +178,7 @@ def inserted(old: str, new: str) -> str | None:
     return new[start : start + size] if new[start + size :] == old[start:] else None
 
 
-def repeated(value: JsonValue, part: Part) -> str | None:
+def repeated_field(value: JsonValue, part: Part) -> str | None:
     """The field of a part that the data of an event holds whole; None for none."""
     held = text_of(part)
     if len(held) >= WHOLE_LEAST and any(text == held for text in strings(value)):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols.clients.chunks import chunks
-from workbench.protocols.clients.grown import CALL, MADE_UP, REASONING, TEXT, Built, Grown, Stopped
-from workbench.protocols.clients.ours import calls_of, ours
+from workbench.protocols.clients.grown import CALL, MADE_UP, REASONING, TEXT, BuiltAnswer, ClientError, PartBuffer
+from workbench.protocols.clients.ours import calls_of, our_answer
 from workbench.protocols.clients.policy import Policy, run
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SHOWN = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ClientDifference:
     """One field of one part that a client has otherwise.
 
     Attributes:
@@ -41,7 +41,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ClientGroup:
     """Clients that build the same.
 
     Attributes:
@@ -54,8 +54,8 @@ class Group:
 
     policies: tuple[str, ...]
     packages: tuple[str, ...]
-    differences: tuple[Difference, ...] = ()
-    stopped: Stopped | None = None
+    differences: tuple[ClientDifference, ...] = ()
+    stopped: ClientError | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -93,12 +93,12 @@ def policies(protocol: str) -> tuple[type[Policy], ...]:
     return protocols.get(protocol).client_policies() if protocol in protocols.protocols() else ()
 
 
-def where_they_differ(decoded: DecodedExchange) -> tuple[Group, ...]:
+def where_they_differ(decoded: DecodedExchange) -> tuple[ClientGroup, ...]:
     """Groups of clients that build the same from a stream, those that agree with us first.
 
     Empty where the answer is no stream, still arrives, was not decoded, or is of a protocol without known clients.
     """
-    made: dict[JsonValue, list[Group]] = {}
+    made: dict[JsonValue, list[ClientGroup]] = {}
     for alone in one_by_one(decoded):
         made.setdefault((alone.stopped, alone.differences, alone.notes), []).append(alone)
     groups = (
@@ -109,10 +109,10 @@ def where_they_differ(decoded: DecodedExchange) -> tuple[Group, ...]:
         )
         for who in made.values()
     )
-    return tuple(sorted(_merged(tuple(groups)), key=lambda g: not g.agrees))
+    return tuple(sorted(_merge_agreeing(tuple(groups)), key=lambda g: not g.agrees))
 
 
-def one_by_one(decoded: DecodedExchange) -> Iterator[Group]:
+def one_by_one(decoded: DecodedExchange) -> Iterator[ClientGroup]:
     """Every client alone, for who wants to stop in between: of a long stream each takes a while."""
     known = policies(decoded.protocol or "")
     if not decoded.events or decoded.answer is None or not known:
@@ -123,27 +123,27 @@ def one_by_one(decoded: DecodedExchange) -> Iterator[Group]:
     if any(mark in block.data for mark in protocols.traits(decoded.protocol).partial_markers for block in blocks):
         return
     read = (
-        ours(decoded.answer, blocks)
+        our_answer(decoded.answer, blocks)
         if protocols.traits(decoded.protocol).clients_build_all
         else calls_of(decoded.answer, blocks)
     )
     for policy in known:
         built = run(policy(), blocks)
         found = () if built.stopped else tuple(_differences(read, built))
-        yield Group((policy.name,), (policy.package,), found, built.stopped, built.notes)
+        yield ClientGroup((policy.name,), (policy.package,), found, built.stopped, built.notes)
 
 
-def _merged(groups: Sequence[Group]) -> Iterator[Group]:
+def _merge_agreeing(groups: Sequence[ClientGroup]) -> Iterator[ClientGroup]:
     """Groups that agree with us are one, whatever else they noted."""
     agreeing = [g for g in groups if g.agrees]
     if agreeing:
         notes = tuple(dict.fromkeys(n for g in agreeing for n in g.notes))
         names = tuple(p for g in agreeing for p in g.policies)
-        yield Group(names, tuple(p for g in agreeing for p in g.packages), notes=notes)
+        yield ClientGroup(names, tuple(p for g in agreeing for p in g.packages), notes=notes)
     yield from (g for g in groups if not g.agrees)
 
 
-def _differences(read: Built, built: Built) -> Iterator[Difference]:
+def _differences(read: BuiltAnswer, built: BuiltAnswer) -> Iterator[ClientDifference]:
     for n in range(max(len(read.messages), len(built.messages))):
         of = f" of choice {n + 1}" if n else ""
         mine = _by_place(read.messages[n] if n < len(read.messages) else ())
@@ -152,9 +152,9 @@ def _differences(read: Built, built: Built) -> Iterator[Difference]:
             yield from _of_part(f"{place}{of}", mine.get(place), theirs.get(place), mine)
 
 
-def _by_place(parts: Sequence[Grown]) -> dict[str, Grown]:
+def _by_place(parts: Sequence[PartBuffer]) -> dict[str, PartBuffer]:
     """Parts by their name in words. Parts that are neither speech nor a call are not compared."""
-    placed: dict[str, Grown] = {}
+    placed: dict[str, PartBuffer] = {}
     counts: dict[str, int] = {}
     for part in parts:
         if part.kind not in (TEXT, REASONING, CALL):
@@ -166,33 +166,35 @@ def _by_place(parts: Sequence[Grown]) -> dict[str, Grown]:
     return placed
 
 
-def _of_part(place: str, mine: Grown | None, theirs: Grown | None, all_mine: dict[str, Grown]) -> Iterator[Difference]:
+def _of_part(
+    place: str, mine: PartBuffer | None, theirs: PartBuffer | None, all_mine: dict[str, PartBuffer]
+) -> Iterator[ClientDifference]:
     if theirs is None and mine is not None:
-        yield Difference(place, _first(mine), f"{_whole(place, mine)} is missing")
+        yield ClientDifference(place, _first(mine), f"{_whole(place, mine)} is missing")
     elif mine is None and theirs is not None:
-        yield Difference(place, _first(theirs), f"has another part, {_whole(place, theirs)}")
+        yield ClientDifference(place, _first(theirs), f"has another part, {_whole(place, theirs)}")
     elif mine is not None and theirs is not None:
         said, held = mine.says(), theirs.says()
         for field in said:
             if said[field] != held.get(field):
                 event = _departure(mine, theirs, field)
-                yield Difference(place, event, _field_words(place, field, mine, theirs, all_mine))
+                yield ClientDifference(place, event, _field_words(place, field, mine, theirs, all_mine))
 
 
-def _whole(place: str, part: Grown) -> str:
+def _whole(place: str, part: PartBuffer) -> str:
     if part.kind != CALL:
         return f"{place} ({len(part.text('text') or ''):,} characters)"
-    return f"{place} {_quoted(part.text('name'))} with arguments {_quoted(part.arguments())}"
+    return f"{place} {_quote(part.text('name'))} with arguments {_quote(part.arguments())}"
 
 
-def _field_words(place: str, field: str, mine: Grown, theirs: Grown, all_mine: dict[str, Grown]) -> str:
+def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, all_mine: dict[str, PartBuffer]) -> str:
     held, said = theirs.says().get(field), mine.says()[field]
     if held == MADE_UP:
-        return f"makes up an id for {place}, which came with {_quoted(said) if said else 'none'}"
+        return f"makes up an id for {place}, which came with {_quote(said) if said else 'none'}"
     if field in ("text", "signature", "data"):
         return _speech_words(place, field, str(held or ""), str(said or ""))
-    label = f"{place}" if field == "name" else f"{place} {_quoted(mine.text('name'))}"
-    words = f"has {field} {_quoted(held)} for {label} in place of {_quoted(said)}"
+    label = f"{place}" if field == "name" else f"{place} {_quote(mine.text('name'))}"
+    words = f"has {field} {_quote(held)} for {label} in place of {_quote(said)}"
     others = [p for p in all_mine.values() if p is not mine and p.kind == CALL]
     brought = set(theirs.events(field)) - set(mine.events(field))
     if field == "arguments" and any(brought & set(other.events(field)) for other in others):
@@ -208,10 +210,10 @@ def _speech_words(place: str, field: str, held: str, said: str) -> str:
         return f"has no {noun} ({len(said):,} characters)"
     if held and said.endswith(held):
         return f"has the last {len(held):,} of {len(said):,} characters of {noun} alone"
-    return f"has {noun} {_quoted(held)} in place of {_quoted(said)}"
+    return f"has {noun} {_quote(held)} in place of {_quote(said)}"
 
 
-def _quoted(value: JsonValue) -> str:
+def _quote(value: JsonValue) -> str:
     if value is None:
         return "(none)"
     text = str(value)
@@ -220,12 +222,12 @@ def _quoted(value: JsonValue) -> str:
     return f"`{text}`" if len(text) <= SHOWN else f"`{text[: SHOWN * 2 // 3]}…{text[-SHOWN // 3 :]}`"
 
 
-def _first(part: Grown) -> int | None:
+def _first(part: PartBuffer) -> int | None:
     events = [p.event for pieces in part.strings.values() for p in pieces if p.event >= 0]
     return min(events, default=None)
 
 
-def _departure(mine: Grown, theirs: Grown, field: str) -> int | None:
+def _departure(mine: PartBuffer, theirs: PartBuffer, field: str) -> int | None:
     """The block at which a field begins to be another: one that only one of the two took; else the last one."""
     a, b = mine.events(field), [e for e in theirs.events(field) if e >= 0]
     added, left_out = sorted(set(b) - set(a)), sorted(set(a) - set(b))

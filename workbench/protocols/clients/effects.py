@@ -15,7 +15,7 @@ from functools import lru_cache
 from workbench import protocols
 from workbench.errors import WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segment, Usage
-from workbench.protocols.clients.deeds import Deed, What, compared, noun_of, repeated, strings
+from workbench.protocols.clients.deeds import Effect, What, effects_between, noun_of, repeated_field, strings
 from workbench.protocols.clients.ours import value_at
 from workbench.protocols.clients.steps import Steps, text_of
 from workbench.wire.jsontext import loads
@@ -81,46 +81,48 @@ class Effects:
         only = next(iter(value)) if len(value) == 1 else ""
         return only if only and isinstance(value[only], dict) else event.name or ""
 
-    def _of(self, number: int) -> tuple[Deed, ...]:
+    def _of(self, number: int) -> tuple[Effect, ...]:
         """What a block did, the most important first; never empty."""
         event = self._events[number]
         if event.data is None:
-            return (Deed(What.COMMENT if event.comments else What.NOTHING, text="a block without data"),)
+            return (Effect(What.COMMENT if event.comments else What.NOTHING, text="a block without data"),)
         value = _value(event)
-        done = self._added(number, value) or [*self._to_parts(number, value)]
+        done = self._additions(number, value) or [*self._to_parts(number, value)]
         done += self._beside(event, value, has_parts=bool(done))
         return tuple(done) or (self._nothing(event, value),)
 
-    def _added(self, number: int, value: JsonValue) -> list[Deed]:
+    def _additions(self, number: int, value: JsonValue) -> list[Effect]:
         """What a block did that only adds to strings; nothing for any other block."""
-        done: list[Deed] = []
+        done: list[Effect] = []
         for message, part in self._parts.get(number, ()):
             pieces = _pieces(part, number, value)
             if part.source.events[0] == number or not any(pieces.values()):
                 return []
             pointer, noun = message.absolute(part), noun_of(part)
-            done += [Deed(What.ADDED, pointer, noun, field, len(text), text) for field, text in pieces.items() if text]
+            done += [
+                Effect(What.ADDED, pointer, noun, field, len(text), text) for field, text in pieces.items() if text
+            ]
         return done
 
-    def _to_parts(self, number: int, value: JsonValue) -> Iterator[Deed]:
+    def _to_parts(self, number: int, value: JsonValue) -> Iterator[Effect]:
         """What a block did to parts, the answers before and after it compared."""
-        done: list[Deed] = []
+        done: list[Effect] = []
         is_compared = self.steps is not None and number < min(MOST_COMPARED, len(self.steps))
         if self.steps and is_compared:
-            done = [*compared(self.steps.after(number - 1), self.steps.after(number), value)]
+            done = [*effects_between(self.steps.after(number - 1), self.steps.after(number), value)]
         known = {message.absolute(part): part for message, part in self._parts.get(number, ())}
         closed = [pointer for pointer, part in known.items() if self._is_end_of(part, number)]
         quiet = (What.NOTHING, What.CHANGED)
         yield from (deed for deed in done if deed.part not in closed or deed.what not in quiet)
         for pointer, part in known.items():
             noun = noun_of(part)
-            field = "" if is_compared else repeated(value, part)
+            field = "" if is_compared else repeated_field(value, part)
             if field:
-                yield Deed(What.REPEATED, pointer, noun, field)
+                yield Effect(What.REPEATED, pointer, noun, field)
             if pointer in closed:
-                yield Deed(What.CLOSED, pointer, noun)
+                yield Effect(What.CLOSED, pointer, noun)
             elif not field and not done:
-                yield Deed(
+                yield Effect(
                     What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'is about'} {noun}"
                 )
 
@@ -130,26 +132,26 @@ class Effects:
         is_last = len(events) > 1 and events[-1] == number
         return is_last and _CLOSES.search(self._type(self._events[number])) is not None
 
-    def _beside(self, event: SseEvent, value: JsonValue, *, has_parts: bool) -> Iterator[Deed]:
+    def _beside(self, event: SseEvent, value: JsonValue, *, has_parts: bool) -> Iterator[Effect]:
         """What a block says beside the parts: it is read alone."""
         if self._adapter is None:
             return
         said = self._alone(event)
         if not has_parts and not said.is_complete and said.error is None and self._begins(event.number):
-            yield Deed(What.BEGAN, noun="the message")
+            yield Effect(What.BEGAN, noun="the message")
         if said.finish_reason is not None:
-            yield Deed(What.FINISHED, text=said.finish_reason)
+            yield Effect(What.FINISHED, text=said.finish_reason)
         if said.usage and usage_words(said.usage):
-            yield Deed(What.USAGE, text=usage_words(said.usage))
+            yield Effect(What.USAGE, text=usage_words(said.usage))
         if said.error:
-            yield Deed(What.ERROR, text=said.error.message)
+            yield Effect(What.ERROR, text=said.error.message)
         kind = value.get("type") if isinstance(value, dict) else None
         if kind in _PINGS:
-            yield Deed(What.PING)
+            yield Effect(What.PING)
         if said.is_complete and (said.finish_reason is None or not self._ends_later(event.number)):
             if self._repeats_all(value):
-                yield Deed(What.REPEATED, noun="the answer")
-            yield Deed(What.ENDED)
+                yield Effect(What.REPEATED, noun="the answer")
+            yield Effect(What.ENDED)
 
     def _begins(self, number: int) -> bool:
         """Before the block there was no message, and then there is one."""
@@ -162,15 +164,15 @@ class Effects:
         """A later block with data still belongs to the answer: a finish reason is not the end then."""
         return any(event.data is not None for event in self._events[number + 1 : number + 3])
 
-    def _nothing(self, event: SseEvent, value: JsonValue) -> Deed:
+    def _nothing(self, event: SseEvent, value: JsonValue) -> Effect:
         """A block that changed nothing: the end of a part, the answer's again, or one that says nothing."""
         if not isinstance(value, dict):
             is_end = meant(event.data or b"") == b"[DONE]"
-            return Deed(What.ENDED) if is_end else Deed(What.NOTHING, text="cannot be read")
+            return Effect(What.ENDED) if is_end else Effect(What.NOTHING, text="cannot be read")
         last = [part for _, part in self._parts.get(event.number - 1, ())][-1:]
         if last and last[0].source.events[-1] < event.number and _CLOSES.search(self._type(event)):
-            return Deed(What.CLOSED, noun=noun_of(last[0]))
-        return Deed(What.NOTHING, text="nothing new" if self._alone(event).id is not None else "")
+            return Effect(What.CLOSED, noun=noun_of(last[0]))
+        return Effect(What.NOTHING, text="nothing new" if self._alone(event).id is not None else "")
 
     def _alone(self, event: SseEvent) -> ModelResponse:
         """What is read where a block is all there is."""

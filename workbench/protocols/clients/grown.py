@@ -33,7 +33,7 @@ class Stop(Exception):
         self.event = event
 
 
-class Stopped(NamedTuple):
+class ClientError(NamedTuple):
     """Where a client gave up: the number of the event, None for the end of the stream."""
 
     event: int | None
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
     text: str
 
 
-class Grown:
+class PartBuffer:
     """One part. ``value`` is set where a client holds arguments as a parsed value and no longer as text."""
 
     __slots__ = ("kind", "name", "strings", "value")
@@ -105,7 +105,7 @@ class Grown:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltAnswer:
     """What a client has at the end.
 
     Attributes:
@@ -114,6 +114,6 @@ class Built:
         notes: what the client did that the parts do not show.
     """
 
-    messages: tuple[tuple[Grown, ...], ...]
-    stopped: Stopped | None = None
+    messages: tuple[tuple[PartBuffer, ...], ...]
+    stopped: ClientError | None = None
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.ir import JsonValue
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, Grown, Stop
+from workbench.protocols.clients.grown import CALL, PartBuffer, Stop
 
 CREATED = "response.created"
 COMPLETED = "response.completed"
@@ -16,12 +16,12 @@ _WITHOUT_ID = ("function_call", "custom_tool_call", "shell_call", "shell_call_ou
 Item = Mapping[str, JsonValue]
 
 
-def call_of(item: Item, event: int) -> Grown | None:
+def call_of(item: Item, event: int) -> PartBuffer | None:
     """The call that an item is."""
     kind = item.get("type")
     if kind not in ("function_call", "custom_tool_call"):
         return None
-    made = Grown(CALL)
+    made = PartBuffer(CALL)
     for field, key in (("id", "call_id"), ("name", "name"), ("arguments", "arguments")):
         text = item.get("input" if kind == "custom_tool_call" and key == "arguments" else key)
         if isinstance(text, str):
@@ -42,7 +42,7 @@ class _Events:
     name = package = ""
 
     def __init__(self) -> None:
-        self.final: list[Grown] | None = None
+        self.final: list[PartBuffer] | None = None
 
     def feed(self, chunk: Chunk) -> bool:
         if chunk.data.startswith(b"[DONE]"):
@@ -60,14 +60,14 @@ class _Events:
         if kind == COMPLETED:
             self.final = self.made_of(items_of(response_of(value).get("output")), event)
 
-    def made_of(self, items: Sequence[Item], event: int) -> list[Grown]:
+    def made_of(self, items: Sequence[Item], event: int) -> list[PartBuffer]:
         """The calls among items."""
         return [call for call in (call_of(item, event) for item in items) if call]
 
     def finish(self) -> None:
         raise NotImplementedError
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return [self.final or []]
 
     def notes(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class Codex(_Events):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls: list[Grown] = []
+        self.calls: list[PartBuffer] = []
         self.is_completed = False
 
     def take(self, kind: str, value: Item, event: int) -> None:
@@ -187,7 +187,7 @@ class Codex(_Events):
         if not self.is_completed:
             raise Stop("CodexErr::Stream", "stream closed before response.completed")
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return [self.calls]
 
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 from workbench.protocols.clients._chat import REASONINGS
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, REASONING, TEXT, Built, Grown, Piece
+from workbench.protocols.clients.grown import CALL, REASONING, TEXT, BuiltAnswer, PartBuffer, Piece
 
 ITEM = "openai-item"
 """Format of a call that is an item of a type of its own."""
 
 
-def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
+def our_answer(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
     """What we read.
 
     Reasoning that stands inside the text counts as text, as on the wire; reasoning in lists is left out: no two
@@ -25,24 +25,26 @@ def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
         _parts(message.parts, values, is_chat="chat" in response.protocol, is_alone=is_alone)
         for message in response.messages
     )
-    return Built(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
+    return BuiltAnswer(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
 
 
-def calls_of(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
+def calls_of(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
     """The calls that we read, in one list, whichever messages they are in; without those that have types of items."""
     values = {chunk.event: chunk.value for chunk in chunks}
-    found = (_part(call, values) for call in declared(response))
-    return Built((tuple(made for made in found if made),))
+    found = (_part(call, values) for call in declared_calls(response))
+    return BuiltAnswer((tuple(made for made in found if made),))
 
 
-def declared(response: ModelResponse) -> list[ToolCallIR]:
+def declared_calls(response: ModelResponse) -> list[ToolCallIR]:
     """Calls of functions and custom tools: what is called in another way has an item of its own type for it."""
     calls = (part for message in response.messages for part in message.parts if isinstance(part, ToolCallIR))
     return [call for call in calls if call.format != ITEM]
 
 
-def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool, is_alone: bool) -> list[Grown]:
-    made: list[Grown] = []
+def _parts(
+    parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool, is_alone: bool
+) -> list[PartBuffer]:
+    made: list[PartBuffer] = []
     sliced: dict[Segment, None] = {}
     for part in parts:
         if "text" in part.source.slices:
@@ -52,7 +54,7 @@ def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: b
             if found is not None:
                 made.append(found)
     if sliced:
-        text = Grown(TEXT)
+        text = PartBuffer(TEXT)
         segments = _with_tags(sliced, values) if is_alone else sorted(sliced)
         text.strings["text"] = _pieces(segments, values)
         made.append(text)
@@ -66,28 +68,30 @@ def _with_tags(sliced: Mapping[Segment, None], values: Mapping[int, JsonValue]) 
     return [Segment(event, pointer) for event in sorted(values) for pointer in sorted(pointers)]
 
 
-def _part(part: Part, values: Mapping[int, JsonValue]) -> Grown | None:
+def _part(part: Part, values: Mapping[int, JsonValue]) -> PartBuffer | None:
     match part:
         case Text() if part.source.pointer != "/refusal":
-            return _grown(TEXT, "", part, {"text": part.text}, values)
+            return _buffer(TEXT, "", part, {"text": part.text}, values)
         case Reasoning(carrier=Carrier.REDACTED_THINKING, data=data):
-            return _grown(REASONING, "redacted_thinking", part, {"data": data if isinstance(data, str) else ""}, values)
+            return _buffer(
+                REASONING, "redacted_thinking", part, {"data": data if isinstance(data, str) else ""}, values
+            )
         case Reasoning(carrier=Carrier.THINKING) as said:
             fields = {"text": said.text or "", "signature": said.signature or ""}
-            return _grown(REASONING, "thinking", part, fields, values)
+            return _buffer(REASONING, "thinking", part, fields, values)
         case Reasoning(carrier=carrier, text=text) if carrier.value in REASONINGS:
-            return _grown(REASONING, carrier.value, part, {"text": text or ""}, values)
+            return _buffer(REASONING, carrier.value, part, {"text": text or ""}, values)
         case ToolCallIR(is_server=False) as call:
             held = {"id": call.id, "name": call.name, "arguments": call.raw}
-            made = _grown(CALL, "", part, {k: v for k, v in held.items() if v is not None}, values)
+            made = _buffer(CALL, "", part, {k: v for k, v in held.items() if v is not None}, values)
             if call.error is None and (call.raw is None or call.format == "anthropic"):
                 made.value = (call.input,)
             return made
     return None
 
 
-def _grown(kind: str, name: str, part: Part, fields: Mapping[str, str], values: Mapping[int, JsonValue]) -> Grown:
-    made = Grown(kind, name)
+def _buffer(kind: str, name: str, part: Part, fields: Mapping[str, str], values: Mapping[int, JsonValue]) -> PartBuffer:
+    made = PartBuffer(kind, name)
     for field, text in fields.items():
         segments = part.source.segments.get("raw" if field == "arguments" else field, ())
         pieces = _pieces(segments, values)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import Built, Grown, Stop, Stopped
+from workbench.protocols.clients.grown import BuiltAnswer, ClientError, PartBuffer, Stop
 
 
 class Policy(Protocol):
@@ -26,7 +26,7 @@ class Policy(Protocol):
         """The stream has ended. Raises Stop where the client raises only now."""
         ...
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         """What it holds: for each choice its parts."""
         ...
 
@@ -35,7 +35,7 @@ class Policy(Protocol):
         ...
 
 
-def run(policy: Policy, chunks: Sequence[Chunk]) -> Built:
+def run(policy: Policy, chunks: Sequence[Chunk]) -> BuiltAnswer:
     """Feed a policy every block, as long as it reads."""
     stopped = None
     event: int | None = None
@@ -47,6 +47,6 @@ def run(policy: Policy, chunks: Sequence[Chunk]) -> Built:
         event = None
         policy.finish()
     except Stop as stop:
-        stopped = Stopped(event if stop.event is None else stop.event, stop.kind, stop.words)
+        stopped = ClientError(event if stop.event is None else stop.event, stop.kind, stop.words)
     held = tuple(tuple(part for part in parts if not part.is_empty) for parts in policy.messages())
-    return Built(held, stopped, policy.notes())
+    return BuiltAnswer(held, stopped, policy.notes())

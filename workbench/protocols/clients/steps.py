@@ -24,7 +24,7 @@ REMEMBERED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Lit:
+class Highlight:
     """Characters ``start`` to ``end`` of a part's text that an event brought (or changed)."""
 
     start: int
@@ -44,7 +44,7 @@ class Step:
 
     event: int
     after: ModelResponse
-    lit: dict[tuple[int, int], Lit]
+    lit: dict[tuple[int, int], Highlight]
 
 
 class Steps:
@@ -99,23 +99,23 @@ class Steps:
                 self._copies.append(deepcopy(self._decoder))
 
 
-def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Lit]]:
+def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Highlight]]:
     """What is in ``after`` and was not in ``before``, part by part."""
     for m, p, old, part in pairs(before, after):
-        yield (m, p), Lit(0, len(text_of(part))) if old is None else _grown(text_of(old), text_of(part))
+        yield (m, p), Highlight(0, len(text_of(part))) if old is None else _highlight(text_of(old), text_of(part))
 
 
 def pairs(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[int, int, Part | None, Part]]:
     """(message, part, the part as it was before, as it is after) of every part that an event was about."""
     for m, message in enumerate(after.messages):
-        held = dict(_placed(before.messages[m])) if m < len(before.messages) else {}
-        for p, (place, part) in enumerate(_placed(message)):
+        held = dict(_keyed_parts(before.messages[m])) if m < len(before.messages) else {}
+        for p, (place, part) in enumerate(_keyed_parts(message)):
             old = held.get(place)
             if old is None or (old is not part and (old != part or old.source.events != part.source.events)):
                 yield m, p, old, part
 
 
-def _placed(message: Message) -> Iterator[tuple[tuple[str, type[Part], int], Part]]:
+def _keyed_parts(message: Message) -> Iterator[tuple[tuple[str, type[Part], int], Part]]:
     """The parts of a message, each with what is its own as long as the message grows: several may share a pointer."""
     counts: dict[tuple[str, type[Part]], int] = {}
     for part in message.parts:
@@ -124,11 +124,11 @@ def _placed(message: Message) -> Iterator[tuple[tuple[str, type[Part], int], Par
         yield (*of, counts[of]), part
 
 
-def _grown(old: str, new: str) -> Lit:
+def _highlight(old: str, new: str) -> Highlight:
     if new.startswith(old):
-        return Lit(len(old), len(new))
+        return Highlight(len(old), len(new))
     same = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    return Lit(same, len(new))
+    return Highlight(same, len(new))
 
 
 def text_of(part: Part) -> str:

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, Grown, Stop
+from workbench.protocols.clients.grown import CALL, PartBuffer, Stop
 
 Node = Mapping[str, JsonValue]
 
 
-class _Typed:
+class _TypedClient:
     """Collects the calls of every piece. Subclasses raise where the types do not fit."""
 
     name = package = ""
 
     def __init__(self) -> None:
-        self.calls: list[Grown] = []
+        self.calls: list[PartBuffer] = []
 
     def feed(self, chunk: Chunk) -> bool:
         if not chunk.is_json:
@@ -32,7 +32,7 @@ class _Typed:
 
     def call(self, held: Node, arguments: str, event: int) -> None:
         """A call, with its arguments under the key ``arguments``."""
-        made = Grown(CALL)
+        made = PartBuffer(CALL)
         for field in ("id", "name"):
             text = held.get(field)
             if isinstance(text, str):
@@ -44,7 +44,7 @@ class _Typed:
     def finish(self) -> None:
         return
 
-    def messages(self) -> Sequence[Sequence[Grown]]:
+    def messages(self) -> Sequence[Sequence[PartBuffer]]:
         return [self.calls]
 
     def notes(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def _is_object(held: JsonValue) -> bool:
     return held is None or isinstance(held, dict)
 
 
-class OllamaPython(_Typed):
+class OllamaPython(_TypedClient):
     """``ollama`` 0.6.3 (Python), ``_client.py``: ``inner``; ``_types.py``: ``ChatResponse``, ``Message``, ``ToolCall``.
 
     Each line is a ``ChatResponse``: a message with a role, and calls whose name is a text and whose arguments are an
@@ -92,7 +92,7 @@ class OllamaPython(_Typed):
             self.call({**function, "id": call.get("id")}, "arguments", event)
 
 
-class GoogleGenAI(_Typed):
+class GoogleGenAI(_TypedClient):
     """``google-genai`` 3.4.0 (Python), ``types.py``: ``GenerateContentResponse._from_response``, ``function_calls``.
 
     Candidates and parts are lists of objects, content and args objects, a name a text. Members of other names are

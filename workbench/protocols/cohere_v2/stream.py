@@ -18,12 +18,12 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.growing import Run
+from workbench.protocols.common.growing import GrowingText
 from workbench.protocols.common.pieces import Node, Nodes, Pieces, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.streamed_calls import Call, Calls
-from workbench.protocols.families.chat.streamed_lists import Item
+from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall
+from workbench.protocols.families.chat.streamed_lists import StreamedEntry
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -52,16 +52,16 @@ class EventStreamDecoder:
             "citation-end": lambda number, value: None,
             "message-end": self._message_end,
         }
-        self.growing: list[Run | Item | Call] = []
+        self.growing: list[GrowingText | StreamedEntry | StreamedCall] = []
         self._top: dict[str, JsonValue] = {}
         self._beside: dict[str, JsonValue] = {}  # further keys of the message
         self._plan = Pieces()
-        self._contents: list[Item] = []
-        self._open_contents: dict[JsonValue, Item] = {}
+        self._contents: list[StreamedEntry] = []
+        self._open_contents: dict[JsonValue, StreamedEntry] = {}
         self._calls = Calls(self._note_below)
-        self._open_calls: dict[JsonValue, Call] = {}
+        self._open_calls: dict[JsonValue, StreamedCall] = {}
         self._ended_calls: set[JsonValue] = set()
-        self._strays: set[Call] = set()  # calls that never began
+        self._strays: set[StreamedCall] = set()  # calls that never began
         self._citations: list[JsonValue] = []
         self._unknown: list[JsonValue] = []
         self._noted: dict[tuple[str, str, str], list[int]] = {}
@@ -143,7 +143,7 @@ class EventStreamDecoder:
                     item.add(f"/{key}", text, number, f"{pointer}/{key}")
             item.rest.update((k, v) for k, v in piece.items() if not (k in _TEXTS and isinstance(v, str)))
 
-    def _content_item(self, number: int, value: Json, piece: Json) -> Item:
+    def _content_item(self, number: int, value: Json, piece: Json) -> StreamedEntry:
         """The part of the content that an event belongs to, a new one if need be."""
         index, kind = value.get("index"), piece.get("type") or next((k for k in _TEXTS if piece.get(k)), "text")
         item = self._open_contents.get(_key(index))
@@ -154,21 +154,21 @@ class EventStreamDecoder:
             self._note("stream.block-order", "a delta for content that is not open", place, number)
         elif item is not None:
             self._note("stream.block-order", "content starts at an index that is open", place, number)
-        item = self._open_contents[_key(index)] = Item({"type": kind})
+        item = self._open_contents[_key(index)] = StreamedEntry({"type": kind})
         self._contents.append(item)
         self._begin(item)
         return item
 
-    def _begin(self, part: Run | Item | Call) -> None:
+    def _begin(self, part: GrowingText | StreamedEntry | StreamedCall) -> None:
         """A part begins, and the plan is over, if it was that."""
         last = self.growing[-1] if self.growing else None
-        if isinstance(last, Run):
+        if isinstance(last, GrowingText):
             last.end()
         self.growing.append(part)
 
     def _begin_plan(self) -> None:
-        if not self.growing or not isinstance(self.growing[-1], Run):
-            self._begin(Run(Reasoning(Carrier.TOOL_PLAN, ""), self._plan))
+        if not self.growing or not isinstance(self.growing[-1], GrowingText):
+            self._begin(GrowingText(Reasoning(Carrier.TOOL_PLAN, ""), self._plan))
 
     def _end_of_content(self, number: int, value: Json) -> None:
         item = self._open_contents.pop(_key(value.get("index")), None)
@@ -191,7 +191,7 @@ class EventStreamDecoder:
             function = function if isinstance(function, dict) else {}
             self._calls.grow(self._open_call(number, value), delta, function, number, pointer)
 
-    def _open_call(self, number: int, value: Json) -> Call:
+    def _open_call(self, number: int, value: Json) -> StreamedCall:
         """The call that an event belongs to, a new one if need be."""
         index = _key(value.get("index"))
         call = self._open_calls.get(index)
@@ -204,7 +204,7 @@ class EventStreamDecoder:
             self._note("stream.index", "a call starts at an index that is open", _BASE + at, number)
         elif index in self._ended_calls:
             self._note("stream.index", "a call starts at the index of another", _BASE + at, number)
-        call = self._open_calls[index] = Call(at, "function")
+        call = self._open_calls[index] = StreamedCall(at, "function")
         if value["type"] == "tool-call-delta":
             self._strays.add(call)
         self._calls.calls.append(call)
@@ -343,7 +343,7 @@ def _key(index: JsonValue) -> JsonValue:
     return index if isinstance(index, int | str) else None
 
 
-def _fits(item: Item, piece: Json) -> bool:
+def _fits(item: StreamedEntry, piece: Json) -> bool:
     """A delta adds to the text of a part, or to its thinking, but not to both."""
     kinds = [key for key in _TEXTS if isinstance(piece.get(key), str)]
     return not kinds or item.rest.get("type") in kinds or item.rest.get("type") not in _TEXTS
@@ -352,7 +352,7 @@ def _fits(item: Item, piece: Json) -> bool:
 def _damage(nodes: Nodes) -> Iterator[Anomaly]:
     for at, (node, _) in nodes.items():
         for suffix, pieces in node.items():
-            events = pieces.damaged()
+            events = pieces.damaged_events()
             if events:
                 message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, f"{_BASE}{at}{suffix}", events)

@@ -73,7 +73,7 @@ class EventWriter:
         self._is_started = True
         own = {} if response.id is None else {"id": response.id}
         start = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-        return _framed({**own, **_event("message-start", start)})
+        return _frame({**own, **_event("message-start", start)})
 
     def choice(self, number: int) -> bytes:
         return b""
@@ -84,37 +84,37 @@ class EventWriter:
             self._calls += 1
             call = _call(part)
             said = {**call, "function": {**call["function"], "arguments": ""}}
-            return _framed(_event("tool-call-start", {"tool_calls": said}, self._calls))
+            return _frame(_event("tool-call-start", {"tool_calls": said}, self._calls))
         if isinstance(part, Reasoning) and part.carrier is Carrier.TOOL_PLAN:
             self._kind = "plan"
             return b""
         self._kind = kind = "thinking" if isinstance(part, Reasoning) else "text"
         self._contents += 1
-        return _framed(_event("content-start", {"content": {"type": kind, kind: ""}}, self._contents))
+        return _frame(_event("content-start", {"content": {"type": kind, kind: ""}}, self._contents))
 
     def grow(self, text: str) -> bytes:
         if self._kind == "plan":
-            return _framed(_event("tool-plan-delta", {"tool_plan": text}))
+            return _frame(_event("tool-plan-delta", {"tool_plan": text}))
         if self._kind == "call":
-            return _framed(_event("tool-call-delta", {"tool_calls": {"function": {"arguments": text}}}, self._calls))
-        return _framed(_event("content-delta", {"content": {self._kind: text}}, self._contents))
+            return _frame(_event("tool-call-delta", {"tool_calls": {"function": {"arguments": text}}}, self._calls))
+        return _frame(_event("content-delta", {"content": {self._kind: text}}, self._contents))
 
     def close(self, part: Part) -> bytes:
         if self._kind == "plan":
             return b""
         is_call = self._kind == "call"
         index = self._calls if is_call else self._contents
-        return _framed({"type": "tool-call-end" if is_call else "content-end", "index": index})
+        return _frame({"type": "tool-call-end" if is_call else "content-end", "index": index})
 
     def end(self, response: ModelResponse) -> bytes:
         started = b"" if self._is_started else self.start(response)
         if response.error is not None:
             failed = {"error": response.error.message, "finish_reason": "ERROR"}
-            return started + _framed({"type": "message-end", "delta": failed})
-        return started + (_framed({"type": "message-end", "delta": _end(response)}) if response.is_complete else b"")
+            return started + _frame({"type": "message-end", "delta": failed})
+        return started + (_frame({"type": "message-end", "delta": _end(response)}) if response.is_complete else b"")
 
 
-def _framed(event: dict[str, JsonValue]) -> bytes:
+def _frame(event: dict[str, JsonValue]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event))
 
 

@@ -19,7 +19,7 @@ _DERIVED = frozenset({"error", "is_error", "media_type", "type", "kind"})
 """Fields that follow from others where they were not on the wire themselves."""
 
 
-class Change(NamedTuple):
+class LeafChange(NamedTuple):
     """A JSON value that differs.
 
     Attributes:
@@ -37,7 +37,7 @@ class Change(NamedTuple):
     slice: tuple[int, int] | None = None
 
 
-def changes(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Change]:
+def changes(before: Sequence[Message], after: Sequence[Message]) -> Iterator[LeafChange]:
     """Every difference.
 
     Raises:
@@ -50,7 +50,7 @@ def changes(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Cha
         if old is new:
             continue
         if old.role != new.role:
-            yield Change(old.pointer, "/role", old.role, new.role)
+            yield LeafChange(old.pointer, "/role", old.role, new.role)
         yield from _extra(old.pointer, old.extra, new.extra)
         yield from _parts(old, old.parts, new.parts)
 
@@ -81,7 +81,7 @@ def differs(old: object, new: object) -> bool:
     return any(True for _ in differences(old, new))
 
 
-def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> Iterator[Change]:
+def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> Iterator[LeafChange]:
     if len(before) != len(after):
         raise _unlike(f"{len(before)} parts became {len(after)}", message.pointer)
     for old, new in zip(before, after, strict=True):
@@ -91,7 +91,7 @@ def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> I
             yield from _part(message, old, new)
 
 
-def _part(message: Message, old: Part, new: Part) -> Iterator[Change]:
+def _part(message: Message, old: Part, new: Part) -> Iterator[LeafChange]:
     names = _names(old)
     found = [change for name in names for change in _field(message, old, new, name)]
     yield from found
@@ -111,7 +111,7 @@ def _names(kind: Part | type[ToolDef]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name not in ("source", "copies"))
 
 
-def _field(message: Message, old: Part, new: Part, name: str) -> Iterator[Change]:
+def _field(message: Message, old: Part, new: Part, name: str) -> Iterator[LeafChange]:
     """The differences in one field of a part."""
     a, b = getattr(old, name), getattr(new, name)
     if name == "extra":
@@ -119,21 +119,21 @@ def _field(message: Message, old: Part, new: Part, name: str) -> Iterator[Change
     elif name == "content" and isinstance(old, ToolResultIR):
         yield from _parts(message, a, b)
     elif name == "raw" and isinstance(old, ToolCallIR) and isinstance(new, ToolCallIR) and old.raw is not None:
-        yield from _located(message, old, name, a, _argument_text(old, new, message.absolute(old, name)))
+        yield from _locate(message, old, name, a, _argument_text(old, new, message.absolute(old, name)))
     elif name in old.source.fields and not (name == "input" and isinstance(old, ToolCallIR) and old.raw is not None):
-        yield from _located(message, old, name, a, b)  # what is parsed from argument text is written into that text
+        yield from _locate(message, old, name, a, b)  # what is parsed from argument text is written into that text
 
 
-def _located(message: Message, part: Part, name: str, old: JsonValue, new: JsonValue) -> Iterator[Change]:
+def _locate(message: Message, part: Part, name: str, old: JsonValue, new: JsonValue) -> Iterator[LeafChange]:
     source, pointer = part.source, message.absolute(part, name)
     for below, a, b in differences(old, new):
-        yield Change(pointer, below, a, b, source.segments.get(name, ()), source.slices.get(name))
+        yield LeafChange(pointer, below, a, b, source.segments.get(name, ()), source.slices.get(name))
 
 
-def _extra(pointer: str, old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> Iterator[Change]:
+def _extra(pointer: str, old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> Iterator[LeafChange]:
     if old is not new and old.keys() != new.keys():
         raise _unlike("keys were added or removed", pointer)
-    return (Change(pointer, below, a, b) for below, a, b in differences(old, new))
+    return (LeafChange(pointer, below, a, b) for below, a, b in differences(old, new))
 
 
 def _argument_text(old: ToolCallIR, new: ToolCallIR, pointer: str) -> str | None:

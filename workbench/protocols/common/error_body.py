@@ -110,7 +110,7 @@ def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int, poin
         return None
     relayed = node.get("metadata")
     raw = relayed.get("raw") if isinstance(relayed, dict) else None
-    error = _filled(inner, _error(node, outer, inner.message, inner.pointer))
+    error = _merge_errors(inner, _error(node, outer, inner.message, inner.pointer))
     if isinstance(raw, str) and raw.strip():
         error = replace(error, message=raw.strip(), pointer=f"{pointer}/metadata/raw")
     return _unwrap(error, depth)
@@ -118,11 +118,11 @@ def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int, poin
 
 def _unwrap(error: ApiError, depth: int) -> ApiError:
     """Follow the message into the JSON it carries."""
-    inner = _read(_embedded(error.message), depth - 1) if depth else None
-    return _filled(replace(inner, pointer=error.pointer), error) if inner and inner.message else error
+    inner = _read(_find_json(error.message), depth - 1) if depth else None
+    return _merge_errors(replace(inner, pointer=error.pointer), error) if inner and inner.message else error
 
 
-def _embedded(text: str) -> JsonValue:
+def _find_json(text: str) -> JsonValue:
     """The JSON object inside a text, escaped or not; None where there is none."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
@@ -154,7 +154,7 @@ def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], mes
     )
 
 
-def _filled(inner: ApiError, outer: ApiError) -> ApiError:
+def _merge_errors(inner: ApiError, outer: ApiError) -> ApiError:
     """The inner error, with what only the outer one says."""
     return ApiError(
         message=inner.message,

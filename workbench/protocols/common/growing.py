@@ -11,7 +11,7 @@ from workbench.protocols.common.pieces import Pieces
 _ITSELF = Source("", {"text": ""})
 
 
-class Run:
+class GrowingText:
     """A text or reasoning that grows, from some piece of a string on (``adapters.Growing``).
 
     Args:
@@ -36,7 +36,7 @@ class Run:
         if self._stop is None:
             self._stop = len(self._pieces.texts)
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         return self._begins
 
     def since(self, count: int) -> list[str]:
@@ -49,7 +49,7 @@ class Run:
         return (replace(self._begins, text=text),)
 
 
-class Came:
+class WholePart:
     """A part that came whole; often two, a proof and what it stands on."""
 
     is_over, is_tagged = True, False
@@ -57,7 +57,7 @@ class Came:
     def __init__(self, *parts: Part) -> None:
         self._parts = parts
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         return None
 
     def since(self, count: int) -> list[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
-from workbench.protocols.common.changes import Change, changes, differs
+from workbench.protocols.common.changes import LeafChange, changes, differs
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import Framing, read_stream, read_untyped, rewrite
@@ -55,12 +55,12 @@ def encode_stream(before: Sequence[Message], after: Sequence[Message], original:
     return write_changes(list(changes(before, after)), original)
 
 
-def write_changes(found: Sequence[Change], original: bytes) -> bytes:
+def write_changes(found: Sequence[LeafChange], original: bytes) -> bytes:
     """The stream with changes made at the pieces that each of them names."""
     if not found:
         return original
     stream = _Stream(original)
-    return stream.spliced([cut for change in found for cut in stream.cuts(change)])
+    return stream.splice([cut for change in found for cut in stream.cuts(change)])
 
 
 class _Stream:
@@ -76,9 +76,9 @@ class _Stream:
         self.is_counted = found.framing is Framing.AWS
         if self.is_counted:
             self.original = b"".join(event.data or b"" for event in self.framed)
-            self.events = tuple(_unframed(self.framed))
+            self.events = tuple(_unframe(self.framed))
 
-    def spliced(self, cuts: Sequence[_Cut]) -> bytes:
+    def splice(self, cuts: Sequence[_Cut]) -> bytes:
         """The stream with every cut made."""
         if not self.is_counted:
             return _splice(self.body, cuts)
@@ -90,7 +90,7 @@ class _Stream:
         data = {number: _splice(self.framed[number].data or b"", mine) for number, mine in by_event.items()}
         return rewrite(self.body, self.framed, data)
 
-    def cuts(self, change: Change) -> Iterator[_Cut]:
+    def cuts(self, change: LeafChange) -> Iterator[_Cut]:
         """What to replace in the stream for one change."""
         segments = change.segments
         if not segments:
@@ -102,7 +102,7 @@ class _Stream:
         if not isinstance(change.new, str):
             raise LocalProtocolError("text of a stream can only become other text", where=change.pointer)
         pieces = [self._piece(*segment) for segment in segments]
-        start, end, new = _narrowed(change.old, change.new, change.slice)
+        start, end, new = _narrow(change.old, change.new, change.slice)
         yield from _spread(self.original, pieces, start, end, new)
 
     def _span(self, event: int, pointer: str) -> tuple[int, int] | None:
@@ -115,7 +115,7 @@ class _Stream:
         return _Piece(span, loads(self.original[span[0] : span[1]]))
 
 
-def _unframed(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
+def _unframe(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
     """The events as they stand in their data, joined."""
     at = 0
     for event in events:
@@ -124,17 +124,17 @@ def _unframed(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
         at = end
 
 
-def _cut(change: Change, text: bytes, span: tuple[int, int] | None) -> _Cut:
+def _cut(change: LeafChange, text: bytes, span: tuple[int, int] | None) -> _Cut:
     """What to replace in a body, or in one event, for one change of the value at ``span``."""
     if span is None:
         raise _absent(change.pointer + change.below)
     if isinstance(change.old, str) and isinstance(change.new, str):
-        start, end, new = _narrowed(change.old, change.new, change.slice)
+        start, end, new = _narrow(change.old, change.new, change.slice)
         return _string_cut(text, span, start, end, new)
     return _Cut(*span, change.new)
 
 
-def _narrowed(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
+def _narrow(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
     """(start, end, text): the characters of the whole string that have to be replaced, and by what."""
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])

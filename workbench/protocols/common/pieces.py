@@ -63,7 +63,7 @@ class Pieces:
         last = max(bisect_left(begins, end), first + 1)
         return self.segments(first, last), (start - begins[first], end - begins[first])
 
-    def damaged(self) -> tuple[int, ...]:
+    def damaged_events(self) -> tuple[int, ...]:
         """Events whose text holds a character that did not survive: U+FFFD, or half of a surrogate pair."""
         if self.text.isascii():
             return ()

@@ -96,7 +96,7 @@ def kind_of(value: JsonValue) -> str:
     return next((name for cls, name in names if isinstance(value, cls)), "number")
 
 
-class Block:
+class BlockReader:
     """One object of the wire, taken apart key by key: what nobody takes stays in ``extra``."""
 
     __slots__ = ("at", "notes", "pairs", "taken", "value")

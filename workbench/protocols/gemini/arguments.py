@@ -126,10 +126,10 @@ def _steps(path: str) -> list[int | str]:
         if index is not None:
             steps.append(int(index))
         else:
-            steps.append(name if quoted is None else _unescaped(quoted))
+            steps.append(name if quoted is None else _unescape(quoted))
         at = found.end()
     return steps
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text

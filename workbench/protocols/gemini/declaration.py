@@ -7,9 +7,9 @@ from workbench.protocols.common.google import model, models
 from workbench.protocols.declaration import (
     COUNT,
     BaseVariable,
-    Clues,
     ErrorStyle,
     ImportHints,
+    RequestClues,
     Serving,
     Traits,
     TransportSdk,
@@ -48,7 +48,7 @@ SERVING = Serving(
     list_key="contents",
     status_key="code",
     rank=4,
-    clues=Clues(("x-goog-api-key", "x-goog-api-client"), paths=r"/v1beta/|:"),
+    clues=RequestClues(("x-goog-api-key", "x-goog-api-client"), paths=r"/v1beta/|:"),
     variable=BaseVariable("GOOGLE_GEMINI_BASE_URL"),
 )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from workbench.ir import JsonValue
-from workbench.protocols.common.reading import Block, Notes
+from workbench.protocols.common.reading import BlockReader, Notes
 
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
@@ -41,7 +41,7 @@ def find(value: JsonValue, pointer: str) -> JsonValue:
     return value
 
 
-def listed(value: JsonValue, at: str) -> Iterator[tuple[JsonValue, str]]:
+def as_list(value: JsonValue, at: str) -> Iterator[tuple[JsonValue, str]]:
     """(item, pointer) of each item of a repeated field: servers take a single object for a list of one (recorded)."""
     if isinstance(value, list):
         yield from ((item, f"{at}/{n}") for n, item in enumerate(value))
@@ -54,7 +54,7 @@ def text_of(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
 
 
-class Node(Block):
+class ContentNode(BlockReader):
     """An object, taken apart key by key in either spelling. What nobody takes stays in ``rest``, where it stood."""
 
     __slots__ = ("nested",)
@@ -76,16 +76,16 @@ class Node(Block):
         """Pass over a key that follows from what the part is."""
         self.taken.add(key_of(self.value, key))
 
-    def inside(self, key: str) -> Node | None:
+    def inside(self, key: str) -> ContentNode | None:
         """The object at a key; None where there is none. ``absorb`` it when it has been read."""
         spelled = key_of(self.value, key)
         value = self.value.get(spelled)
         if not isinstance(value, dict):
             return None
         self.taken.add(spelled)
-        return Node(value, f"{self.at}/{spelled}", self.notes)
+        return ContentNode(value, f"{self.at}/{spelled}", self.notes)
 
-    def absorb(self, inner: Node) -> None:
+    def absorb(self, inner: ContentNode) -> None:
         """Take over the fields of an object inside, and what nobody took of it."""
         below = inner.at[len(self.at) :]
         self.pairs += ((name, below + suffix) for name, suffix in inner.pairs)

@@ -26,7 +26,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of
-from workbench.protocols.gemini.nodes import Node, key_of, listed, snake
+from workbench.protocols.gemini.nodes import ContentNode, as_list, key_of, snake
 from workbench.protocols.gemini.results import result_content
 
 FORMAT = "gemini"
@@ -36,7 +36,7 @@ FAMILIES = ("image", "audio", "video")
 ANY_TYPE = "/*"
 _OK = "OUTCOME_OK"
 
-Reader: TypeAlias = Callable[[Node, str], Part | None]
+Reader: TypeAlias = Callable[[ContentNode, str], Part | None]
 """Makes a part of a node and the key of its data; None where the shape of the data does not allow it."""
 
 
@@ -74,7 +74,7 @@ def read_parts(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     """The parts of a content; none for null."""
     if value is None:
         return ()
-    return tuple(part for item, pointer in listed(value, at) for part in read_part(item, pointer, notes))
+    return tuple(part for item, pointer in as_list(value, at) for part in read_part(item, pointer, notes))
 
 
 def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
@@ -85,7 +85,7 @@ def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     if not isinstance(value, dict):
         notes.shape(f"a part that is {kind_of(value)}, not an object", at)
         return (Opaque(kind_of(value), value, Source(at, VERBATIM)),)
-    node = Node(value, at, notes)
+    node = ContentNode(value, at, notes)
     kinds = [key for key in value if key in _READERS and value[key] is not None]
     if len(kinds) > 1:
         notes.shape(f"a part with more than one kind of data: {', '.join(kinds)}", at)
@@ -112,46 +112,46 @@ def _is_reasoning(value: Mapping[str, JsonValue], kinds: list[str], signature: J
     return not value["text"] if kinds else len(value) == 1
 
 
-def _reasoning(node: Node) -> Reasoning:
+def _reasoning(node: ContentNode) -> Reasoning:
     text, signature = node.string("text", "text"), node.string("signature", "thoughtSignature")
     if node.value.get("thought") is True:
         node.skip("thought")
     return Reasoning(Carrier.THOUGHT_SIGNATURE, text, signature, extra=node.rest(), source=node.source())
 
 
-def _read(node: Node, key: str) -> Part:
+def _read(node: ContentNode, key: str) -> Part:
     part = _READERS[key](node, key) if key else None
     if part is not None:
         return part
-    kept = _unsigned(node)
+    kept = _without_signature(node)
     if key or not kept:
         what = f"a part whose {key!r} is {kind_of(node.value[key])}" if key else "a part without data"
         node.notes.shape(what, f"{node.at}/{key}" if key else node.at)
     return Opaque(key or next(iter(kept), ""), kept, Source(node.at, VERBATIM))
 
 
-def _unsigned(node: Node) -> Mapping[str, JsonValue]:
+def _without_signature(node: ContentNode) -> Mapping[str, JsonValue]:
     """The whole part but for a signature that is told apart."""
     spelled = key_of(node.value, "thoughtSignature")
     is_apart = spelled in node.taken
     return {k: v for k, v in node.value.items() if not (is_apart and k == spelled)}
 
 
-def _text(node: Node, key: str) -> Part | None:
+def _text(node: ContentNode, key: str) -> Part | None:
     if not isinstance(node.value[key], str):
         return None
     return Text(node.take("text", key), extra=node.rest(), source=node.source())
 
 
-def _function_call(node: Node, key: str) -> Part | None:
+def _function_call(node: ContentNode, key: str) -> Part | None:
     return _call(node, key, "name", is_server=False)
 
 
-def _tool_call(node: Node, key: str) -> Part | None:
+def _tool_call(node: ContentNode, key: str) -> Part | None:
     return _call(node, key, "toolType", is_server=True)
 
 
-def _call(node: Node, key: str, name: str, *, is_server: bool) -> Part | None:
+def _call(node: ContentNode, key: str, name: str, *, is_server: bool) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
@@ -164,15 +164,15 @@ def _call(node: Node, key: str, name: str, *, is_server: bool) -> Part | None:
     return ToolCallIR(id, named, value, FORMAT, is_server=is_server, extra=node.rest(), source=node.source())
 
 
-def _function_response(node: Node, key: str) -> Part | None:
+def _function_response(node: ContentNode, key: str) -> Part | None:
     return _result(node, key, "name", is_server=False)
 
 
-def _tool_response(node: Node, key: str) -> Part | None:
+def _tool_response(node: ContentNode, key: str) -> Part | None:
     return _result(node, key, "toolType", is_server=True)
 
 
-def _result(node: Node, key: str, name: str, *, is_server: bool) -> Part | None:
+def _result(node: ContentNode, key: str, name: str, *, is_server: bool) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
@@ -180,7 +180,7 @@ def _result(node: Node, key: str, name: str, *, is_server: bool) -> Part | None:
     content, is_error = result_content(inner)
     if "parts" in inner.value and not is_server:
         inner.taken.add("parts")
-        content += tuple(_inner(v, at, node.notes) for v, at in listed(inner.value["parts"], f"{inner.at}/parts"))
+        content += tuple(_inner(v, at, node.notes) for v, at in as_list(inner.value["parts"], f"{inner.at}/parts"))
     node.absorb(inner)
     return ToolResultIR(id, content, is_error, named, is_server, extra=node.rest(), source=node.source())
 
@@ -188,21 +188,21 @@ def _result(node: Node, key: str, name: str, *, is_server: bool) -> Part | None:
 def _inner(value: JsonValue, at: str, notes: Notes) -> Part:
     """A part of a function response: media, and nothing else is known."""
     key = next((k for k in value if k in _MEDIA and value[k] is not None), "") if isinstance(value, dict) else ""
-    part = _MEDIA[key](Node(value, at, notes), key) if key else None
+    part = _MEDIA[key](ContentNode(value, at, notes), key) if key else None
     if part is None:
         notes.shape("a part of a function response that is no media", at)
     return part or Opaque(key or kind_of(value), value, Source(at, VERBATIM))
 
 
-def _inline(node: Node, key: str) -> Part | None:
+def _inline(node: ContentNode, key: str) -> Part | None:
     return _media(node, key, "data", "data")
 
 
-def _file(node: Node, key: str) -> Part | None:
+def _file(node: ContentNode, key: str) -> Part | None:
     return _media(node, key, "url", "fileUri")
 
 
-def _media(node: Node, key: str, name: str, holds: str) -> Part | None:
+def _media(node: ContentNode, key: str, name: str, holds: str) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
@@ -225,7 +225,7 @@ def media_kind(media_type: str | None) -> str:
     return family if family in FAMILIES else "document"
 
 
-def _code(node: Node, key: str) -> Part | None:
+def _code(node: ContentNode, key: str) -> Part | None:
     """Code that the provider runs. Its call has no name on the wire: the key stands for it."""
     inner = node.inside(key)
     if inner is None:
@@ -239,7 +239,7 @@ def _code(node: Node, key: str) -> Part | None:
     return ToolCallIR(id, key, code, FORMAT, is_server=True, extra=node.rest(), source=node.source())
 
 
-def _code_result(node: Node, key: str) -> Part | None:
+def _code_result(node: ContentNode, key: str) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
@@ -253,12 +253,12 @@ def _code_result(node: Node, key: str) -> Part | None:
     return ToolResultIR(id, content, is_error, is_server=True, extra=node.rest(), source=node.source())
 
 
-def _spelled(readers: Mapping[str, Reader]) -> Mapping[str, Reader]:
+def _spelling(readers: Mapping[str, Reader]) -> Mapping[str, Reader]:
     return {spelling: reader for key, reader in readers.items() for spelling in (key, snake(key))}
 
 
-_MEDIA: Mapping[str, Reader] = _spelled({"inlineData": _inline, "fileData": _file})
-_READERS: Mapping[str, Reader] = _spelled(
+_MEDIA: Mapping[str, Reader] = _spelling({"inlineData": _inline, "fileData": _file})
+_READERS: Mapping[str, Reader] = _spelling(
     {
         "inlineData": _inline,
         "fileData": _file,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
 from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of, read_messages
-from workbench.protocols.gemini.nodes import Node, get, key_of, listed, text_of
+from workbench.protocols.gemini.nodes import ContentNode, as_list, get, key_of, text_of
 from workbench.protocols.gemini.parts import read_content, read_parts
 from workbench.protocols.gemini.schema import json_schema
 from workbench.protocols.known import KnownMessages
@@ -81,7 +81,7 @@ def _system(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> tuple[Part
 
 def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[ToolDef]:
     value = inner.get("tools")
-    for tool, pointer in listed(value, f"{at}/tools") if value is not None else ():
+    for tool, pointer in as_list(value, f"{at}/tools") if value is not None else ():
         if not isinstance(tool, dict):
             notes.add("schema.malformed", f"a tool that is {kind_of(tool)}, not an object", pointer)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=pointer)
@@ -89,7 +89,7 @@ def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[To
         declarations = key_of(tool, "functionDeclarations")
         for key, inside in tool.items():
             if key == declarations and isinstance(inside, list | dict):
-                yield from (_declaration(d, p, notes) for d, p in listed(inside, f"{pointer}/{key}"))
+                yield from (_declaration(d, p, notes) for d, p in as_list(inside, f"{pointer}/{key}"))
             elif isinstance(inside, dict):  # a tool that the provider runs, by its name
                 yield ToolDef(key, None, None, "server", extra=inside, pointer=f"{pointer}/{key}")
             else:
@@ -100,7 +100,7 @@ def _declaration(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
         notes.add("schema.malformed", f"a function that is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
-    node, key = Node(value, at, notes), schema_key(value)
+    node, key = ContentNode(value, at, notes), schema_key(value)
     schema = node.take("schema", key) if key else None
     return ToolDef(
         name=node.string("name", "name"),

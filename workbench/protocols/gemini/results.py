@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue, Opaque, Part, Source, Text
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, kind_of
-from workbench.protocols.gemini.nodes import Node, listed
+from workbench.protocols.gemini.nodes import ContentNode, as_list
 
 WRAPPERS = ("output", "error", "result", "return_value", "value")
 """Keys that mean nothing but "this is what came back"."""
 
 
-def result_content(node: Node) -> tuple[tuple[Part, ...], bool | None]:
+def result_content(node: ContentNode) -> tuple[tuple[Part, ...], bool | None]:
     """What a result says, and whether it is an error: by convention it is, where ``error`` is all it has.
 
     A string becomes a text, a list of strings one text for each; any other value is kept as it is.
@@ -29,22 +29,22 @@ def result_content(node: Node) -> tuple[tuple[Part, ...], bool | None]:
     at = f"{node.at}/response"
     if not isinstance(value, dict):
         node.notes.shape(f"the response of a function that is {kind_of(value)}, not an object", at)
-        return (_structured(value, at),), None
+        return (_structured_part(value, at),), None
     is_error = True if list(value) == ["error"] else None
     if not value or not all(key in WRAPPERS for key in value):
-        return (_structured(value, at),) if value else (), is_error
+        return (_structured_part(value, at),) if value else (), is_error
     said = {key: inner for key, inner in value.items() if key != "error" or inner is not None}
     return tuple(part for key, inner in said.items() for part in _output(inner, f"{at}/{key}")), is_error
 
 
 def _output(value: JsonValue, at: str) -> Iterator[Part]:
     if isinstance(value, str) or (isinstance(value, list) and value and all(isinstance(v, str) for v in value)):
-        yield from (Text(item, source=Source(pointer, ITSELF)) for item, pointer in listed(value, at))
+        yield from (Text(item, source=Source(pointer, ITSELF)) for item, pointer in as_list(value, at))
     else:
-        yield _structured(value, at)
+        yield _structured_part(value, at)
 
 
-def _structured(value: JsonValue, at: str) -> Opaque:
+def _structured_part(value: JsonValue, at: str) -> Opaque:
     return Opaque(STRUCTURED, value, Source(at, VERBATIM))
 
 

@@ -32,7 +32,7 @@ def json_schema(value: JsonValue, depth: int = _DEEPEST) -> JsonValue:
         made |= _with_null(made)
     for key in _ORDERS:
         if isinstance(made.get("properties"), dict) and isinstance(made.get(key), list):
-            made["properties"] = _ordered(made["properties"], made.pop(key))
+            made["properties"] = _order(made["properties"], made.pop(key))
     return made
 
 
@@ -67,6 +67,6 @@ def _with_null(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return made
 
 
-def _ordered(properties: Mapping[str, JsonValue], order: list[JsonValue]) -> dict[str, JsonValue]:
+def _order(properties: Mapping[str, JsonValue], order: list[JsonValue]) -> dict[str, JsonValue]:
     named = dict.fromkeys(name for name in order if isinstance(name, str) and name in properties)
     return {name: properties[name] for name in [*named, *(name for name in properties if name not in named)]}

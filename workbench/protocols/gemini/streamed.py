@@ -34,7 +34,7 @@ Note = Callable[[str, str, str, int], None]
 _STREAMED = ("partialArgs", "willContinue")
 
 
-class Item:
+class StreamedItem:
     """A part of the content as it arrives (``adapters.Growing``); but for text it comes whole."""
 
     is_tagged = False
@@ -44,7 +44,7 @@ class Item:
         """The part as it would stand in a whole answer."""
         raise NotImplementedError
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         return None
 
     def since(self, count: int) -> list[str]:
@@ -58,7 +58,7 @@ class Item:
         return ()
 
 
-class Whole(Item):
+class WholeItem(StreamedItem):
     """A part that came in one chunk."""
 
     def __init__(self, value: JsonValue, event: int, origin: str) -> None:
@@ -73,11 +73,11 @@ class Whole(Item):
         """Where the value at a pointer below the part stands; nothing for what was put together."""
         return (Segment(self.events[0], self.origin + suffix),)
 
-    def copy(self) -> Whole:
+    def copy(self) -> WholeItem:
         return self  # nothing in it changes
 
 
-class Growing(Item):
+class GrowingPart(StreamedItem):
     """Text, or a thought, that came in pieces."""
 
     def __init__(self, *, is_thought: bool) -> None:
@@ -85,7 +85,7 @@ class Growing(Item):
         self.is_over = False
         self.pieces = Pieces()
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         return Reasoning(Carrier.THOUGHT_SIGNATURE, "") if self.is_thought else Text("")
 
     def since(self, count: int) -> list[str]:
@@ -101,14 +101,14 @@ class Growing(Item):
     def place(self, suffix: str) -> tuple[Segment, ...]:
         return self.pieces.segments() if suffix == "/text" else ()
 
-    def copy(self) -> Growing:
-        made = Growing(is_thought=self.is_thought)
+    def copy(self) -> GrowingPart:
+        made = GrowingPart(is_thought=self.is_thought)
         made.is_over = self.is_over
         made.pieces = self.pieces.__deepcopy__(None)
         return made
 
 
-class Call(Item):
+class StreamedFunctionCall(StreamedItem):
     """A call whose arguments came in pieces. Its name stands in the first chunk."""
 
     def __init__(self) -> None:
@@ -159,8 +159,8 @@ class Call(Item):
         brought = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
         return tuple(dict.fromkeys(b for b in brought if isinstance(b, str) and b))
 
-    def copy(self) -> Call:
-        made = Call()
+    def copy(self) -> StreamedFunctionCall:
+        made = StreamedFunctionCall()
         made.chunks, made.is_open = self.chunks.copy(), self.is_open
         return made
 
@@ -177,7 +177,7 @@ class Candidate:
         self.finish_events: list[int] = []
         self.extra: dict[str, JsonValue] = {}
         self.role = "model"
-        self.items: list[Whole | Growing | Call] = []
+        self.items: list[WholeItem | GrowingPart | StreamedFunctionCall] = []
         self._note = note
 
     def copy(self, note: Note) -> Candidate:
@@ -195,21 +195,21 @@ class Candidate:
 
     def _feed(self, part: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
         if type(part) is not dict:
-            self._add(Whole(part, event, origin))
+            self._add(WholeItem(part, event, origin))
             return
         text = part.get("text")
         if type(text) is str and part.keys() <= _TEXT_KEYS:
             self._feed_text(text, part.get("thought"), event, origin, is_first=is_first)
         elif not self._feed_call(part, event, origin):
-            self._add(Whole(part, event, origin))
+            self._add(WholeItem(part, event, origin))
 
     def _feed_text(self, text: str, thought: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
         if not text:  # the last chunk brings an empty text, so that it has one
             return
         last = self.items[-1] if self.items else None
         is_thought = thought is True
-        if not is_first or not isinstance(last, Growing) or last.is_thought is not is_thought:
-            last = Growing(is_thought=is_thought)
+        if not is_first or not isinstance(last, GrowingPart) or last.is_thought is not is_thought:
+            last = GrowingPart(is_thought=is_thought)
             self._add(last)
         pieces = last.pieces
         pieces.texts.append(text)
@@ -224,7 +224,7 @@ class Candidate:
         last = self.items[-1] if self.items else None
         is_named = get(call, "name") is not None
         streams = bool(get(call, "partialArgs")) or get(call, "willContinue") is True
-        if isinstance(last, Call) and not is_named:
+        if isinstance(last, StreamedFunctionCall) and not is_named:
             if not last.is_open and streams:
                 at = f"/parts/{len(self.items) - 1}"
                 self._note("stream.block-order", "arguments arrive after the end of their call", at, event)
@@ -235,20 +235,20 @@ class Candidate:
             what = "arguments arrive for a call that never began"
             self._note("stream.block-order", what, f"/parts/{len(self.items)}", event)
         if streams:
-            call = Call()
+            call = StreamedFunctionCall()
             call.add(part, event, origin)
             self._add(call)
         return streams
 
-    def _add(self, item: Whole | Growing | Call) -> None:
+    def _add(self, item: WholeItem | GrowingPart | StreamedFunctionCall) -> None:
         last = self.items[-1] if self.items else None
-        if isinstance(last, Growing):
+        if isinstance(last, GrowingPart):
             last.is_over = True
         self.items.append(item)
 
     def open_call(self) -> int | None:
         """Position of the call whose arguments have not ended."""
-        found = (n for n, item in enumerate(self.items) if isinstance(item, Call) and item.is_open)
+        found = (n for n, item in enumerate(self.items) if isinstance(item, StreamedFunctionCall) and item.is_open)
         return next(found, None)
 
     def message(self, pointer: str, anomalies: list[Anomaly]) -> Message:
@@ -258,9 +258,9 @@ class Candidate:
             notes, events = Notes(pointer), tuple(dict.fromkeys(item.events))
             at = f"/parts/{n}"
             parts += (_placed(part, at, item, events) for part in read_part(item.value(), at, notes))
-            if isinstance(item, Growing) and item.pieces.damaged():
+            if isinstance(item, GrowingPart) and item.pieces.damaged_events():
                 what = "characters did not survive the way: U+FFFD or half of a surrogate pair"
-                notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged())
+                notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged_events())
             anomalies += (a if a.events else replace(a, events=events) for a in notes.anomalies)
         return Message(self.role, tuple(parts), dict(self.extra), pointer)
 
@@ -268,7 +268,7 @@ class Candidate:
 _TEXT_KEYS = frozenset(("text", "thought"))
 
 
-def _placed(part: Part, at: str, item: Whole | Growing | Call, events: tuple[int, ...]) -> Part:
+def _placed(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall, events: tuple[int, ...]) -> Part:
     """The part, each of its fields with the pieces of the stream it came in."""
     segments = dict(_segments(part, at, item))
     fields = {name: part.source.fields[name] for name in segments}
@@ -280,7 +280,9 @@ def _placed(part: Part, at: str, item: Whole | Growing | Call, events: tuple[int
     return replace(part, source=source)
 
 
-def _segments(part: Part, at: str, item: Whole | Growing | Call) -> Iterator[tuple[str, tuple[Segment, ...]]]:
+def _segments(
+    part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall
+) -> Iterator[tuple[str, tuple[Segment, ...]]]:
     below = part.source.pointer[len(at) :]
     for name, suffix in part.source.fields.items():
         places = item.place(below + suffix) if name != "extra" else ()

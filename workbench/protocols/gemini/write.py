@@ -198,7 +198,7 @@ class ContentsWriter:
         return b""
 
     def choice(self, number: int) -> bytes:
-        left = self._left()
+        left = self._remaining()
         self._choice, self._is_bare, self._last = number, True, None
         return left
 
@@ -228,7 +228,7 @@ class ContentsWriter:
         return self._parts(write_parts([*held, part]))
 
     def end(self, response: ModelResponse) -> bytes:
-        left = self._left()
+        left = self._remaining()
         if response.error:
             return left + _event(error_body(response.error))
         reason = _reason(response)
@@ -239,7 +239,7 @@ class ContentsWriter:
             return left + _event(body | _about(response, is_last=True))
         return left
 
-    def _left(self) -> bytes:
+    def _remaining(self) -> bytes:
         """A signature that nothing followed; of a choice that says nothing, that it is there."""
         signature, self._signature = self._signature, None
         return self._parts(_alone(signature)) if signature is not None or self._is_bare else b""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue, Media, Opaque, Part, Source, Text
-from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes, kind_of
 
 MEDIA = ("image", "audio", "document", "video")
 """Types of content that are kinds of media, too."""
@@ -46,7 +46,7 @@ def read_block(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(kind, str):
         notes.shape("a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as part", at)
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
-    block = Block(value, at, notes)
+    block = BlockReader(value, at, notes)
     if kind == "text" and isinstance(value.get("text"), str):
         return Text(block.take("text", "text"), extra=block.extra(), source=block.source())
     if kind in MEDIA and _is_medium(value):

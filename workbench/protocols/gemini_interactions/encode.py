@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ModelResponse, Segment
 from workbench.protocols.common import leaves
-from workbench.protocols.common.changes import Change, changes
+from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.families.items.streamed import StreamedItem, look, order
 from workbench.protocols.gemini_interactions.nodes import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
@@ -17,7 +17,7 @@ from workbench.wire.stream import read_untyped
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
-    decoder = _decoded(read_untyped(original).events)
+    decoder = _decode(read_untyped(original).events)
     before, steps = decoder.result(), order(decoder.steps)
     found = [
         place
@@ -25,19 +25,19 @@ def encode_stream(response: ModelResponse, original: bytes) -> bytes:
         for place in _everywhere(change, decoder, steps)
     ]
     encoded = leaves.write_changes(found, original)
-    written = _decoded(read_untyped(encoded).events).result() if found else before
+    written = _decode(read_untyped(encoded).events).result() if found else before
     leaves.agree(written, response, READ_OF_ANSWERS)
     return encoded
 
 
-def _decoded(events: Sequence[SseEvent]) -> StepStreamDecoder:
+def _decode(events: Sequence[SseEvent]) -> StepStreamDecoder:
     decoder = StepStreamDecoder()
     for event in events:
         decoder.feed(event)
     return decoder
 
 
-def _everywhere(change: Change, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]) -> Iterator[Change]:
+def _everywhere(change: LeafChange, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]) -> Iterator[LeafChange]:
     """The change at each place that says the old value."""
     pointer = change.pointer + change.below
     if change.segments and not change.below and isinstance(change.old, str):
@@ -49,11 +49,11 @@ def _everywhere(change: Change, decoder: StepStreamDecoder, steps: Sequence[Stre
         raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
     for segments in places:
         if isinstance(change.old, str) and isinstance(change.new, str):
-            yield Change(pointer, "", change.old, change.new, segments)
+            yield LeafChange(pointer, "", change.old, change.new, segments)
             continue
         event, place = segments[0]  # a value of another type is put below the object that holds it
         holder, _, key = place.rpartition("/")
-        yield Change(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
+        yield LeafChange(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
 
 
 def _places(

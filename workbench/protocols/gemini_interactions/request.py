@@ -23,7 +23,7 @@ from workbench.ir import (
     ToolDef,
 )
 from workbench.protocols._params import Param, read_params, write_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.gemini_interactions.step import read_step
 from workbench.protocols.known import KnownMessages
 
@@ -123,7 +123,7 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
         if not isinstance(kind, str):
             notes.add("schema.malformed", "a tool without a type", at)
         if kind == "function" or not isinstance(kind, str):
-            block = Block(tool, at, notes)
+            block = BlockReader(tool, at, notes)
             name, said = block.string("name", "name"), block.string("description", "description")
             schema = block.take("schema", "parameters")
             extra = block.extra(typed=kind != "function" and "type" in tool)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.ir import NOTHING, Carrier, JsonValue, Message, Opaque, Part, Reasoning, Source, ToolCallIR, ToolResultIR
-from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.calls import parse_arguments
 from workbench.protocols.gemini_interactions.content import is_content, read_block, read_content, read_result
 
@@ -52,7 +52,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     if not isinstance(value, dict):
         notes.shape(f"a step that is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
-    kind, block = value.get("type"), Block(value, "", notes)
+    kind, block = value.get("type"), BlockReader(value, "", notes)
     if is_content(value):
         return Message(default, (read_block(value, "", notes),), pointer=pointer)
     owner = _CONTENTS.get(kind) if isinstance(kind, str) else None
@@ -62,7 +62,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
         block.taken.add("role")
         return _contents(block, str(value["role"]), pointer)
     if kind == "thought":
-        return Message("assistant", tuple(_thought(block)), pointer=pointer)
+        return Message("assistant", tuple(_read_thought(block)), pointer=pointer)
     if isinstance(kind, str) and kind.endswith(CALL):
         return Message("assistant", (*_proof(block), _call(block, kind)), pointer=pointer)
     if isinstance(kind, str) and kind.endswith(RESULT):
@@ -75,7 +75,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     return Message(role if isinstance(role, str) else default, (part,), pointer=pointer)
 
 
-def _contents(block: Block, role: str, pointer: str) -> Message:
+def _contents(block: BlockReader, role: str, pointer: str) -> Message:
     """A step that holds content; none at all is that of a step which has just begun."""
     block.taken.add("content")
     held = block.value.get("content")
@@ -83,7 +83,7 @@ def _contents(block: Block, role: str, pointer: str) -> Message:
     return Message(role, parts, block.extra(), pointer)
 
 
-def _proof(block: Block) -> Iterator[Part]:
+def _proof(block: BlockReader) -> Iterator[Part]:
     """A signature that stands on a step itself."""
     signature = block.value.get("signature")
     if isinstance(signature, str) and signature:
@@ -95,7 +95,7 @@ def _signature(value: str) -> Reasoning:
     return Reasoning(Carrier.THOUGHT_SIGNATURE, None, value, source=Source("", {"signature": "/signature"}))
 
 
-def _thought(block: Block) -> Iterator[Reasoning]:
+def _read_thought(block: BlockReader) -> Iterator[Reasoning]:
     """The summaries of a thought, one part each, then its signature; the first holds what there is beside them.
 
     Its ``extra`` has the list of summaries too, without their texts: pictures may stand among them.
@@ -120,7 +120,7 @@ def _thought(block: Block) -> Iterator[Reasoning]:
     yield from parts[1:]
 
 
-def _call(block: Block, kind: str) -> Part:
+def _call(block: BlockReader, kind: str) -> Part:
     is_function = kind == FUNCTION_CALL
     call_id, name = block.string("id", "id"), block.string("name", "name")
     if name is None and not is_function and "name" not in block.value:
@@ -140,7 +140,7 @@ def _call(block: Block, kind: str) -> Part:
     return ToolCallIR(call_id, name, value, FORMAT, raw, not is_function, error, extra, block.source())
 
 
-def _result(block: Block, kind: str) -> Part:
+def _result(block: BlockReader, kind: str) -> Part:
     call_id, name = block.string("tool_call_id", "call_id"), block.string("name", "name")
     is_error = block.flag("is_error", "is_error")
     content: tuple[Part, ...] = ()

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
-from workbench.protocols import Growing
+from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
-from workbench.protocols.common.growing import Came
+from workbench.protocols.common.growing import WholePart
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import kind_of
-from workbench.protocols.families.items.streamed import Said, order
+from workbench.protocols.families.items.streamed import WholeValue, order
 from workbench.protocols.gemini_interactions.content import MEDIA
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, RESULT
-from workbench.protocols.gemini_interactions.streamed import ARGUMENTS, Entry, StreamedStep, proofs
+from workbench.protocols.gemini_interactions.streamed import ARGUMENTS, StreamedEntry, StreamedStep, proofs
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -48,7 +48,7 @@ class StepStreamDecoder:
 
     def __init__(self) -> None:
         self.steps: list[StreamedStep] = []
-        self.growing: list[Growing] = []
+        self.growing: list[StreamingPart] = []
         self.interactions: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
         self.mentions: list[int] = []  # events that name the answer by its id alone
         self.key = LISTS[0]  # of the list of steps
@@ -195,7 +195,7 @@ class StepStreamDecoder:
             self._note("stream.block-order", f"step {step.index} never stops", number, f"/{self.key}/{n}")
         step.final = n
         self._stop(step)
-        step.say(Said("", value, number, pointer, is_last=True))
+        step.say(WholeValue("", value, number, pointer, is_last=True))
 
     # -- steps
 
@@ -220,7 +220,7 @@ class StepStreamDecoder:
             step.mark("", number)
             for key in ("usage", "step_usage"):
                 if key in value:
-                    step.say(Said(f"/{key}", value[key], number, f"/{key}", is_last=False))
+                    step.say(WholeValue(f"/{key}", value[key], number, f"/{key}", is_last=False))
             self._stop(step)
 
     def _start(self, value: Value, key: str, number: int) -> None:
@@ -235,7 +235,7 @@ class StepStreamDecoder:
         if found:
             step.begin(found, number, f"/{key}")
         if step.kind == FUNCTION_CALL:
-            self.growing += (Came(proof) for proof in proofs(step))
+            self.growing += (WholePart(proof) for proof in proofs(step))
             self._show(step, ARGUMENTS)
 
     def _find(self, value: Value, kind: str | None, number: int) -> StreamedStep:
@@ -258,16 +258,16 @@ class StepStreamDecoder:
         if not step.is_done:
             parts = () if step.kind == FUNCTION_CALL else step.message("")[0].parts
             if step.kind == "thought":
-                self.growing += (Came(proof) for proof in proofs(step))
+                self.growing += (WholePart(proof) for proof in proofs(step))
             elif not step.is_shown and parts:
-                self.growing.append(Came(*parts))
+                self.growing.append(WholePart(*parts))
         step.is_done = True
         if step.index is not None:
             self._growing.pop(step.index, None)
 
     def _show(self, step: StreamedStep, at: str) -> None:
         step.is_shown = True
-        self.growing.append(Entry(step, at))
+        self.growing.append(StreamedEntry(step, at))
 
     # -- deltas
 
@@ -300,7 +300,7 @@ class StepStreamDecoder:
         elif kind.endswith((CALL, RESULT)):
             step.mark("", number)
             for key in delta.keys() - {"type"}:
-                step.say(Said(f"/{key}", delta[key], number, f"/delta/{key}", is_last=False))
+                step.say(WholeValue(f"/{key}", delta[key], number, f"/delta/{key}", is_last=False))
         else:
             self._whole(step, "/unknown_deltas", delta, number, "/delta")
 
@@ -338,7 +338,7 @@ class StepStreamDecoder:
         """An entry of a list of the step, which comes whole; strings that grew before it are over."""
         place = step.entry(key)
         step.mark(place, number)
-        step.say(Said(place, value, number, pointer, is_last=False))
+        step.say(WholeValue(place, value, number, pointer, is_last=False))
         if step.index is not None and key == "/content":
             self._growing.get(step.index, {}).pop("text", None)
 

@@ -9,7 +9,7 @@ from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, Too
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.calls import parse_arguments
-from workbench.protocols.families.items.streamed import Said, StreamedItem
+from workbench.protocols.families.items.streamed import StreamedItem, WholeValue
 from workbench.protocols.gemini_interactions.content import CONTENT
 from workbench.protocols.gemini_interactions.step import FORMAT, FUNCTION_CALL, read_output
 
@@ -28,7 +28,7 @@ class StreamedStep(StreamedItem):
 
     def begin(self, value: JsonValue, event: int, origin: str) -> None:
         """Take the step as it begins, at the pointer ``origin`` of an event; strings in it go on growing."""
-        self.say(Said("", value, event, origin, is_last=False))
+        self.say(WholeValue("", value, event, origin, is_last=False))
         held = value if isinstance(value, dict) else {}
         for key in ("content", "summary"):
             entries = held.get(key)
@@ -68,7 +68,7 @@ class StreamedStep(StreamedItem):
         entry = self.text("/content").rpartition("/")[0]
         number = self.annotations.get(entry, 0)
         self.annotations[entry] = number + 1
-        self.say(Said(f"{entry}/annotations/{number}", value, event, pointer, is_last=False))
+        self.say(WholeValue(f"{entry}/annotations/{number}", value, event, pointer, is_last=False))
 
     def value(self) -> JsonValue:
         """The step as it stands in a whole answer, but for arguments that came in pieces: they are text."""
@@ -119,7 +119,7 @@ def _written(part: Part, raw: str, error: str | None) -> Part:
     return replace(part, input=value, raw=raw, error=error, source=replace(part.source, fields=fields))
 
 
-class Entry:
+class StreamedEntry:
     """A text, a summary, or the arguments of a call, as it arrives (``adapters.Growing``)."""
 
     is_tagged = False
@@ -133,7 +133,7 @@ class Entry:
         key = self._at.rpartition("/")[0].rpartition("/")[0]
         return self._step.is_done or self._step.texts.get(key, self._at) != self._at
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         if self._step.kind != FUNCTION_CALL:
             return self._text("")
         call_id, name = self._step.name("id"), self._step.name("name")
@@ -147,7 +147,7 @@ class Entry:
     def parts(self) -> tuple[Part, ...]:
         if self._step.kind == FUNCTION_CALL:
             return self._step.calls()
-        return (self._text(self._step.told(self._at)),)
+        return (self._text(self._step.latest(self._at)),)
 
     def _text(self, text: str) -> Part:
         return Reasoning(Carrier.THOUGHT_SIGNATURE, text) if self._at.startswith("/summary") else Text(text)

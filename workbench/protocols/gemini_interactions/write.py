@@ -65,7 +65,7 @@ def _output(parts: Iterable[Part]) -> Iterator[Json]:
     held: list[Reasoning] = []
     for part in parts:
         if held and (held[-1].signature is not None or not isinstance(part, Reasoning)):
-            yield _thought(held)
+            yield _write_thought(held)
             held = []
         if isinstance(part, Reasoning):
             held.append(part)
@@ -74,10 +74,10 @@ def _output(parts: Iterable[Part]) -> Iterator[Json]:
         else:
             yield {"type": "model_output", "content": [_content(part)]}
     if held:
-        yield _thought(held)
+        yield _write_thought(held)
 
 
-def _thought(parts: Sequence[Reasoning]) -> Json:
+def _write_thought(parts: Sequence[Reasoning]) -> Json:
     """Summaries, and the signature behind them."""
     texts = [{"type": "text", "text": part.text} for part in parts if part.text is not None]
     signature = parts[-1].signature
@@ -95,10 +95,10 @@ def _call(call: ToolCallIR) -> Json:
 
 def _result(part: ToolResultIR) -> Json:
     own = {"call_id": part.tool_call_id, "name": part.name, "is_error": part.is_error}
-    return {"type": "function_result", **_known(own), "result": _returned(part.content)}
+    return {"type": "function_result", **_known(own), "result": _write_result(part.content)}
 
 
-def _returned(parts: Sequence[Part]) -> JsonValue:
+def _write_result(parts: Sequence[Part]) -> JsonValue:
     """A text or an object where that is all there is, else a list of content; other JSON values are text there."""
     if not parts:
         return ""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from workbench.ir import Carrier, JsonValue
 from workbench.protocols.declaration import (
     BaseVariable,
-    Clues,
     ErrorStyle,
     ImportHints,
+    RequestClues,
     Serving,
     Traits,
     TransportSdk,
@@ -41,7 +41,7 @@ SERVING = Serving(
         endpoint("GET", r"/api/version", lambda _names, _: {"version": "0.0.0-workbench"}),
     ),
     rank=5,
-    clues=Clues(paths=r"\A/api/"),
+    clues=RequestClues(paths=r"\A/api/"),
     variable=BaseVariable("OLLAMA_HOST"),
 )
 

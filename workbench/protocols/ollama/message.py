@@ -25,8 +25,8 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common import think_tags
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
-from workbench.protocols.families.chat.blocks import nested, read_blocks
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
+from workbench.protocols.families.chat.blocks import merge_nested, read_blocks
 
 FORMAT = "ollama"
 """``ToolCallIR.format``: a function with an object of arguments."""
@@ -40,7 +40,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     if not isinstance(value, dict):
         notes.shape(f"a message that is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
-    block = Block(value, "", notes)
+    block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.taken.add("role")
@@ -52,7 +52,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     return Message(role, (*parts, *_calls(block)), block.extra(typed="type" in value), pointer)
 
 
-def read_thinking(block: Block) -> Iterator[Part]:
+def read_thinking(block: BlockReader) -> Iterator[Part]:
     """The reasoning beside the content."""
     value = block.value.get("thinking")
     if isinstance(value, str):
@@ -62,7 +62,7 @@ def read_thinking(block: Block) -> Iterator[Part]:
         block.notes.shape(f"'thinking' is {kind_of(value)}, not a string", "/thinking")
 
 
-def read_content(block: Block, key: str, *, is_said: bool) -> Iterator[Part]:
+def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Part]:
     """The text at a key; of what the model said, the reasoning in it apart. A list of parts is read, and refused."""
     content, at = block.value.get(key), f"/{key}"
     if content is None:
@@ -79,7 +79,7 @@ def read_content(block: Block, key: str, *, is_said: bool) -> Iterator[Part]:
         yield Opaque(kind_of(content), content, Source(at, VERBATIM))
 
 
-def read_images(block: Block) -> Iterator[Part]:
+def read_images(block: BlockReader) -> Iterator[Part]:
     """The pictures beside the content, base64 each."""
     for n, image in enumerate(block.elements("images")):
         at = f"/images/{n}"
@@ -99,7 +99,7 @@ def _media_type(data: str) -> str | None:
     return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), None)
 
 
-def _result(block: Block, said: tuple[Part, ...]) -> Part:
+def _result(block: BlockReader, said: tuple[Part, ...]) -> Part:
     if isinstance(block.value.get("content"), str):
         block.pairs.append(("content", "/content"))
     elif "content" not in block.taken:
@@ -113,7 +113,7 @@ def _result(block: Block, said: tuple[Part, ...]) -> Part:
     )
 
 
-def _calls(block: Block) -> Iterator[Part]:
+def _calls(block: BlockReader) -> Iterator[Part]:
     yield from (_call(call, f"/tool_calls/{n}", block.notes) for n, call in enumerate(block.elements("tool_calls")))
 
 
@@ -121,18 +121,18 @@ def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
         notes.shape(f"a tool call that is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
-    call, inside = Block(value, at, notes), value.get("function")
+    call, inside = BlockReader(value, at, notes), value.get("function")
     is_typed = value.get("type") not in ("function", None)
     call_id = call.string("id", "id")
     if not isinstance(inside, dict):
         notes.shape("a tool call without the object that names its function", at)
         return ToolCallIR(call_id, None, None, FORMAT, extra=call.extra(typed=is_typed), source=call.source())
-    function = Block(inside, f"{at}/function", notes)
+    function = BlockReader(inside, f"{at}/function", notes)
     name, arguments = function.string("name", "name"), function.take("input", "arguments")
     if "arguments" not in inside:
         notes.add("args.not-object", "a call without arguments: even empty ones are an object here", function.at)
     elif not isinstance(arguments, dict):
         message = f"the arguments of a call are {kind_of(arguments)}, not an object"
         notes.add("args.not-object", message, f"{function.at}/arguments")
-    extra = nested(call, "function", function, typed=is_typed)
+    extra = merge_nested(call, "function", function, typed=is_typed)
     return ToolCallIR(call_id, name, arguments, FORMAT, extra=extra, source=call.source())

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text
 from workbench.protocols._params import Param, read_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.chat.tools import read_tools
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
@@ -78,7 +78,7 @@ def find_params(request: ModelRequest) -> Iterator[Param]:
 
 def _prompt(body: Mapping[str, JsonValue], notes: Notes) -> Message:
     """The prompt of ``/api/generate`` as the message that it is."""
-    block = Block({k: v for k, v in body.items() if k in ("prompt", "images")}, "", notes)
+    block = BlockReader({k: v for k, v in body.items() if k in ("prompt", "images")}, "", notes)
     return Message("user", (*read_content(block, "prompt", is_said=False), *read_images(block)))
 
 

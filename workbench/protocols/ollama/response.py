@@ -12,7 +12,7 @@ from typing import Any
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.leaves import escape
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Block, Notes
+from workbench.protocols.common.reading import BlockReader, Notes
 from workbench.protocols.common.usage import count
 from workbench.protocols.ollama.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.protocols.ollama.request import PROTOCOL
@@ -66,7 +66,7 @@ def read_said(body: Mapping[str, JsonValue], notes: Notes) -> Message | None:
         return message
     if "response" not in body:
         return None
-    block = Block({k: v for k, v in body.items() if k in ("response", "thinking", "images")}, "", notes)
+    block = BlockReader({k: v for k, v in body.items() if k in ("response", "thinking", "images")}, "", notes)
     parts = (*read_thinking(block), *read_content(block, "response", is_said=True), *read_images(block))
     return Message(CALLER, parts, block.extra())
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
-from workbench.protocols.common.growing import Came, Run
+from workbench.protocols.common.growing import GrowingText, WholePart
 from workbench.protocols.common.pieces import Node, Pieces, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message
@@ -34,7 +34,7 @@ class NativeStreamDecoder:
     """Builds the answer of one stream. Never raises; linear in the stream."""
 
     def __init__(self) -> None:
-        self.growing: list[Run | Came] = []
+        self.growing: list[GrowingText | WholePart] = []
         self._texts: dict[str, Pieces] = {}
         self._lists: dict[str, list[tuple[JsonValue, int, str]]] = {}  # value, event, pointer
         self._beside: dict[str, JsonValue] = {}  # further keys of the message
@@ -127,11 +127,11 @@ class NativeStreamDecoder:
             pieces = self._texts.setdefault(key, Pieces())
             is_thought = key == "thinking"
             begins = Reasoning(Carrier.MESSAGE_THINKING, "") if is_thought else Text("")
-            self.growing.append(Run(begins, pieces, is_tagged=not is_thought))
+            self.growing.append(GrowingText(begins, pieces, is_tagged=not is_thought))
 
     def _end(self) -> None:
         last = self.growing[-1] if self.growing else None
-        if isinstance(last, Run):
+        if isinstance(last, GrowingText):
             last.end()
 
     def about(self) -> ModelResponse:
@@ -174,7 +174,7 @@ class NativeStreamDecoder:
 
     def _damage(self, base: str) -> Iterator[Anomaly]:
         for key, pieces in self._texts.items():
-            events = pieces.damaged()
+            events = pieces.damaged_events()
             if events:
                 message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, f"{base}/{key}", events)
@@ -187,9 +187,9 @@ class NativeStreamDecoder:
             )
 
 
-def _whole(call: JsonValue) -> Came:
+def _whole(call: JsonValue) -> WholePart:
     """A call, as it stands in an answer."""
-    return Came(*read_message({"tool_calls": [call]}, "", Notes(), is_answer=True).parts)
+    return WholePart(*read_message({"tool_calls": [call]}, "", Notes(), is_answer=True).parts)
 
 
 def _node(item: JsonValue, event: int, pointer: str) -> Node:

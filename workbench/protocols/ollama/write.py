@@ -36,7 +36,7 @@ UNKNOWN: Mapping[str, JsonValue] = {"model": "", "created_at": "1970-01-01T00:00
 def write_request(request: ModelRequest) -> JsonValue:
     """The body of a request to ``/api/chat``."""
     body: dict[str, JsonValue] = {} if request.model is None else {"model": request.model}
-    system = [{"role": "system", **_said(request.system)}] if request.system else []
+    system = [{"role": "system", **_message(request.system)}] if request.system else []
     body["messages"] = [*system, *(value for message in request.messages for value in _messages(message))]
     if request.tools:
         body["tools"] = [{"type": "function", **tool_json(tool)} for tool in request.tools]
@@ -92,7 +92,7 @@ class LineWriter:
     def close(self, part: Part) -> bytes:
         if _is_inside(part):
             return self._line({"content": "</think>"})
-        return b"" if self._key else self._line(_said((part,)))
+        return b"" if self._key else self._line(_message((part,)))
 
     def end(self, response: ModelResponse) -> bytes:
         if response.error is not None:
@@ -109,7 +109,7 @@ class LineWriter:
 
 def _piece(parts: Iterable[Part]) -> dict[str, JsonValue]:
     """An answer, or what one line of it brings; servers never leave out the content."""
-    return {"role": CALLER, "content": "", **_said(parts)}
+    return {"role": CALLER, "content": "", **_message(parts)}
 
 
 def _envelope(response: ModelResponse) -> dict[str, JsonValue]:
@@ -132,15 +132,15 @@ def _counts(usage: Usage | None) -> dict[str, JsonValue]:
 def _messages(message: Message) -> Iterator[Mapping[str, JsonValue]]:
     """A message; of the results of one answer, a message each, in their order."""
     if message.role != RESULT:
-        yield {"role": message.role, **_said(message.parts)}
+        yield {"role": message.role, **_message(message.parts)}
         return
     for part in message.parts:
         if isinstance(part, ToolResultIR):
             name = {} if part.name is None else {"tool_name": part.name}
-            yield {"role": RESULT, "content": "", **_said(part.content), **name}
+            yield {"role": RESULT, "content": "", **_message(part.content), **name}
 
 
-def _said(parts: Iterable[Part]) -> dict[str, JsonValue]:
+def _message(parts: Iterable[Part]) -> dict[str, JsonValue]:
     """What a message says, each kind at its key."""
     held = tuple(parts)
     texts = [_text(part) for part in held if isinstance(part, Text) or _is_inside(part)]

@@ -25,7 +25,7 @@ from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.items.calls import CALLS, RESULTS
 from workbench.protocols.families.items.encode import encode_stream
-from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
+from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settle_tools
 from workbench.protocols.families.items.params import PLACES, read_item_params
 from workbench.protocols.families.items.request import PROTOCOL, read_request
 from workbench.protocols.families.items.response import read_response
@@ -180,7 +180,7 @@ class OpenAIResponses(AdapterDefaults):
         before = self.decode_request(original)
         encoded = leaves.encode(request_nodes(before), request_nodes(request), original)
         written = before if encoded == original else self.decode_request(encoded)
-        leaves.agree(written, settled(request, before, written), READ)
+        leaves.agree(written, settle_tools(request, before, written), READ)
         return encoded
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:

@@ -7,15 +7,15 @@ last. It may import what ``protocols`` may.
 
 from __future__ import annotations
 
-from workbench.protocols.refusals._classify import Refusal, classify, of_error, of_exchange
-from workbench.protocols.refusals._kinds import Again, Cause, Kind, Speaker, kind, kinds
+from workbench.protocols.refusals._classify import KnownRefusal, classify, of_error, of_exchange
+from workbench.protocols.refusals._kinds import Cause, RefusalKind, RetryAdvice, Speaker, kind, kinds
 from workbench.protocols.refusals._reset import duration, told_wait
 
 __all__ = [
-    "Again",
     "Cause",
-    "Kind",
-    "Refusal",
+    "KnownRefusal",
+    "RefusalKind",
+    "RetryAdvice",
     "Speaker",
     "classify",
     "duration",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue
 from workbench.protocols.common.error_body import read_error, read_error_text
-from workbench.protocols.refusals._kinds import PROVIDER, Again, Kind, Speaker, table
+from workbench.protocols.refusals._kinds import PROVIDER, RefusalKind, RetryAdvice, Speaker, table
 from workbench.protocols.refusals._reset import reset
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import loads
@@ -47,7 +47,7 @@ _URL = re.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class KnownRefusal:
     """What kind of failure an error is.
 
     Attributes:
@@ -58,7 +58,7 @@ class Refusal:
         source: where such a text was seen.
     """
 
-    kind: Kind
+    kind: RefusalKind
     by: str
     words: str
     values: Mapping[str, str] = NOTHING
@@ -78,7 +78,7 @@ class Refusal:
     @property
     def may_pass(self) -> bool:
         """The same request may be answered later."""
-        return self.kind.again is Again.LATER
+        return self.kind.again is RetryAdvice.LATER
 
     def says(self) -> str:
         """What happened, with what the error says of it."""
@@ -94,7 +94,7 @@ class Refusal:
         return said
 
 
-def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -> Refusal | None:
+def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -> KnownRefusal | None:
     """The kind of an error that was decoded; None where nothing tells it."""
     words = [word for word in (error.code, error.type) if word]
     beside = " ".join(error.details.values())
@@ -103,7 +103,7 @@ def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -
                     headers=headers)  # fmt: skip
 
 
-def of_exchange(status: int, headers: Headers, body: bytes) -> Refusal | None:
+def of_exchange(status: int, headers: Headers, body: bytes) -> KnownRefusal | None:
     """The kind of an answer as it came; None for one that is no error."""
     if status < 400:
         return None
@@ -121,7 +121,7 @@ def classify(
     words: Iterable[str] = (),
     raw: JsonValue = None,
     headers: Headers | None = None,
-) -> Refusal | None:
+) -> KnownRefusal | None:
     """The kind of a failure; None where neither codes nor text nor status tell it.
 
     Args:
@@ -137,12 +137,12 @@ def classify(
         return None
     kind, by, told, source, values = found
     known = {**values, **_values(kind, said)}
-    if kind.again is Again.LATER and (over := reset(said, raw, headers)):
+    if kind.again is RetryAdvice.LATER and (over := reset(said, raw, headers)):
         known["reset"] = over
-    return Refusal(kind, by, told, known, _speaker(said), source)
+    return KnownRefusal(kind, by, told, known, _speaker(said), source)
 
 
-def _found(said: str, given: list[str], status: int) -> tuple[Kind, str, str, str, Mapping[str, str]] | None:
+def _found(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
     known, small = table(), said.translate(_SMALL)
     for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
         if patterns is None:
@@ -166,10 +166,10 @@ def _found(said: str, given: list[str], status: int) -> tuple[Kind, str, str, st
 
 def _plain(text: str) -> str:
     cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} {text[-LONGEST // 2 :]}"
-    return _BLANKS.sub(" ", _ESCAPED.sub(_unescaped, cut).translate(_QUOTES)).strip()
+    return _BLANKS.sub(" ", _ESCAPED.sub(_unescape, cut).translate(_QUOTES)).strip()
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code = match[0].lstrip("\\")
     return chr(int(code[1:], 16)) if code.startswith("u") and len(code) == 5 else " "
 
@@ -205,7 +205,7 @@ def _speaker(said: str) -> Speaker:
     return next((speaker for pattern, speaker in table().speakers if pattern.search(small)), PROVIDER)
 
 
-def _values(kind: Kind, said: str) -> dict[str, str]:
+def _values(kind: RefusalKind, said: str) -> dict[str, str]:
     if kind.name == "context-length":
         return _tokens(said)
     if kind.at == "url" and (url := _URL.search(said)):

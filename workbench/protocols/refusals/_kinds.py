@@ -27,7 +27,7 @@ class Cause(StrEnum):
     ANSWER = "answer"  # what the model wrote
 
 
-class Again(StrEnum):
+class RetryAdvice(StrEnum):
     """Whether the same request may be answered another time."""
 
     LATER = "later"
@@ -36,7 +36,7 @@ class Again(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RefusalKind:
     """A kind of failure.
 
     Attributes:
@@ -51,7 +51,7 @@ class Kind:
     name: str
     says: str
     cause: Cause
-    again: Again
+    again: RetryAdvice
     at: str = ""
     rules: tuple[str, ...] = ()
     fix: str = ""
@@ -99,12 +99,12 @@ class Table:
         speakers: (pattern, speaker).
     """
 
-    kinds: Mapping[str, Kind]
-    codes: Mapping[str, Kind]
-    words: Mapping[str, Kind]
-    sure: tuple[tuple[re.Pattern[str], Kind, str], ...]
-    texts: tuple[tuple[re.Pattern[str], Kind, str], ...]
-    statuses: Mapping[int, Kind]
+    kinds: Mapping[str, RefusalKind]
+    codes: Mapping[str, RefusalKind]
+    words: Mapping[str, RefusalKind]
+    sure: tuple[tuple[re.Pattern[str], RefusalKind, str], ...]
+    texts: tuple[tuple[re.Pattern[str], RefusalKind, str], ...]
+    statuses: Mapping[int, RefusalKind]
     speakers: tuple[tuple[re.Pattern[str], Speaker], ...]
 
 
@@ -125,23 +125,23 @@ def table() -> Table:
     )
 
 
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, RefusalKind]:
     """Name → kind, the most specific first."""
     return table().kinds
 
 
-def kind(name: str) -> Kind | None:
+def kind(name: str) -> RefusalKind | None:
     """The kind of a name."""
     return table().kinds.get(name)
 
 
-def _kind(entry: Mapping[str, JsonValue]) -> Kind:
+def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
     seen = {**_texts(entry.get("sure")), **_texts(entry.get("texts"))}
-    return Kind(
+    return RefusalKind(
         name=str(entry["kind"]),
         says=str(entry["says"]),
         cause=Cause(str(entry["cause"])),
-        again=Again(str(entry["again"])),
+        again=RetryAdvice(str(entry["again"])),
         at=str(entry.get("at", "")),
         rules=tuple(_list(entry.get("rules"))),
         fix=str(entry["fix"]),
@@ -149,7 +149,7 @@ def _kind(entry: Mapping[str, JsonValue]) -> Kind:
     )
 
 
-def _patterns(value: JsonValue, kind: Kind) -> Iterator[tuple[re.Pattern[str], Kind, str]]:
+def _patterns(value: JsonValue, kind: RefusalKind) -> Iterator[tuple[re.Pattern[str], RefusalKind, str]]:
     for text, source in _texts(value).items():
         yield re.compile(text.replace("[^.]", WITHIN_SENTENCE)), kind, source
 

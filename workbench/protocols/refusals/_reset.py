@@ -61,7 +61,7 @@ def reset(text: str, raw: JsonValue, headers: Headers | None) -> str:
     if wait is None and (told := _TOLD.search(text)):
         wait = duration(told[1])
     if wait is not None:
-        return f"in {_shown(wait)}"
+        return f"in {_show(wait)}"
     return next(_resets(headers), "") if headers else ""
 
 
@@ -90,10 +90,10 @@ def _resets(headers: Headers) -> Iterator[str]:
         if wait is None or wait >= LONGEST:
             yield f"at {value[:60]} ({name})"
         else:
-            yield f"in {_shown(wait)} ({name})"
+            yield f"in {_show(wait)} ({name})"
 
 
-def _shown(seconds: float) -> str:
+def _show(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.3g} s"
     minutes = seconds / 60

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.protocols.clients.deeds import Deed, What, noun_of
+from workbench.protocols.clients.deeds import Effect, What, noun_of
 from workbench.protocols.clients.effects import Effects, usage_words
-from workbench.protocols.clients.steps import Lit, Step, Steps, text_of
+from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
 from workbench.safetext import cells, from_bytes
 from workbench.views.lines import BLANK, Line, Span, line, wrap
 from workbench.views.words import count, duration
@@ -19,7 +19,7 @@ from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing, is_sealed
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import Group
+    from workbench.protocols.clients.differences import ClientGroup
     from workbench.protocols.decode import DecodedExchange
 
 BEFORE, AFTER = 900, 300
@@ -41,7 +41,7 @@ class Stream:
     While it still arrives, an event is there once it has arrived whole.
     """
 
-    def __init__(self, decoded: DecodedExchange, adapter: Adapter, groups: Sequence[Group]) -> None:
+    def __init__(self, decoded: DecodedExchange, adapter: Adapter, groups: Sequence[ClientGroup]) -> None:
         self.decoded = decoded
         is_torn = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
         self.events = decoded.events[:-1] if is_torn else decoded.events
@@ -61,9 +61,9 @@ class Stream:
         return True
 
     @cached_property
-    def departures(self) -> dict[int, list[Group]]:
+    def departures(self) -> dict[int, list[ClientGroup]]:
         """Groups of clients by the event at which they depart from what we read."""
-        found: dict[int, list[Group]] = {}
+        found: dict[int, list[ClientGroup]] = {}
         for group in self.groups:
             if group.event is not None:
                 found.setdefault(group.event, []).append(group)
@@ -235,7 +235,7 @@ class Stream:
         return made + wrap(f"after {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
 
 
-def part_lines(part: Part, lit: Lit | None, width: int) -> tuple[list[Line], int]:
+def part_lines(part: Part, lit: Highlight | None, width: int) -> tuple[list[Line], int]:
     """A part as it has been accumulated: its head and its text. The second value is the line of what is lit."""
     glyph, style = _PART.get(type(part), (" ", ""))
     head = [Span("▌ " if lit is not None else "  ", "accent"), Span(f"{glyph} ", style), Span(noun_of(part), style)]
@@ -246,7 +246,7 @@ def part_lines(part: Part, lit: Lit | None, width: int) -> tuple[list[Line], int
         head.append(Span(f"  signature of {len(part.signature):,} characters", "muted"))
     text = text_of(part)
     if lit is None:
-        start, end, light = max(0, len(text) - QUIET), len(text), Lit(0, 0)
+        start, end, light = max(0, len(text) - QUIET), len(text), Highlight(0, 0)
     else:
         start, end, light = max(0, lit.start - BEFORE), min(len(text), lit.end + AFTER), lit
     lines, inside = _lit_lines(text, start, end, light, width)
@@ -266,7 +266,7 @@ def _parses(call: ToolCallIR) -> Span:
     return Span(f"  {count(len(raw), 'character')}, whole JSON", "ok")
 
 
-def _lit_lines(text: str, start: int, end: int, lit: Lit, width: int) -> tuple[list[Line], int]:
+def _lit_lines(text: str, start: int, end: int, lit: Highlight, width: int) -> tuple[list[Line], int]:
     room, margin = max(8, width - 6), Span("      ")
     made: list[Line] = []
     first, at = 0, start
@@ -284,7 +284,7 @@ def _lit_lines(text: str, start: int, end: int, lit: Lit, width: int) -> tuple[l
     return made, max(0, first - 1)
 
 
-def _quoted(deeds: Sequence[Deed]) -> Line:
+def _quoted(deeds: Sequence[Effect]) -> Line:
     """The characters an event added, as far as there is room."""
     text = next((d.text for d in deeds if d.what is What.ADDED), "")
     return (Span("  "), Span(text[:200], "string")) if text else ()

@@ -21,13 +21,13 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 
 _REFERENCES = {"base64": "data", "url": "url", "file": "file_id"}
 """Type of a media source → the key that implies it."""
 
 
-Reader: TypeAlias = Callable[[Block], Part | None]
+Reader: TypeAlias = Callable[[BlockReader], Part | None]
 """Makes a part of a block; None where its shape does not allow it."""
 
 
@@ -60,7 +60,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
     read = _reader(kind, inner)
     if read is None:
         return Opaque(kind, value, Source(at, VERBATIM))
-    part = read(Block(value, at, notes))
+    part = read(BlockReader(value, at, notes))
     if part is None:
         notes.shape(f"a {kind} block without its {_ESSENTIAL[kind]}", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
@@ -72,23 +72,23 @@ def _reader(kind: str, inner: bool) -> Reader | None:
     return _READERS.get(kind) or (_server_result if kind.endswith("_tool_result") else None)
 
 
-def _text(block: Block) -> Part | None:
+def _text(block: BlockReader) -> Part | None:
     if not isinstance(block.value.get("text"), str):
         return None
     return Text(block.take("text", "text"), extra=block.extra(), source=block.source())
 
 
-def _thinking(block: Block) -> Part | None:
+def _thinking(block: BlockReader) -> Part | None:
     text, signature = block.string("text", "thinking"), block.string("signature", "signature")
     return Reasoning(Carrier.THINKING, text, signature, extra=block.extra(), source=block.source())
 
 
-def _redacted_thinking(block: Block) -> Part | None:
+def _redacted_thinking(block: BlockReader) -> Part | None:
     data = block.take("data", "data")
     return Reasoning(Carrier.REDACTED_THINKING, None, None, data, extra=block.extra(), source=block.source())
 
 
-def _tool_use(block: Block) -> Part | None:
+def _tool_use(block: BlockReader) -> Part | None:
     kind = block.value["type"]
     is_server = kind != "tool_use"
     if not isinstance(block.value.get("input"), dict):
@@ -104,7 +104,7 @@ def _tool_use(block: Block) -> Part | None:
     )
 
 
-def _note_input(block: Block) -> None:
+def _note_input(block: BlockReader) -> None:
     if "input" in block.value:
         message = f"the input of a call is {kind_of(block.value['input'])}, not an object"
         block.notes.add("args.not-object", message, f"{block.at}/input")
@@ -112,15 +112,15 @@ def _note_input(block: Block) -> None:
         block.notes.add("args.not-object", "a call without input: even an empty one is an object here", block.at)
 
 
-def _tool_result(block: Block) -> Part | None:
+def _tool_result(block: BlockReader) -> Part | None:
     return _result(block, is_server=False)
 
 
-def _server_result(block: Block) -> Part | None:
+def _server_result(block: BlockReader) -> Part | None:
     return _result(block, is_server=True)
 
 
-def _result(block: Block, *, is_server: bool) -> Part:
+def _result(block: BlockReader, *, is_server: bool) -> Part:
     content = block.take("content", "content")
     return ToolResultIR(
         tool_call_id=block.string("tool_call_id", "tool_use_id"),
@@ -132,11 +132,11 @@ def _result(block: Block, *, is_server: bool) -> Part:
     )
 
 
-def _media(block: Block) -> Part | None:
+def _media(block: BlockReader) -> Part | None:
     origin = block.value.get("source")
     if not isinstance(origin, dict):
         return None
-    inside = Block(origin, f"{block.at}/source", block.notes)
+    inside = BlockReader(origin, f"{block.at}/source", block.notes)
     values = {name: inside.string(name, name) for name in ("media_type", "data", "url", "file_id")}
     block.taken.add("source")
     block.pairs += ((name, f"/source{suffix}") for name, suffix in inside.pairs)

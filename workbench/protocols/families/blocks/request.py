@@ -19,7 +19,7 @@ from workbench.ir import (
     ToolChoice,
     ToolDef,
 )
-from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.blocks.content import read_content
 from workbench.protocols.known import KnownMessages
 
@@ -108,7 +108,7 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     if isinstance(value.get("function"), dict):
         notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", at)
-    tool, kind = Block(value, at, notes), value.get("type")
+    tool, kind = BlockReader(value, at, notes), value.get("type")
     return ToolDef(
         name=tool.string("name", "name"),
         description=tool.string("description", "description"),

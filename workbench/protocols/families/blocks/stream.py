@@ -117,7 +117,9 @@ class BlockStreamDecoder:
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before belongs to an attempt that was given up."""
         left = [block.value() for block in self._blocks]
-        self._fault("stream.block-order", f"a second message_start: the message begins again{_lost(left)}", number)
+        self._fault(
+            "stream.block-order", f"a second message_start: the message begins again{_lost_calls(left)}", number
+        )
         self._abandoned.append({**self._body, "content": left})
         for held in (self._blocks, self._reused, self.growing):
             held.clear()
@@ -327,7 +329,7 @@ MOST_LOST = 3
 """Calls of a message that was given up that are named."""
 
 
-def _lost(blocks: Sequence[JsonValue]) -> str:
+def _lost_calls(blocks: Sequence[JsonValue]) -> str:
     """The calls among blocks that were given up, in words; "" where there are none."""
     calls = [b for b in blocks if isinstance(b, dict) and b.get("type") in CALLS]
     named = [f"{call.get('id')!r:.80} of {call.get('name')!r:.80}" for call in calls[:MOST_LOST]]

@@ -116,7 +116,7 @@ class StreamedBlock:
         """Every event that took part, in order."""
         return tuple(sorted(set(self.events).union(*(t.pieces.events for t in self.tracks.values()))))
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         """The part without its string; None for one whose start does not tell, and for all that comes whole."""
         if self.kind == "text":
             return Text("")
@@ -161,16 +161,16 @@ class StreamedBlock:
         self._note_damage(at, mine)
         notes.anomalies += (a if a.events else replace(a, events=events) for a in mine.anomalies)
         grown = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
-        return self._placed(part, at, grown, events)
+        return self._locate(part, at, grown, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
         message = "characters were damaged on their way: replacement characters, or no UTF-8"
         for track in self.tracks.values():
             text = track.text()
             if not text.isascii() and _DAMAGED.search(text):
-                notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged())
+                notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged_events())
 
-    def _placed(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
+    def _locate(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
         below = part.source.pointer[len(at) :]
         segments = dict(self._segments(part, below, grown))
@@ -179,7 +179,7 @@ class StreamedBlock:
             segments["raw"], fields["raw"] = segments["input"], fields["input"]
         source = Source(part.source.pointer, fields, segments, events)
         if isinstance(part, ToolResultIR):
-            content = tuple(self._placed(inner, at, grown, events) for inner in part.content)
+            content = tuple(self._locate(inner, at, grown, events) for inner in part.content)
             return replace(part, content=content, source=source)
         return replace(part, source=source)
 
@@ -191,14 +191,14 @@ class StreamedBlock:
             key = below + suffix
             if key in grown:
                 yield name, grown[key]
-            elif name != "extra" and (key or (self.is_whole and not self.tracks)) and self._stood(key):
+            elif name != "extra" and (key or (self.is_whole and not self.tracks)) and self._was_sent(key):
                 yield name, (Segment(self._start, self.origin + key),)
 
     def _grew(self, track: Track) -> bool:
         """The pieces say more than the start: empty ones do not, where the start has the key."""
         return any(track.pieces.texts) or (bool(track.pieces) and track.name not in (*self._value, "input"))
 
-    def _stood(self, key: str) -> bool:
+    def _was_sent(self, key: str) -> bool:
         """The start of the block had this key (one added by us is not on the wire)."""
         return key.count("/") != 1 or key[1:] in self._value
 

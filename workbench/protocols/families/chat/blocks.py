@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import Carrier, JsonValue, Media, Opaque, Part, Reasoning, Source, Text
-from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of
 
 _URLS = {"image_url": "image", "video_url": "video", "audio_url": "audio", "document_url": "document"}
 
@@ -21,7 +21,7 @@ def read_blocks(content: list[JsonValue], at: str, notes: Notes) -> Iterator[Par
         yield from _block(value, f"{at}/{n}", notes)
 
 
-def nested(outer: Block, key: str, inner: Block, *, typed: bool = False) -> Mapping[str, JsonValue]:
+def merge_nested(outer: BlockReader, key: str, inner: BlockReader, *, typed: bool = False) -> Mapping[str, JsonValue]:
     """Make what was taken from the object at ``key`` a part of the block around it; gives the ``extra`` of both."""
     outer.taken.add(key)
     outer.pairs += ((name, f"/{key}{suffix}") for name, suffix in inner.pairs)
@@ -43,67 +43,67 @@ def _block(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
         yield Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
         return
     read = _READERS.get(kind)
-    parts = read(Block(value, at, notes)) if read else ()
+    parts = read(BlockReader(value, at, notes)) if read else ()
     if read and not parts:
         notes.shape(f"a content part of type {kind!r} without its {kind!r}", at)
     yield from parts or (Opaque(kind, value, Source(at, VERBATIM)),)
 
 
-def _text(block: Block) -> tuple[Part, ...]:
+def _text(block: BlockReader) -> tuple[Part, ...]:
     if not isinstance(block.value.get("text"), str):
         return ()
     return (Text(block.take("text", "text"), extra=block.extra(), source=block.source()),)
 
 
-def _url(block: Block) -> tuple[Part, ...]:
+def _url(block: BlockReader) -> tuple[Part, ...]:
     kind = block.value["type"]
     inside = block.value.get(kind)
     if isinstance(inside, str):
         url, extra = block.take("url", kind), None
     elif isinstance(inside, dict):
-        inner = Block(inside, block.at, block.notes)
-        url, extra = inner.string("url", "url"), nested(block, kind, inner)
+        inner = BlockReader(inside, block.at, block.notes)
+        url, extra = inner.string("url", "url"), merge_nested(block, kind, inner)
     else:
         return ()
     return (Media(_URLS[kind], media_type(url), url=url, extra=extra or block.extra(), source=block.source()),)
 
 
-def _audio(block: Block) -> tuple[Part, ...]:
+def _audio(block: BlockReader) -> tuple[Part, ...]:
     inside = block.value.get("input_audio")
     if not isinstance(inside, dict):
         return ()
-    inner = Block(inside, block.at, block.notes)
+    inner = BlockReader(inside, block.at, block.notes)
     data, form = inner.string("data", "data"), inside.get("format")
-    extra = nested(block, "input_audio", inner)
+    extra = merge_nested(block, "input_audio", inner)
     return (
         Media("audio", f"audio/{form}" if isinstance(form, str) else None, data, extra=extra, source=block.source()),
     )
 
 
-def _file(block: Block) -> tuple[Part, ...]:
+def _file(block: BlockReader) -> tuple[Part, ...]:
     inside = block.value.get("file")
     if not isinstance(inside, dict):
         return ()
-    inner = Block(inside, block.at, block.notes)
+    inner = BlockReader(inside, block.at, block.notes)
     kind = media_type(inside.get("file_data"))
     content = inner.string("url" if kind else "data", "file_data")
     file_id = inner.string("file_id", "file_id")
-    extra = nested(block, "file", inner)
+    extra = merge_nested(block, "file", inner)
     url, data = (content, None) if kind else (None, content)
     return (Media("file", kind, data, url, file_id, extra, block.source()),)
 
 
-def _document(block: Block) -> tuple[Part, ...]:
+def _document(block: BlockReader) -> tuple[Part, ...]:
     """A document in a tool result; its data is text, or an object that is kept as it is."""
     inside = block.value.get("document")
     if not isinstance(inside, dict) or not isinstance(inside.get("data"), str):
         return (Opaque("document", block.value, Source(block.at, VERBATIM)),)
-    inner = Block(inside, block.at, block.notes)
+    inner = BlockReader(inside, block.at, block.notes)
     text = inner.take("text", "data")
-    return (Text(text, nested(block, "document", inner, typed=True), block.source()),)
+    return (Text(text, merge_nested(block, "document", inner, typed=True), block.source()),)
 
 
-def _thinking(block: Block) -> tuple[Part, ...]:
+def _thinking(block: BlockReader) -> tuple[Part, ...]:
     """``{"type": "thinking", "thinking": [{"type": "text", "text": …}]}``, or the same with a string."""
     inside = block.value.get("thinking")
     carrier = Carrier.THINKING if "signature" in block.value else Carrier.THINKING_CHUNK

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Opaque, Part, Source, ToolCallIR
-from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of
-from workbench.protocols.families.chat.blocks import nested
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of
+from workbench.protocols.families.chat.blocks import merge_nested
 from workbench.wire.jsontext import loads
 
 FUNCTION, CUSTOM, LEGACY = "openai", "openai-custom", "openai-function-call"
@@ -31,10 +31,10 @@ def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
         notes.shape(f"a tool call that is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
-    call, kind = Block(value, at, notes), value.get("type")
+    call, kind = BlockReader(value, at, notes), value.get("type")
     inside = value.get("custom" if kind == "custom" else "function")
     if isinstance(inside, dict):
-        inner = Block(inside, f"{at}/{'custom' if kind == 'custom' else 'function'}", notes)
+        inner = BlockReader(inside, f"{at}/{'custom' if kind == 'custom' else 'function'}", notes)
         return _custom(call, inner) if kind == "custom" else _function(call, inner)
     if isinstance(kind, str) and kind not in ("function", "custom"):
         return Opaque(kind, value, Source(at, VERBATIM))
@@ -48,28 +48,28 @@ def is_zero(value: JsonValue) -> bool:
     return isinstance(value, dict) and not any(value.values())
 
 
-def read_function_call(call: Block) -> Part:
+def read_function_call(call: BlockReader) -> Part:
     """The deprecated ``function_call`` of a message."""
     name = call.string("name", "name")
     value, raw, error = _arguments(call)
     return ToolCallIR(None, name, value, LEGACY, raw, error=error, extra=call.extra(), source=call.source())
 
 
-def _function(call: Block, function: Block) -> Part:
+def _function(call: BlockReader, function: BlockReader) -> Part:
     kind = call.value.get("type")
     call_id, name = call.string("id", "id"), function.string("name", "name")
     value, raw, error = _arguments(function)
-    extra = nested(call, "function", function, typed=kind not in ("function", None))
+    extra = merge_nested(call, "function", function, typed=kind not in ("function", None))
     return ToolCallIR(call_id, name, value, FUNCTION, raw, error=error, extra=extra, source=call.source())
 
 
-def _custom(call: Block, custom: Block) -> Part:
+def _custom(call: BlockReader, custom: BlockReader) -> Part:
     call_id, name, value = call.string("id", "id"), custom.string("name", "name"), custom.take("input", "input")
-    extra = nested(call, "custom", custom)
+    extra = merge_nested(call, "custom", custom)
     return ToolCallIR(call_id, name, value, CUSTOM, extra=extra, source=call.source())
 
 
-def _arguments(function: Block) -> tuple[JsonValue, str | None, str | None]:
+def _arguments(function: BlockReader) -> tuple[JsonValue, str | None, str | None]:
     """(parsed, text, why the text does not parse)."""
     value = function.take("input", "arguments")
     if isinstance(value, str):

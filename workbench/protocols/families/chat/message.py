@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from workbench.ir import Carrier, JsonValue, Media, Message, Opaque, Part, Reasoning, Source, Text, ToolResultIR
 from workbench.protocols.common import think_tags
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.blocks import read_blocks
 from workbench.protocols.families.chat.calls import is_zero, read_call, read_function_call
 
@@ -34,7 +34,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     if not isinstance(value, dict):
         notes.shape(f"a message that is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
-    block = Block(value, "", notes)
+    block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.taken.add("role")
@@ -47,7 +47,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     return Message(role, parts, block.extra(typed="type" in value), pointer)
 
 
-def _reasoning(block: Block) -> Iterator[Part]:
+def _reasoning(block: BlockReader) -> Iterator[Part]:
     for key, carrier in _REASONING.items():
         value = block.value.get(key)
         if isinstance(value, str):
@@ -64,7 +64,7 @@ def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
         notes.shape(f"an entry of 'reasoning_details' that is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
-    entry = Block(value, at, notes)
+    entry = BlockReader(value, at, notes)
     readable = "summary" if isinstance(value.get("summary"), str) and "text" not in value else "text"
     return Reasoning(
         Carrier.REASONING_DETAILS,
@@ -76,7 +76,7 @@ def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
     )
 
 
-def _content(block: Block, role: str) -> Iterator[Part]:
+def _content(block: BlockReader, role: str) -> Iterator[Part]:
     content = block.value.get("content")
     if isinstance(content, str):
         block.taken.add("content")
@@ -95,7 +95,7 @@ def _content(block: Block, role: str) -> Iterator[Part]:
         block.notes.shape(f"the content of a {role!r} message is {what}", "/content" if what == "null" else "")
 
 
-def _beside(block: Block) -> Iterator[Part]:
+def _beside(block: BlockReader) -> Iterator[Part]:
     """What stands beside the content of an answer."""
     refusal, audio = block.value.get("refusal"), block.value.get("audio")
     if isinstance(refusal, str) and refusal:
@@ -103,12 +103,12 @@ def _beside(block: Block) -> Iterator[Part]:
         yield Opaque("refusal", refusal, Source("/refusal", VERBATIM))
     if isinstance(audio, dict) and not is_zero(audio):
         block.taken.add("audio")
-        sound = Block(audio, "/audio", block.notes)
+        sound = BlockReader(audio, "/audio", block.notes)
         data, file_id = sound.string("data", "data"), sound.string("file_id", "id")
         yield Media("audio", None, data, file_id=file_id, extra=sound.extra(), source=sound.source())
 
 
-def _result(block: Block) -> Part:
+def _result(block: BlockReader) -> Part:
     content = block.take("content", "content")
     if isinstance(content, str):
         parts: tuple[Part, ...] = (Text(content, source=Source("/content", ITSELF)),)
@@ -129,7 +129,7 @@ def _result(block: Block) -> Part:
     )
 
 
-def _calls(block: Block) -> Iterator[Part]:
+def _calls(block: BlockReader) -> Iterator[Part]:
     for n, call in enumerate(block.elements("tool_calls")):
         yield read_call(call, f"/tool_calls/{n}", block.notes)
     legacy = block.value.get("function_call")
@@ -137,6 +137,6 @@ def _calls(block: Block) -> Iterator[Part]:
         return
     if isinstance(legacy, dict):
         block.taken.add("function_call")
-        yield read_function_call(Block(legacy, "/function_call", block.notes))
+        yield read_function_call(BlockReader(legacy, "/function_call", block.notes))
     elif legacy is not None:
         block.notes.shape(f"'function_call' is {kind_of(legacy)}, not an object", "/function_call")

@@ -12,11 +12,11 @@ from functools import partial
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, ToolCallIR
-from workbench.protocols import Growing
+from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
-from workbench.protocols.families.chat.streamed import Choice
+from workbench.protocols.families.chat.streamed import StreamedChoice
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent, meant
 
@@ -29,7 +29,7 @@ class ChatStreamDecoder:
     """Builds the answer from the chunks of a stream."""
 
     def __init__(self) -> None:
-        self._choices: dict[int, Choice] = {}
+        self._choices: dict[int, StreamedChoice] = {}
         self._top: dict[str, JsonValue] = {}
         self._id: str | None = None
         self._model: str | None = None
@@ -90,7 +90,7 @@ class ChatStreamDecoder:
         )
 
     @property
-    def growing(self) -> Sequence[Growing]:
+    def growing(self) -> Sequence[StreamingPart]:
         """Parts as they arrive."""
         return next((choice.growing for choice in self._choices.values()), ())
 
@@ -177,14 +177,14 @@ class ChatStreamDecoder:
         if not value.keys() <= _CHOICE_KEYS:
             choice.beside.update((k, v) for k, v in value.items() if k not in _CHOICE_KEYS and v is not None)
 
-    def _open(self) -> Choice:
+    def _open(self) -> StreamedChoice:
         pointer = f"/choices/{len(self._choices)}"
-        return Choice(pointer, partial(self._note_below, f"{pointer}/message"))
+        return StreamedChoice(pointer, partial(self._note_below, f"{pointer}/message"))
 
     def _note_below(self, base: str, slug: str, message: str, pointer: str, event: int) -> None:
         self._note(slug, message, base + pointer, event)
 
-    def _finish(self, choice: Choice, reason: JsonValue, number: int) -> None:
+    def _finish(self, choice: StreamedChoice, reason: JsonValue, number: int) -> None:
         place = choice.reason_pointer
         if not isinstance(reason, str):
             self._note("content.shape", f"a finish reason that is {kind_of(reason)}, not a string", place, number)
@@ -195,13 +195,13 @@ class ChatStreamDecoder:
         choice.finish_reason = reason
         choice.finish_events.append(number)
 
-    def _contradictions(self, choice: Choice, message: Message) -> Iterator[Anomaly]:
+    def _contradictions(self, choice: StreamedChoice, message: Message) -> Iterator[Anomaly]:
         wrong = contradiction(choice.finish_reason, message)
         if wrong:
             place = choice.reason_pointer
             yield Anomaly("stream.finish-reason", wrong, place, tuple(choice.finish_events))
 
-    def _ending(self, choices: list[Choice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
+    def _ending(self, choices: list[StreamedChoice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """What is wrong with the end. An error that came is reason enough to end."""
         last = (max(self._last, 0),)
         unfinished = [(c, m) for c, m in zip(choices, messages, strict=True) if c.finish_reason is None]

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.ir import Anomaly, Carrier, JsonValue, Message, Reasoning, Text
-from workbench.protocols.common.growing import Run
+from workbench.protocols.common.growing import GrowingText
 from workbench.protocols.common.pieces import Node, Pieces, locate
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.calls import is_zero
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.streamed_calls import Call, Calls, Note
-from workbench.protocols.families.chat.streamed_lists import Contents, Details, Item
+from workbench.protocols.families.chat.streamed_calls import Calls, Note, StreamedCall
+from workbench.protocols.families.chat.streamed_lists import Contents, Details, StreamedEntry
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -26,7 +26,7 @@ _BEGUN: Mapping[str, Text | Reasoning] = {
 }
 
 
-class Choice:
+class StreamedChoice:
     """A choice as it grows.
 
     Args:
@@ -41,11 +41,11 @@ class Choice:
         self.finish_reason: str | None = None
         self.finish_events: list[int] = []
         self.calls = Calls(note)
-        self.growing: list[Run | Item | Call] = []
+        self.growing: list[GrowingText | StreamedEntry | StreamedCall] = []
         self._at = ""  # the key of the string or list that grows
         self._role: str | None = None
         self._extra: dict[str, JsonValue] = {}
-        self._legacy = Call("/function_call", "function_call")
+        self._legacy = StreamedCall("/function_call", "function_call")
         self._texts = {name: Pieces() for name in _TEXTS}
         self._contents: Contents | None = None
         self._details = Details(note)
@@ -111,13 +111,13 @@ class Choice:
         self.calls.leave()
         self._at = name
         if name in _BEGUN and name in self._texts:
-            self.growing.append(Run(_BEGUN[name], self._texts[name], is_tagged=name == "content"))
+            self.growing.append(GrowingText(_BEGUN[name], self._texts[name], is_tagged=name == "content"))
 
     def _end(self) -> None:
         last = self.growing[-1] if self.growing else None
-        if isinstance(last, Run):
+        if isinstance(last, GrowingText):
             last.end()
-        elif isinstance(last, Item):
+        elif isinstance(last, StreamedEntry):
             last.is_over = True
 
     def result(self) -> tuple[Message, list[Anomaly]]:
@@ -131,7 +131,7 @@ class Choice:
     def _value(self) -> JsonValue:
         """The message as it stands in a whole answer."""
         value = {**self._extra, **{name: pieces.text for name, pieces in self._texts.items() if pieces}}
-        lists: dict[str, Sequence[Item | Call]] = {
+        lists: dict[str, Sequence[StreamedEntry | StreamedCall]] = {
             "content": self._contents.items if self._contents else [],
             "reasoning_details": self._details.items,
             "tool_calls": self.calls.calls,
@@ -166,7 +166,7 @@ class Choice:
     def _damage(self, nodes: Mapping[str, tuple[Node, tuple[int, ...]]]) -> Iterator[Anomaly]:
         for at, (node, _) in nodes.items():
             for suffix, pieces in node.items():
-                events = pieces.damaged()
+                events = pieces.damaged_events()
                 if events:
                     message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                     yield Anomaly("stream.encoding", message, f"{self.pointer}{at}{suffix}", events)

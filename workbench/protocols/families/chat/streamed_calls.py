@@ -27,7 +27,7 @@ _KNOWN = frozenset({"index", "id", "type", "function", "custom"})
 _KNOWN_INSIDE = frozenset({"name", "arguments", "input"})
 
 
-class Call:
+class StreamedCall:
     """One call as it grows. ``key`` (``function``, ``custom``) is what the object in it is called on the wire."""
 
     __slots__ = (
@@ -74,7 +74,7 @@ class Call:
             self.tried = count
             self.is_over = self.object is not None or _is_json(self.text.text)
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         """The call without its arguments, once they come: some servers send the name in pieces."""
         texts = self.text.texts
         if self.key != "function" or not self.name or not texts or not texts[-1]:
@@ -131,11 +131,11 @@ class Calls:
     """Sorts deltas of calls to the calls they belong to. ``note`` takes what is wrong with them."""
 
     def __init__(self, note: Note) -> None:
-        self.calls: list[Call] = []
-        self._by_index: dict[int, Call] = {}
-        self._by_id: dict[str, Call] = {}
-        self._unnumbered: tuple[Call, int] | None = None  # the first call without an index, and where it began
-        self._current: Call | None = None
+        self.calls: list[StreamedCall] = []
+        self._by_index: dict[int, StreamedCall] = {}
+        self._by_id: dict[str, StreamedCall] = {}
+        self._unnumbered: tuple[StreamedCall, int] | None = None  # the first call without an index, and where it began
+        self._current: StreamedCall | None = None
         self._note = note
 
     def leave(self) -> None:
@@ -163,7 +163,7 @@ class Calls:
                 self._current = call
             self.grow(call, delta, function, event, f"{base}/{n}")
 
-    def _find(self, delta: Delta, function: Delta, event: int) -> Call:
+    def _find(self, delta: Delta, function: Delta, event: int) -> StreamedCall:
         """The call a delta belongs to, a new one if need be."""
         index, call_id, name = delta.get("index"), delta.get("id"), function.get("name")
         if type(index) is int:
@@ -186,7 +186,7 @@ class Calls:
         self._note("stream.index", "a delta goes on with a call but names neither index nor id", call.at, event)
         return call
 
-    def _open_unnumbered(self, delta: Delta, event: int) -> Call:
+    def _open_unnumbered(self, delta: Delta, event: int) -> StreamedCall:
         """A call without an index: whole ones in one list are told apart by their order, later ones by luck."""
         call = self._open(delta)
         first, began = self._unnumbered = self._unnumbered or (call, event)
@@ -195,15 +195,15 @@ class Calls:
                 self._note("stream.index", "calls begin in several chunks and have no index", first.at, place)
         return call
 
-    def _open(self, delta: Delta) -> Call:
-        call = Call(
+    def _open(self, delta: Delta) -> StreamedCall:
+        call = StreamedCall(
             f"/tool_calls/{len(self.calls)}",
             "custom" if delta.get("custom") and isinstance(delta["custom"], dict) else "function",
         )
         self.calls.append(call)
         return call
 
-    def _name(self, call: Call, delta: Delta, function: Delta, event: int, base: str) -> None:
+    def _name(self, call: StreamedCall, delta: Delta, function: Delta, event: int, base: str) -> None:
         """Take id, type and name of a call, if they are its first."""
         call_id, name = delta.get("id"), function.get("name")
         if isinstance(call_id, str):
@@ -224,7 +224,7 @@ class Calls:
         elif name is not None and name != "":
             call.inner["name"] = name
 
-    def _identify(self, call: Call, call_id: str, event: int, base: str) -> None:
+    def _identify(self, call: StreamedCall, call_id: str, event: int, base: str) -> None:
         if not call_id:
             call.has_empty_id = True
         elif not call.id:
@@ -235,7 +235,7 @@ class Calls:
             message = f"the id of a call changes from {call.id.text!r:.80} to {call_id!r:.80}"
             self._note("stream.id", message, f"{call.at}/id", event)
 
-    def grow(self, call: Call, delta: Delta, function: Delta, event: int, base: str) -> None:
+    def grow(self, call: StreamedCall, delta: Delta, function: Delta, event: int, base: str) -> None:
         """Take what a delta that stands at pointer ``base`` holds of a call."""
         if "id" in delta or "name" in function or "type" in delta:
             self._name(call, delta, function, event, base)
@@ -260,7 +260,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_another(call: Call, call_id: JsonValue, name: JsonValue) -> bool:
+def _is_another(call: StreamedCall, call_id: JsonValue, name: JsonValue) -> bool:
     """A delta at the index of ``call`` begins another call."""
     if not isinstance(name, str) or not name:
         return False

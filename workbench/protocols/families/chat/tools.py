@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.protocols.common.reading import Block, Notes, kind_of
-from workbench.protocols.families.chat.blocks import nested
+from workbench.protocols.common.reading import BlockReader, Notes, kind_of
+from workbench.protocols.families.chat.blocks import merge_nested
 
 
 def read_tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:
@@ -26,11 +26,11 @@ def read_tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterato
 def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
         return _function(value, at, notes)
-    tool, kind = Block(value, at, notes), value.get("type")
+    tool, kind = BlockReader(value, at, notes), value.get("type")
     key = "custom" if kind == "custom" else "function"
     inside = value.get(key)
     if isinstance(inside, dict):
-        return _declared(tool, key, Block(inside, f"{at}/{key}", notes))
+        return _read_tool(tool, key, BlockReader(inside, f"{at}/{key}", notes))
     if not isinstance(kind, str) or kind in ("function", "custom"):
         notes.add("schema.malformed", f"a tool without its {key!r} object", at)
     is_server = isinstance(kind, str) and kind not in ("function", "custom")
@@ -45,14 +45,14 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     )
 
 
-def _declared(tool: Block, key: str, inner: Block) -> ToolDef:
+def _read_tool(tool: BlockReader, key: str, inner: BlockReader) -> ToolDef:
     return ToolDef(
         name=inner.string("name", "name"),
         description=inner.string("description", "description"),
         schema=inner.take("schema", "parameters"),
         kind="custom" if key == "custom" else "client",
         strict=inner.flag("strict", "strict"),
-        extra=nested(tool, key, inner, typed=tool.value.get("type") not in ("function", "custom", None)),
+        extra=merge_nested(tool, key, inner, typed=tool.value.get("type") not in ("function", "custom", None)),
         pointer=tool.at,
     )
 
@@ -62,7 +62,7 @@ def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
         notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
-    function = Block(value, at, notes)
+    function = BlockReader(value, at, notes)
     return ToolDef(
         name=function.string("name", "name"),
         description=function.string("description", "description"),

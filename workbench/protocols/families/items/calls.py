@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.ir import NOTHING, JsonValue, Media, Opaque, Part, Source, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.calls import parse_arguments
 from workbench.protocols.families.items.content import read_content
 
@@ -52,7 +52,7 @@ _CONTAINERS = ("container_auto", "container_reference")
 """Environments of a shell that the provider hosts."""
 
 
-def read_call(block: Block) -> tuple[Part, ...]:
+def read_call(block: BlockReader) -> tuple[Part, ...]:
     """The call that an item is, and the outcome that it holds."""
     kind = block.value["type"]
     if kind in ("function_call", "custom_tool_call"):
@@ -71,7 +71,7 @@ def read_call(block: Block) -> tuple[Part, ...]:
     return (call, *outcome)
 
 
-def read_result(block: Block, *, is_server: bool) -> tuple[Part, ...]:
+def read_result(block: BlockReader, *, is_server: bool) -> tuple[Part, ...]:
     """The result that an item is."""
     kind = block.value["type"]
     by_item = kind == "local_shell_call_output" and "call_id" not in block.value
@@ -106,18 +106,18 @@ def _is_server(value: Mapping[str, JsonValue], tool: BuiltIn) -> bool:
     return tool.is_server or (tool.name == "shell" and is_hosted)
 
 
-def _function(block: Block) -> Part:
+def _function(block: BlockReader) -> Part:
     call_id, name = block.string("id", "call_id"), block.string("name", "name")
     value, raw, error = _arguments(block, "arguments")
     return ToolCallIR(call_id, name, value, FUNCTION, raw, error=error, extra=block.extra(), source=block.source())
 
 
-def _custom(block: Block) -> Part:
+def _custom(block: BlockReader) -> Part:
     call_id, name, value = block.string("id", "call_id"), block.string("name", "name"), block.take("input", "input")
     return ToolCallIR(call_id, name, value, CUSTOM, extra=block.extra(), source=block.source())
 
 
-def _arguments(block: Block, key: str) -> tuple[JsonValue, str | None, str | None]:
+def _arguments(block: BlockReader, key: str) -> tuple[JsonValue, str | None, str | None]:
     """(parsed, text, why the text does not parse)."""
     value, is_function = block.take("input", key), block.value["type"] == "function_call"
     if isinstance(value, str):
@@ -132,24 +132,24 @@ def _arguments(block: Block, key: str) -> tuple[JsonValue, str | None, str | Non
     return value, None, None
 
 
-def _outcome(block: Block, call_id: str | None) -> Iterator[Part]:
+def _outcome(block: BlockReader, call_id: str | None) -> Iterator[Part]:
     """What the provider's tool gave back, where its item holds it in a form that can be read."""
     kind = block.value["type"]
     if kind == "mcp_call" and isinstance(block.value.get("output"), str):
         block.taken.add("output")
         content: tuple[Part, ...] = (Text(block.value["output"], source=Source("/output", ITSELF)),)
         failed = True if block.value.get("error") is not None else None
-        yield _served(call_id, content, "/output", failed)
+        yield _server_result(call_id, content, "/output", failed)
     elif kind == "code_interpreter_call" and isinstance(block.value.get("outputs"), list):
         block.taken.add("outputs")
-        yield _served(call_id, tuple(_logs(block.value["outputs"], "/outputs", block.notes)), "/outputs")
+        yield _server_result(call_id, tuple(_logs(block.value["outputs"], "/outputs", block.notes)), "/outputs")
     elif kind == "image_generation_call" and isinstance(block.value.get("result"), str):
         block.taken.add("result")
         image = Media("image", data=block.value["result"], source=Source("/result", {"data": ""}))
-        yield _served(call_id, (image,), "/result")
+        yield _server_result(call_id, (image,), "/result")
 
 
-def _served(call_id: str | None, content: tuple[Part, ...], at: str, is_error: bool | None = None) -> Part:
+def _server_result(call_id: str | None, content: tuple[Part, ...], at: str, is_error: bool | None = None) -> Part:
     return ToolResultIR(call_id, content, is_error, is_server=True, source=Source("", {"content": at}))
 
 
@@ -157,7 +157,7 @@ def _logs(outputs: list[JsonValue], at: str, notes: Notes) -> Iterator[Part]:
     """What code wrote: ``{"type": "logs", "logs"}`` and ``{"type": "image", "url"}``."""
     for n, value in enumerate(outputs):
         kind = value.get("type") if isinstance(value, dict) else None
-        block = Block(value if isinstance(value, dict) else {}, f"{at}/{n}", notes)
+        block = BlockReader(value if isinstance(value, dict) else {}, f"{at}/{n}", notes)
         if kind == "logs" and isinstance(value.get("logs"), str):
             yield Text(block.take("text", "logs"), extra=block.extra(), source=block.source())
         elif kind == "image" and isinstance(value.get("url"), str):
@@ -179,7 +179,7 @@ def _command(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
         notes.shape("an output of a command without stdout and stderr", at)
         yield Opaque(kind_of(value), value, Source(at, VERBATIM))
         return
-    block = Block(value, at, notes)
+    block = BlockReader(value, at, notes)
     block.taken |= {*streams}
     extra = block.extra(typed="type" in value)
     for key in streams:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.ir import JsonValue, Media, Opaque, Part, Source, Text
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of
-from workbench.protocols.families.chat.blocks import media_type, nested
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
+from workbench.protocols.families.chat.blocks import media_type, merge_nested
 
 SAID, TOLD = "output_text", "input_text"
 """Types of a text: of the model, of everybody else."""
@@ -41,20 +41,20 @@ def _block(value: JsonValue, at: str, notes: Notes, implied: str) -> Part:
         notes.shape("a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as part", at)
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = _READERS.get(kind)
-    part = read(Block(value, at, notes), implied) if read else None
+    part = read(BlockReader(value, at, notes), implied) if read else None
     if read and part is None:
         notes.shape(f"a content part of type {kind!r} without its {_ESSENTIAL[kind]}", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
 
 
-def _text(block: Block, implied: str) -> Part | None:
+def _text(block: BlockReader, implied: str) -> Part | None:
     if not isinstance(block.value.get("text"), str):
         return None
     text = block.take("text", "text")
     return Text(text, extra=block.extra(typed=block.value["type"] != implied), source=block.source())
 
 
-def _image(block: Block, implied: str) -> Part | None:
+def _image(block: BlockReader, implied: str) -> Part | None:
     """``image_url`` is a URL or a ``data:`` URL; an image without it has a ``file_id``."""
     if not any(isinstance(block.value.get(key), str) for key in ("image_url", "file_id")):
         return None
@@ -63,7 +63,7 @@ def _image(block: Block, implied: str) -> Part | None:
     return Media("image", media_type(url), url=url, file_id=file_id, extra=extra, source=block.source())
 
 
-def _file(block: Block, implied: str) -> Part | None:
+def _file(block: BlockReader, implied: str) -> Part | None:
     """One of ``file_data`` (base64, or a ``data:`` URL), ``file_url`` and ``file_id``."""
     value = block.value
     if not any(isinstance(value.get(key), str) for key in ("file_data", "file_url", "file_id")):
@@ -78,17 +78,17 @@ def _file(block: Block, implied: str) -> Part | None:
     return Media("file", kind, data, url, file_id, block.extra(), block.source())
 
 
-def _audio(block: Block, implied: str) -> Part | None:
+def _audio(block: BlockReader, implied: str) -> Part | None:
     inside = block.value.get("input_audio")
     if not isinstance(inside, dict):
         return None
-    inner = Block(inside, block.at, block.notes)
+    inner = BlockReader(inside, block.at, block.notes)
     data, form = inner.string("data", "data"), inside.get("format")
-    extra = nested(block, "input_audio", inner)
+    extra = merge_nested(block, "input_audio", inner)
     return Media("audio", f"audio/{form}" if isinstance(form, str) else None, data, extra=extra, source=block.source())
 
 
-Reader = Callable[[Block, str], Part | None]
+Reader = Callable[[BlockReader, str], Part | None]
 _READERS: Mapping[str, Reader] = {
     **dict.fromkeys((TOLD, SAID, "text"), _text),
     **dict.fromkeys(("input_image", "computer_screenshot"), _image),

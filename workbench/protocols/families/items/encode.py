@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ModelResponse, Segment
 from workbench.protocols.common import leaves
-from workbench.protocols.common.changes import Change, changes
+from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.families.items.nodes import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.streamed import StreamedItem, look, order
@@ -23,7 +23,7 @@ from workbench.wire.stream import read_untyped
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
     events = read_untyped(original).events
-    decoder = _decoded(events)
+    decoder = _decode(events)
     before = decoder.result()
     items = order(decoder.items)
     found = [
@@ -32,12 +32,12 @@ def encode_stream(response: ModelResponse, original: bytes) -> bytes:
         for place in _everywhere(change, decoder, items, events)
     ]
     encoded = leaves.write_changes(found, original)
-    written = _decoded(read_untyped(encoded).events).result() if found else before
+    written = _decode(read_untyped(encoded).events).result() if found else before
     leaves.agree(written, response, READ_OF_ANSWERS)
     return encoded
 
 
-def _decoded(events: Sequence[SseEvent]) -> ItemStreamDecoder:
+def _decode(events: Sequence[SseEvent]) -> ItemStreamDecoder:
     decoder = ItemStreamDecoder()
     for event in events:
         decoder.feed(event)
@@ -45,8 +45,8 @@ def _decoded(events: Sequence[SseEvent]) -> ItemStreamDecoder:
 
 
 def _everywhere(
-    change: Change, decoder: ItemStreamDecoder, items: Sequence[StreamedItem], events: Sequence[SseEvent]
-) -> Iterator[Change]:
+    change: LeafChange, decoder: ItemStreamDecoder, items: Sequence[StreamedItem], events: Sequence[SseEvent]
+) -> Iterator[LeafChange]:
     """The change at each place that says the old value."""
     pointer = change.pointer + change.below
     places = list(_places(pointer, change.old, decoder, items, events))
@@ -54,11 +54,11 @@ def _everywhere(
         raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
     for segments in places:
         if isinstance(change.new, str) or segments[0].pointer == "/delta":
-            yield Change(pointer, "", change.old, change.new, segments)
+            yield LeafChange(pointer, "", change.old, change.new, segments)
             continue
         event, place = segments[0]  # a value of another type is put below the object that holds it
         holder, _, key = place.rpartition("/")
-        yield Change(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
+        yield LeafChange(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
 
 
 def _places(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import NOTHING, Carrier, JsonValue, Message, Opaque, Part, Reasoning, Source
-from workbench.protocols.common.reading import VERBATIM, Block, Notes, kind_of
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.items.calls import CALLS, RESULTS, read_call, read_result
 from workbench.protocols.families.items.content import SAID, TOLD, read_content
 
@@ -55,7 +55,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
         notes.shape(f"an item that is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind = kind_of_item(value)
-    block = Block(value, "", notes)
+    block = BlockReader(value, "", notes)
     if kind == "message":
         return _message(block, pointer, is_answer=is_answer)
     if kind in CALLS:
@@ -73,7 +73,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     return Message(role if isinstance(role, str) else "", parts, pointer=pointer)
 
 
-def _message(block: Block, pointer: str, *, is_answer: bool) -> Message:
+def _message(block: BlockReader, pointer: str, *, is_answer: bool) -> Message:
     value = block.value
     role = value.get("role")
     if isinstance(role, str):
@@ -90,7 +90,7 @@ def _message(block: Block, pointer: str, *, is_answer: bool) -> Message:
     return Message(role, parts, block.extra(typed="type" in value), pointer)
 
 
-def _reasoning(block: Block) -> Iterator[Part]:
+def _reasoning(block: BlockReader) -> Iterator[Part]:
     """The texts of an item, one part each; the first holds what there is beside them.
 
     Its ``extra`` has the lists of the texts too, without the texts, so that the item can be written again as it was.

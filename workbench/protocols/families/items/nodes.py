@@ -28,7 +28,7 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
         "previous_response_id": None if request.params.get("conversation") else request.previous_id,
     }
     keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
-    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in _declared(request))
+    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in _request_tools(request))
     return (Message("", request.system, keys), *tools, *request.messages)
 
 
@@ -51,18 +51,18 @@ def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
     return {"status": response.finish_reason}
 
 
-def settled(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
+def settle_tools(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
     """What was asked for; tools that nobody touched are as the items that bring them say now."""
-    if differs(_brought(request), _brought(before)):
+    if differs(_item_tools(request), _item_tools(before)):
         return request
-    return replace(request, tools=(*_declared(request), *_brought(written)))
+    return replace(request, tools=(*_request_tools(request), *_item_tools(written)))
 
 
-def _declared(request: ModelRequest) -> tuple[ToolDef, ...]:
+def _request_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
     """Tools of the request itself."""
     return tuple(tool for tool in request.tools if tool.pointer.startswith("/tools/"))
 
 
-def _brought(request: ModelRequest) -> tuple[ToolDef, ...]:
+def _item_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
     """Tools that stand in items: they are edited there."""
     return tuple(tool for tool in request.tools if not tool.pointer.startswith("/tools/"))

@@ -22,7 +22,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Block, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.items.item import read_item
 from workbench.protocols.known import KnownMessages
 
@@ -130,7 +130,7 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
     if not isinstance(kind, str):
         notes.add("schema.malformed", "a tool without a type", at)
     if kind in ("function", "custom") or not isinstance(kind, str):
-        yield _declared(Block(value, at, notes))
+        yield _read_tool(BlockReader(value, at, notes))
         return
     is_client = kind in _RUN_BY_CLIENT and not _is_hosted(value)
     is_client |= kind == "tool_search" and value.get("execution") == "client"
@@ -155,7 +155,7 @@ def _is_hosted(value: Mapping[str, JsonValue]) -> bool:
     return isinstance(environment, dict) and str(environment.get("type")).startswith("container")
 
 
-def _declared(tool: Block) -> ToolDef:
+def _read_tool(tool: BlockReader) -> ToolDef:
     if isinstance(tool.value.get("function"), dict):
         tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", tool.at)
     kind = tool.value.get("type")

@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
-from workbench.protocols import Growing
+from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
-from workbench.protocols.common.growing import Came
+from workbench.protocols.common.growing import WholePart
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.response import describe, error_of, text_of
-from workbench.protocols.families.items.streamed import Entry, Said, StreamedItem, order
+from workbench.protocols.families.items.streamed import StreamedEntry, StreamedItem, WholeValue, order
 from workbench.protocols.families.items.texts import PARTS, TEXTS, InPieces
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
@@ -39,7 +39,7 @@ class ItemStreamDecoder:
 
     def __init__(self) -> None:
         self.items: list[StreamedItem] = []
-        self.growing: list[Growing] = []
+        self.growing: list[StreamingPart] = []
         self.responses: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
         self._by_index: dict[int, StreamedItem] = {}
         self._by_id: dict[str, StreamedItem] = {}
@@ -188,7 +188,7 @@ class ItemStreamDecoder:
             self._note("stream.block-order", f"item {item.index} is never done", number, f"/output/{n}")
         item.final = n
         item.is_done = True
-        item.say(Said("", value, number, f"/response/output/{n}", is_last=True))
+        item.say(WholeValue("", value, number, f"/response/output/{n}", is_last=True))
 
     # -- items
 
@@ -239,13 +239,13 @@ class ItemStreamDecoder:
             self._by_id[found["id"]] = item
         item.mark("", number)
         if found:
-            item.say(Said("", found, number, "/item", is_last=is_done))
+            item.say(WholeValue("", found, number, "/item", is_last=is_done))
         if item.kind == "function_call":
             self._show(item, "/arguments")
         if is_done:
             if not item.is_shown:
                 item.is_shown = True
-                self.growing.append(Came(*item.message("")[0].parts))
+                self.growing.append(WholePart(*item.message("")[0].parts))
             item.is_done = True
             self._growing.pop(index, None)
 
@@ -273,7 +273,7 @@ class ItemStreamDecoder:
             self._unknown.append(value)
             return
         if suffix != "delta":
-            item.say(Said(at, piece, number, f"/{key}", is_last=suffix == "done"))
+            item.say(WholeValue(at, piece, number, f"/{key}", is_last=suffix == "done"))
             item.mark(at, number)
             return
         if at not in item.tracks:
@@ -290,7 +290,7 @@ class ItemStreamDecoder:
         is_text = item.kind in ("message", "reasoning") and at.endswith("/text")
         if is_text or (item.kind == "function_call" and not item.is_shown):
             item.is_shown = True
-            self.growing.append(Entry(item, at))
+            self.growing.append(StreamedEntry(item, at))
 
     def _place(self, item: StreamedItem, text: InPieces, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")
@@ -314,14 +314,14 @@ class ItemStreamDecoder:
         item = self._find(value, "reasoning" if is_thought else "message", number)
         place = item.place(at, self._number(value, key, number))
         item.mark(place, number)
-        item.say(Said(place, part, number, "/part", is_last=is_done))
+        item.say(WholeValue(place, part, number, "/part", is_last=is_done))
 
     def _annotation(self, value: Value, number: int) -> None:
         item = self._find(value, "message", number)
         content = item.place("/content", self._number(value, "content_index", number))
         place = item.place(f"{content}/annotations", self._number(value, "annotation_index", number))
         item.mark(content, number)
-        item.say(Said(place, value.get("annotation"), number, "/annotation", is_last=False))
+        item.say(WholeValue(place, value.get("annotation"), number, "/annotation", is_last=False))
 
     # -- what is wrong
 

@@ -32,7 +32,7 @@ MISSING = object()
 """What stands where nothing stands."""
 
 
-class Said(NamedTuple):
+class WholeValue(NamedTuple):
     """A value of the item, whole.
 
     Attributes:
@@ -47,7 +47,7 @@ class Said(NamedTuple):
     pointer: str
     is_last: bool
 
-    def __deepcopy__(self, memo: object) -> Said:
+    def __deepcopy__(self, memo: object) -> WholeValue:
         """Itself: what arrived never changes."""
         return self
 
@@ -64,12 +64,12 @@ class StreamedItem:
         self.index = index
         self.kind = kind
         self.tracks: dict[str, Pieces] = {}
-        self.whole: Said | None = None  # the latest word on all of it
+        self.whole: WholeValue | None = None  # the latest word on all of it
         self.is_done = False
         self.is_shown = False  # some of it is a part that arrives
         self.final: int | None = None  # its place in the last event
         self.kinds: dict[str, str] = {}  # types of entries that began without saying theirs
-        self._said: dict[str, list[Said]] = {}  # by pointer
+        self._said: dict[str, list[WholeValue]] = {}  # by pointer
         self._grown: dict[str, list[Pieces]] = {}  # what grows at a pointer or below
         self._events: dict[str, list[int]] = {}  # of a pointer itself
         self._events_below: dict[str, list[int]] = {}  # of the pointers below it
@@ -83,7 +83,7 @@ class StreamedItem:
             self._sizes[key] = self._places[key, number] + 1
         return f"{key}/{self._places[key, number]}"
 
-    def say(self, said: Said) -> None:
+    def say(self, said: WholeValue) -> None:
         """Take a whole value."""
         self._said.setdefault(said.at, []).append(said)
         if not said.at:
@@ -103,7 +103,7 @@ class StreamedItem:
         """Of a string that arrives in pieces an event has said the whole; True for one that does not."""
         return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
 
-    def told(self, at: str) -> str:
+    def latest(self, at: str) -> str:
         """The string at a pointer, as the latest word on it alone has it."""
         said = self._said.get(at)
         word = said[-1].value if said else None
@@ -168,7 +168,7 @@ class StreamedItem:
         others = dict.fromkeys(b for b in brought if isinstance(b, str) and b and b != part.data)
         return replace(part, copies=tuple(others)) if others else part
 
-    def _over(self, at: str) -> list[Said]:
+    def _over(self, at: str) -> list[WholeValue]:
         """Every whole value that holds what stands at a pointer, in order of arrival."""
         return sorted((s for place in _ways(at) for s in self._said.get(place, ())), key=lambda said: said.event)
 
@@ -212,13 +212,13 @@ class StreamedItem:
 
     def _damage(self, pointer: str) -> Iterator[Anomaly]:
         for at, pieces in self.tracks.items():
-            events = pieces.damaged()
+            events = pieces.damaged_events()
             if events:
                 message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, pointer + at, events)
 
 
-class Entry:
+class StreamedEntry:
     """A text of an item, or the arguments of a call, as it arrives (``adapters.Growing``)."""
 
     is_tagged = False
@@ -231,7 +231,7 @@ class Entry:
     def is_over(self) -> bool:
         return self._item.is_done or (self._at in self._item.tracks and self._item.is_told(self._at))
 
-    def begun(self) -> Part | None:
+    def opening(self) -> Part | None:
         if self._item.kind != "function_call":
             return self._text("")
         call_id, name = self._item.name("call_id"), self._item.name("name")
@@ -245,7 +245,7 @@ class Entry:
     def parts(self) -> tuple[Part, ...]:
         if self._item.kind == "function_call":
             return self._item.message("")[0].parts
-        return (self._text(self._item.told(self._at)),)
+        return (self._text(self._item.latest(self._at)),)
 
     def _text(self, text: str) -> Part:
         return Text(text) if self._item.kind == "message" else Reasoning(Carrier.ENCRYPTED_ITEM, text)

@@ -94,16 +94,16 @@ def _tool(tool: ToolDef) -> Item:
 def _items(message: Message, custom: set[str | None]) -> Iterator[Item]:
     """The items that a message of a request becomes; ``custom``: ids of calls of custom tools."""
     if message.role == "assistant":
-        yield from (_call(p, custom) if isinstance(p, ToolCallIR) else p for p in _said(message.parts))
+        yield from (_call(p, custom) if isinstance(p, ToolCallIR) else p for p in _answer_items(message.parts))
     elif message.role == "tool":
         yield from (_result(part, custom) for _, part in message.tool_results())
     else:
         yield {"role": message.role, "content": _content(message.parts, is_result=False)}
 
 
-def _said(parts: Sequence[Part]) -> Iterator[Any]:
+def _answer_items(parts: Sequence[Part]) -> Iterator[Any]:
     """Items of an answer that is replayed; calls as they are."""
-    for part in _grouped(parts):
+    for part in _group(parts):
         if isinstance(part, Text):
             yield {"type": "message", "role": "assistant", "content": part.text}  # llama.cpp refuses it without a type
         elif isinstance(part, list):
@@ -112,7 +112,7 @@ def _said(parts: Sequence[Part]) -> Iterator[Any]:
             yield part
 
 
-def _grouped(parts: Sequence[Part]) -> Iterator[Part | list[Reasoning]]:
+def _group(parts: Sequence[Part]) -> Iterator[Part | list[Reasoning]]:
     """The parts, with the texts of one reasoning item together: only the first has anything beside its text."""
     held: list[Reasoning] = []
     for part in parts:
@@ -231,12 +231,12 @@ def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
 
 def _output(response: ModelResponse) -> Iterator[Item]:
     """The items of an answer in normal form; whoever makes one up may give calls and texts an id in ``extra``."""
-    return (identified(item, response.id, number) for number, item in enumerate(_said_items(response)))
+    return (with_id(item, response.id, number) for number, item in enumerate(_said_items(response)))
 
 
 def _said_items(response: ModelResponse) -> Iterator[Item]:
     texts: list[Text] = []
-    for part in (*_grouped([part for message in response.messages[:1] for part in message.parts]), None):
+    for part in (*_group([part for message in response.messages[:1] for part in message.parts]), None):
         if isinstance(part, Text):
             texts.append(part)
             continue
@@ -249,7 +249,7 @@ def _said_items(response: ModelResponse) -> Iterator[Item]:
             yield said_call(part)
 
 
-def identified(item: Item, answer: str | None, number: int) -> Item:
+def with_id(item: Item, answer: str | None, number: int) -> Item:
     """An item of an answer with an id. ``number``: of the item, from zero."""
     if item.get("id"):
         return item

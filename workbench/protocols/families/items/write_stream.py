@@ -10,11 +10,11 @@ from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCa
 from workbench.protocols.families.items.write import (
     Item,
     envelope,
-    identified,
     message_item,
     reasoning_item,
     said_call,
     said_text,
+    with_id,
 )
 from workbench.wire.jsontext import dumps
 
@@ -128,7 +128,7 @@ class ItemWriter:
         return written + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
 
     def _named(self, item: Item) -> Item:
-        return identified(item, self._answer, len(self._items))
+        return with_id(item, self._answer, len(self._items))
 
     def _own(self) -> Item:
         assert self._item is not None

@@ -12,7 +12,7 @@ from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import Group
+    from workbench.protocols.clients.differences import ClientGroup
     from workbench.rules.inspection import Inspector
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
@@ -39,7 +39,7 @@ def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
     return job
 
 
-def _clients(opened: ExchangeView) -> Iterator[Group]:
+def _clients(opened: ExchangeView) -> Iterator[ClientGroup]:
     from workbench.protocols.clients.differences import one_by_one
 
     yield from one_by_one(opened.decoded)
