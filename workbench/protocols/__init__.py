@@ -66,7 +66,7 @@ MOST_COMMON = "openai-chat"
 
 
 class UrlFacts(NamedTuple):
-    """What the URL of a request says beside its body: the model's name and whether a stream is asked for."""
+    """Facts of a request that only its URL states: the model's name, and whether a stream is requested."""
 
     model: str | None = None
     stream: bool | None = None
@@ -83,7 +83,7 @@ class StreamDecoder(Protocol):
         ...
 
     def result(self) -> ModelResponse:
-        """What has arrived so far. May be called at any time."""
+        """The response so far. May be called at any time."""
         ...
 
     @property
@@ -96,7 +96,7 @@ class StreamDecoder(Protocol):
         ...
 
     def about(self) -> ModelResponse:
-        """What is known of the answer beside its content: its id, its model, token counts."""
+        """The response without its content: id, model, token counts."""
         ...
 
 
@@ -122,7 +122,7 @@ class StreamingPart(Protocol):
         ...
 
     def parts(self) -> tuple[Part, ...]:
-        """What it adds up to so far."""
+        """The parts so far."""
         ...
 
 
@@ -197,7 +197,7 @@ class Adapter(Protocol):
         ...
 
     def read_url(self, url: str) -> UrlFacts:
-        """What only the URL says; nothing for protocols that say it in the body."""
+        """Facts that only the URL states; empty for protocols that state them in the body."""
         ...
 
     def claims_request(self, value: JsonValue) -> float:

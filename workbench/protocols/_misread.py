@@ -143,7 +143,7 @@ def foreign_stream(adapter: Adapter, events: Sequence[SseEvent]) -> str | None:
 
 
 def strange_stream(events: Sequence[SseEvent]) -> str:
-    """What is in a stream of which no event is known, in words; "" where it holds no JSON objects, or an error."""
+    """Describe a stream of which no event is known; empty if it holds no JSON objects, or an error."""
     values = [value for _, value in _values(events)]
     if not values or any(read_error(value) for value in values):
         return ""
@@ -151,12 +151,12 @@ def strange_stream(events: Sequence[SseEvent]) -> str:
 
 
 def stream_of(name: str) -> Anomaly:
-    """What is wrong with a stream of another protocol."""
+    """Describe the fault of a stream of another protocol."""
     return Anomaly(FOREIGN, f"a stream of the protocol {name} in place of the answer")
 
 
 def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
-    """What a whole body is that could not be read as an answer: another thing, or nothing that can be told."""
+    """Describe a whole body that could not be read as a response."""
     try:
         value = loads(body)
     except WireError as fault:

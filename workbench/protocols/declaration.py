@@ -152,7 +152,7 @@ class Serving:
     variable: BaseVariable | None = None
 
     def is_array(self, target: str) -> bool:
-        """Whether a stream at this path and query is one JSON array."""
+        """Check if a stream at this path and query is one JSON array."""
         return bool(self.array_unless) and self.array_unless not in target
 
 
@@ -258,7 +258,7 @@ class Traits:
     end_repeats_calls: bool = False
 
     def counts_stream(self, params: Mapping[str, JsonValue]) -> bool:
-        """Whether a streamed response to a request with these parameters ends with token counts."""
+        """Check if a streamed response to a request with these parameters ends with token counts."""
         for name, wanted in self.usage_request.items():
             value = params.get(name)
             if not isinstance(value, dict) or any(value.get(key) is not inner for key, inner in wanted.items()):

@@ -59,7 +59,7 @@ _ERROR_TYPE = "x-amzn-errortype"
 
 @dataclass(frozen=True, slots=True)
 class WirePlace:
-    """Where a node is on the wire: every byte range it was built from, and the stream blocks it came in."""
+    """Place of a node on the wire: every byte range it was built from, and the stream blocks it came in."""
 
     spans: tuple[tuple[int, int], ...] = ()
     events: tuple[int, ...] = ()
@@ -256,7 +256,7 @@ class DecodedExchange:
             self._note(REQUEST, error)
 
     def _add_url_facts(self, adapter: Adapter) -> None:
-        """What the URL says and the body does not: a model's name, and that a stream is asked for."""
+        """Add what only the URL states: the model's name, and that a stream is requested."""
         request, url = self.request, self.exchange.request.url if self.exchange.request else ""
         facts = adapter.read_url(url) if url else UrlFacts()
         if request and facts != (None, None):
@@ -386,7 +386,7 @@ class DecodedExchange:
         return decoded.messages if decoded else ()
 
     def place(self, side: str, pointer: str) -> WirePlace:
-        """Where a pointer's bytes are. An empty place where it is not on the wire."""
+        """Place of a pointer's bytes; empty if it is not on the wire."""
         if side == RESPONSE and self.events:
             return self._stream_place(pointer)
         if self.protocol == TEXT:
@@ -396,14 +396,14 @@ class DecodedExchange:
         return WirePlace((span,)) if span else WirePlace()
 
     def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> WirePlace:
-        """Where characters ``piece`` of a text field of a part are."""
+        """Place of characters ``piece`` of a text field of a part."""
         first, _ = part.source.slices.get(name, (0, 0))
         piece = (first + piece[0], first + piece[1])
         slices = {**part.source.slices, name: piece}
         return self.place_of(side, message, replace(part, source=replace(part.source, slices=slices)), name)
 
     def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> WirePlace:
-        """Where a part, or one field of it, is; of a part that is a slice of a string, where that slice is."""
+        """Place of a part, or of one field; of a part that is a slice of a string, the place of that slice."""
         slice_ = part.source.slices.get(name or "text")
         if side == RESPONSE and self.events:
             segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
@@ -455,7 +455,7 @@ def _is_in(pointer: str, node: str) -> bool:
 
 
 def _slice_place(text: bytes, place: WirePlace, start: int, end: int) -> WirePlace:
-    """Where characters ``start`` to ``end`` are of the text that the strings at a place add up to."""
+    """Place of characters ``start`` to ``end`` of the text that the strings at a place add up to."""
     spans, at = [], 0
     for span in place.spans:
         length = len(loads(text[slice(*span)]))

@@ -91,7 +91,7 @@ def _place(message: Message, pointer: str) -> Message:
 
 
 class HasFacts(Protocol):
-    """What facts are kept with; None where it does not come again."""
+    """A node that facts are cached with; None if it does not come again."""
 
     @property
     def facts(self) -> dict[Any, Any] | None: ...

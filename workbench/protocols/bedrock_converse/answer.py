@@ -69,7 +69,7 @@ def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
 
 
 def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
-    """How a stop reason contradicts the content it ends, in words; None where it fits."""
+    """Describe how a stop reason contradicts the content before it; None if it fits."""
     called = any(isinstance(p, ToolCallIR) and not p.is_server for p in parts)
     if reason == "end_turn" and called:
         return "stopReason is 'end_turn' although the answer calls a tool"
@@ -154,7 +154,7 @@ class KeyedWriter:
         return self._delta({"text": text} if self._kind == "text" else {"reasoningContent": {"text": text}})
 
     def close(self, part: Part) -> bytes:
-        """What does not grow comes last: a signature, what cannot be read, and a block of another kind."""
+        """Write what does not grow: a signature, unreadable content, a block of another kind."""
         written = b""
         if isinstance(part, Reasoning):
             said = write_block(part)["reasoningContent"]

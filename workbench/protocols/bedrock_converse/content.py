@@ -97,13 +97,13 @@ class Tree:
         self.rest = _without(self.rest, path)
 
     def extra(self) -> Mapping[str, JsonValue]:
-        """What nobody took; call it before ``source``."""
+        """Members that nobody took; call it before ``source``."""
         if self.rest:
             self.pairs.append(("extra", ""))
         return self.rest or NOTHING
 
     def source(self) -> Source:
-        """Where the part came from."""
+        """Source of the part."""
         return Source(self.at, dict(self.pairs))
 
 

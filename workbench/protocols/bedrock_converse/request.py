@@ -178,7 +178,7 @@ def params(request: ModelRequest) -> tuple[Param, ...]:
 
 
 def _of_tools(param: Param) -> Iterator[Param]:
-    """What stands beside the tools key by key, and every mark for the cache among them."""
+    """Members beside the tools, and every cache point among them."""
     if param.pointer != "/toolConfig" or not isinstance(param.value, dict):
         yield param
         return

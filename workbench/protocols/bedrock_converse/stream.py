@@ -104,7 +104,7 @@ class _StreamedBlock:
         return pieces.texts[count:]
 
     def parts(self) -> tuple[Part, ...]:
-        """What it adds up to so far."""
+        """The parts so far."""
         return tuple(self.all_parts("", Notes()))
 
     def all_parts(self, at: str, notes: Notes) -> Iterator[Part]:

@@ -1,4 +1,4 @@
-"""What the policies for Chat Completions share: reading chunks, and the parts of one choice."""
+"""Shared code of the policies for Chat Completions: reading chunks, and the parts of one choice."""
 
 from __future__ import annotations
 

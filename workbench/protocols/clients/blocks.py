@@ -1,4 +1,4 @@
-"""How clients of the Messages API join a stream of typed blocks.
+"""Clients of the Messages API, joining a stream of typed blocks.
 
 Each policy says which source it was written after. What they share: blocks stand in a list, deltas go to the block at
 their index, the name of an event decides whether it is read at all.

@@ -1,4 +1,4 @@
-"""How clients of Chat Completions join calls, first half: those that keep one call for each index."""
+"""Clients of Chat Completions that keep one call for each index."""
 
 from __future__ import annotations
 

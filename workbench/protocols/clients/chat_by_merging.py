@@ -1,4 +1,4 @@
-"""How clients of Chat Completions join calls, second half: those that merge what they hold with each delta."""
+"""Clients of Chat Completions that merge each delta into what they have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the AI SDK joins calls: by id, index and name together, with an eye on whether arguments are whole."""
+"""The AI SDK, which joins calls by id, index and name together, and checks whether arguments are complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
 
 @dataclass(frozen=True, slots=True)
 class _CallDelta:
-    """What a delta says of the call it belongs to; blank strings say nothing."""
+    """Members of a delta that name its call; blank strings count as absent."""
 
     id: str
     index: int | None
@@ -39,7 +39,7 @@ class _Waiting:
 
 
 class _Arguments:
-    """Whether arguments are a whole object or list, by their brackets and strings alone."""
+    """Tells by brackets and strings alone if arguments are a complete object or list."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -205,7 +205,7 @@ class VercelCompatible(ChatPolicy):
 
 
 def _is_valid(value: JsonValue) -> bool:
-    """What ``chunkBaseSchema`` asks of a chunk, as far as it bears on the message."""
+    """Check a chunk as ``chunkBaseSchema`` does, as far as the message depends on it."""
     if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
         return False
     return all(isinstance(c, dict) and _is_valid_delta(c.get("delta")) for c in value["choices"])

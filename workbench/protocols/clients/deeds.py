@@ -1,4 +1,4 @@
-"""What one event of a stream did to the message: the words for it, and how it is told from the message alone."""
+"""Effects of one event of a stream on the message: their words, and how to find them from the message alone."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Effect(NamedTuple):
 
 
 def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValue) -> Iterator[Effect]:
-    """What an event did to the parts of an answer, told from the answer before and after it and from its data."""
+    """Effects of an event on the parts of a response, from the response before and after it and from its data."""
     if before.messages and (not after.messages or _begins_again(before, after)):
         yield Effect(What.DROPPED, noun="what came before: the answer begins again")
     moved, quiet = list[Effect](), list[Effect]()
@@ -110,7 +110,7 @@ def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValu
 
 
 def _of_messages(before: ModelResponse, after: ModelResponse) -> Iterator[Effect]:
-    """What happened to messages beside their parts."""
+    """Effects on messages beside their parts."""
     for m, message in enumerate(after.messages):
         if m < len(before.messages):
             keys = _differing(before.messages[m].extra, message.extra)

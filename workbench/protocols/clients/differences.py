@@ -1,4 +1,4 @@
-"""Where the usual clients would have built something else from the same bytes, in words."""
+"""Differences between what the usual clients build from the same bytes, in words."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ClientGroup:
 
     @property
     def is_seen(self) -> bool:
-        """What the user or a tool gets is another: text or a call, not reasoning alone."""
+        """The user or a tool gets something else: the difference is in a text or a call, not in reasoning alone."""
         return self.stopped is not None or any(d.part.startswith((TEXT, CALL)) for d in self.differences)
 
     @property
@@ -78,7 +78,7 @@ class ClientGroup:
 
     @property
     def words(self) -> str:
-        """What they build, in words; "" where they agree."""
+        """Description of what they build; empty if they agree."""
         if self.stopped is not None:
             where = "at the end of the stream" if self.stopped.event is None else f"at event {self.stopped.event}"
             verb = "raises" if len(self.policies) == 1 else "raise"

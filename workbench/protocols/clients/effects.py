@@ -1,4 +1,4 @@
-"""What each block of a stream did to the message, in words.
+"""Effects of each block of a stream on the message, in words.
 
 Nearly every block adds characters to a part, and the answer says which: its strings know the blocks that brought them.
 What other blocks did is told by comparing the answer before and after. What a block says beside the parts (a finish
@@ -36,7 +36,7 @@ _CLOSES = re.compile(r"(?:[._-]|(?<=[a-z])(?=[A-Z]))(?:stop|end|done)$", re.IGNO
 
 
 class Effects:
-    """What the blocks of one stream did. Made once; ``of`` looks at one block.
+    """Effects of the blocks of one stream. Made once; ``of`` looks at one block.
 
     Args:
         response: what the whole stream was decoded to; None where it was not.
@@ -64,7 +64,7 @@ class Effects:
         self.of = lru_cache(REMEMBERED)(self._of)
 
     def type_of(self, event: SseEvent) -> str:
-        """What the block says it is: its event field, else the type in its data; "" for neither."""
+        """Type of a block: its event field, else the type in its data; empty if neither is there."""
         return _short(self._type(event))
 
     def _type(self, event: SseEvent) -> str:
@@ -82,7 +82,7 @@ class Effects:
         return only if only and isinstance(value[only], dict) else event.name or ""
 
     def _of(self, number: int) -> tuple[Effect, ...]:
-        """What a block did, the most important first; never empty."""
+        """Effects of a block, the most important first; never empty."""
         event = self._events[number]
         if event.data is None:
             return (Effect(What.COMMENT if event.comments else What.NOTHING, text="a block without data"),)
@@ -92,7 +92,7 @@ class Effects:
         return tuple(done) or (self._nothing(event, value),)
 
     def _additions(self, number: int, value: JsonValue) -> list[Effect]:
-        """What a block did that only adds to strings; nothing for any other block."""
+        """Effects of a block that only adds to strings; empty for any other block."""
         done: list[Effect] = []
         for message, part in self._parts.get(number, ()):
             pieces = _pieces(part, number, value)
@@ -105,7 +105,7 @@ class Effects:
         return done
 
     def _to_parts(self, number: int, value: JsonValue) -> Iterator[Effect]:
-        """What a block did to parts, the answers before and after it compared."""
+        """Effects of a block on parts, from the responses before and after it."""
         done: list[Effect] = []
         is_compared = self.steps is not None and number < min(MOST_COMPARED, len(self.steps))
         if self.steps and is_compared:
@@ -133,7 +133,7 @@ class Effects:
         return is_last and _CLOSES.search(self._type(self._events[number])) is not None
 
     def _beside(self, event: SseEvent, value: JsonValue, *, has_parts: bool) -> Iterator[Effect]:
-        """What a block says beside the parts: it is read alone."""
+        """Effects of a block beside the parts; it is read alone."""
         if self._adapter is None:
             return
         said = self._alone(event)
@@ -175,7 +175,7 @@ class Effects:
         return Effect(What.NOTHING, text="nothing new" if self._alone(event).id is not None else "")
 
     def _alone(self, event: SseEvent) -> ModelResponse:
-        """What is read where a block is all there is."""
+        """The response that a block by itself gives."""
         if self._adapter is None:
             return ModelResponse("")
         decoder = self._adapter.stream_decoder()
@@ -207,7 +207,7 @@ def _short(kind: str) -> str:
 
 
 def _pieces(part: Part, number: int, value: JsonValue) -> dict[str, str]:
-    """What a block brought of the strings of a part that came in several pieces, field → text."""
+    """Texts that a block adds to a part that arrives in several pieces, by field."""
     found: dict[str, str] = {}
     seen: set[str] = set()
     for field in _STRINGS:

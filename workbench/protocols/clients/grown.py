@@ -1,4 +1,4 @@
-"""What a client holds of an answer while it streams: parts made of pieces, each piece with the event that brought it.
+"""Buffers of a client while a response streams: parts made of pieces, each piece with its event.
 
 Every policy builds these, and so does our own reading, so that two can be compared piece by piece.
 """
@@ -34,7 +34,7 @@ class Stop(Exception):
 
 
 class ClientError(NamedTuple):
-    """Where a client gave up: the number of the event, None for the end of the stream."""
+    """An error that a client raises: the number of the event; None for the end of the stream."""
 
     event: int | None
     kind: str
@@ -78,7 +78,7 @@ class PartBuffer:
         return self.kind != CALL and not any(self.text(field) for field in self.strings)
 
     def says(self) -> dict[str, JsonValue]:
-        """What two clients have to agree on, field → value."""
+        """Values that two clients have to agree on, by field."""
         if self.kind == CALL:
             return {"id": self.text("id"), "name": self.text("name"), "arguments": self.arguments()}
         said: dict[str, JsonValue] = {"text": self.text("text") or ""}
@@ -106,7 +106,7 @@ class PartBuffer:
 
 @dataclass(frozen=True, slots=True)
 class BuiltAnswer:
-    """What a client has at the end.
+    """The response that a client has built at the end.
 
     Attributes:
         messages: one for each choice, its parts in order: reasoning, text and calls; empty parts are left out.

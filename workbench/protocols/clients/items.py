@@ -1,4 +1,4 @@
-"""How clients of the Responses API get the calls of a stream: from its items, or from the response at its end."""
+"""Clients of the Responses API, which take the calls of a stream from its items or from the response at its end."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class OpenAIPython(_Events):
 
 
 def _is_same(before: Item, after: Item) -> bool:
-    """Of one type, call and id; a call may get its id late."""
+    """Compare type, call and id; a call may get its id late."""
     kind = before.get("type")
     if kind != after.get("type") or before.get("call_id") != after.get("call_id"):
         return False

@@ -35,7 +35,7 @@ Bases = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """What else points a client at the recorder.
+    """Further settings that point a client at the recorder.
 
     Attributes:
         variables: further ones, with their values.
@@ -182,7 +182,7 @@ _PRODUCT = re.compile(r"[!-~]{1,60}")
 
 
 def client_of(user_agent: str, started: str = "") -> str:
-    """Who sent a request, in words: "Claude Code 2.1.329".
+    """Name of the client of a request: "Claude Code 2.1.329".
 
     Args:
         user_agent: of the request.

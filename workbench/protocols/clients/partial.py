@@ -49,7 +49,7 @@ class _Reader:
         return self.text[self._before()] not in "{[," and self.text[self.at] not in (",", self.open[-1])
 
     def _member(self) -> None:
-        """What follows inside an open object or array: an end, or a comma and another value."""
+        """Read on inside an open object or array: an end, or a comma and another value."""
         char, closer = self.text[self.at], self.open[-1]
         is_first = self.text[self._before()] in "{["
         if char == closer and (is_first or self.text[self._before()] != ","):

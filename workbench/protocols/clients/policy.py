@@ -1,4 +1,4 @@
-"""What a policy is: how one client joins the blocks of a stream, written down after its own source, and run here."""
+"""Policies: how one client joins the blocks of a stream, written after its own source and run here."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Policy(Protocol):
         ...
 
     def messages(self) -> Sequence[Sequence[PartBuffer]]:
-        """What it holds: for each choice its parts."""
+        """Parts built so far, for each choice."""
         ...
 
     def notes(self) -> tuple[str, ...]:
-        """What it did that its parts do not show, in words."""
+        """Notes on behaviour that the parts do not show."""
         ...
 
 

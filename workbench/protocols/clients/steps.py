@@ -100,7 +100,7 @@ class Steps:
 
 
 def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Highlight]]:
-    """What is in ``after`` and was not in ``before``, part by part."""
+    """Text that is in ``after`` and was not in ``before``, part by part."""
     for m, p, old, part in pairs(before, after):
         yield (m, p), Highlight(0, len(text_of(part))) if old is None else _highlight(text_of(old), text_of(part))
 
@@ -132,7 +132,7 @@ def _highlight(old: str, new: str) -> Highlight:
 
 
 def text_of(part: Part) -> str:
-    """What of a part grows: text, reasoning, argument text; of other parts their value as JSON."""
+    """The string of a part that grows: text, reasoning, argument text; of other parts their value as JSON."""
     match part:
         case Text(text=text):
             return text

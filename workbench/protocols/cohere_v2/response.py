@@ -56,7 +56,7 @@ def describe(body: Mapping[str, JsonValue], **fields: Any) -> ModelResponse:
 
 
 def contradiction(reason: JsonValue, message: Message) -> str | None:
-    """What is wrong with a finish reason, given what was said."""
+    """Describe how a finish reason contradicts the content."""
     has_calls = any(isinstance(part, ToolCallIR) for part in message.parts)
     stop = STOPS.get(reason) if isinstance(reason, str) else None
     if stop == "stop" and has_calls:

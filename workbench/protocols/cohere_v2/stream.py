@@ -275,7 +275,7 @@ class EventStreamDecoder:
         return {}
 
     def _entries(self, number: int, value: Json, key: str) -> Iterator[tuple[Json, str]]:
-        """What a delta adds to a list, and its pointer: one object; some gateways put it into a list."""
+        """Entries that a delta adds to a list, with pointers: one object; some gateways put it into a list."""
         found = self._said(number, value).get(key)
         if isinstance(found, list):
             entries = [(entry, f"{_SAID}/{key}/{n}") for n, entry in enumerate(found)]
@@ -317,7 +317,7 @@ class EventStreamDecoder:
             yield call.at, (call.node(), tuple(dict.fromkeys(call.events)))
 
     def _ending(self, message: Message) -> Iterator[Anomaly]:
-        """What is wrong with the end. An error that came is reason enough to end."""
+        """Anomalies of the end of the stream. After an error event no other end is expected."""
         wrong = contradiction(self._top.get("finish_reason"), message)
         if wrong:
             yield Anomaly("stream.finish-reason", wrong, "/finish_reason", self._finish)

@@ -1,4 +1,4 @@
-"""What differs between two readings of the same messages, narrowed down to the smallest JSON values.
+"""Differences between two readings of the same messages, narrowed down to the smallest JSON values.
 
 Messages and parts have to be the same in number, kind and order; the values of their fields may differ. ``extra`` holds
 keys of the wire where they stood, so a change in it has a pointer like any other.

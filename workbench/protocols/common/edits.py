@@ -1,4 +1,4 @@
-"""What adapters do alike: read an answer that may be a stream, and write changed leaves back into a body."""
+"""Shared code of adapters: read a response that may be a stream, and write changed leaves back into a body."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class GrowingText:
         return self._stop is not None
 
     def end(self) -> None:
-        """What the string still gets belongs to another part."""
+        """End this part: later pieces of the string belong to another one."""
         if self._stop is None:
             self._stop = len(self._pieces.texts)
 

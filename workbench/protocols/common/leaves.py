@@ -91,7 +91,7 @@ class _Stream:
         return rewrite(self.body, self.framed, data)
 
     def cuts(self, change: LeafChange) -> Iterator[_Cut]:
-        """What to replace in the stream for one change."""
+        """Replacements in the stream for one change."""
         segments = change.segments
         if not segments:
             raise LocalProtocolError("this value cannot be changed in a stream", where=change.pointer + change.below)
@@ -125,7 +125,7 @@ def _unframe(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
 
 
 def _cut(change: LeafChange, text: bytes, span: tuple[int, int] | None) -> _Cut:
-    """What to replace in a body, or in one event, for one change of the value at ``span``."""
+    """The replacement in a body, or in one event, for one change of the value at ``span``."""
     if span is None:
         raise _absent(change.pointer + change.below)
     if isinstance(change.old, str) and isinstance(change.new, str):
@@ -143,7 +143,7 @@ def _narrow(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int
 
 
 def _common(a: str, b: str) -> int:
-    """How many characters two texts have in common at their beginning."""
+    """Count the characters that two texts have in common at their beginning."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

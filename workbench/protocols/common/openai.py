@@ -1,4 +1,4 @@
-"""What the two protocols of OpenAI's API have in common: models, errors, and variables of the SDK."""
+"""Facts common to both protocols of OpenAI's API: models, errors, and variables of the SDK."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Pieces:
         return bool(self.events)
 
     def __deepcopy__(self, memo: object) -> Pieces:
-        """As many pieces, in lists of their own; what they hold never changes. Copying item by item would take ages."""
+        """Copy the lists and share what they hold, which never changes: copying item by item would be slow."""
         made = Pieces()
         made.texts, made.events, made.pointers = self.texts.copy(), self.events.copy(), self.pointers.copy()
         return made
@@ -50,7 +50,7 @@ class Pieces:
         return "".join(self.texts)
 
     def segments(self, first: int = 0, last: int | None = None) -> tuple[Segment, ...]:
-        """Where the pieces stand, or those from ``first`` to before ``last``."""
+        """Segments of the pieces, or of those from ``first`` to before ``last``."""
         places = zip(self.events[first:last], self.pointers[first:last], strict=True)
         return tuple(map(tuple.__new__, repeat(Segment), places))  # ``Segment._make``, without a Python call each
 
@@ -71,7 +71,7 @@ class Pieces:
 
 
 def whole_proofs(pieces: Pieces) -> tuple[str, ...]:
-    """Those of several pieces of a proof that are a proof each, and no cuts of one: clients keep the last of them."""
+    """Pieces that are each a complete proof, and no cuts of one: clients keep the last of them."""
     if len(pieces.texts) < 2:
         return ()
     return tuple(dict.fromkeys(text for text in pieces.texts if len(text) % 4 == 0 and _PROOF.fullmatch(text)))

@@ -1,4 +1,4 @@
-"""What adapters read with: notes of what is odd, objects taken apart key by key, lists of messages."""
+"""Tools for reading bodies: notes of anomalies, objects taken apart key by key, lists of messages."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None, 
 
 
 def kind_of(value: JsonValue) -> str:
-    """What JSON calls the type of a value: ``"array"``, ``"null"``, ``"number"``."""
+    """JSON's name for the type of a value: ``"array"``, ``"null"``, ``"number"``."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -151,7 +151,7 @@ class BlockReader:
         return rest or NOTHING
 
     def source(self) -> Source:
-        """Where the part came from; call it last."""
+        """Source of the part; call it last."""
         return Source(self.at, _fields(tuple(self.pairs)))
 
 

@@ -216,7 +216,7 @@ def _may_open(text: str) -> bool:
 
 
 def _safe(text: str) -> int:
-    """Where the last piece of a text begins that may go on to be a tag; its end where none does."""
+    """Position of the last piece of a text that may become a tag; the text's end if there is none."""
     if "<" not in text and not text.endswith("\n"):
         return len(text)
     tail = range(max(len(text) - max(map(len, _TAGS)), 0), len(text))

@@ -78,7 +78,7 @@ def read_parts(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
 
 
 def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
-    """What a part says: a signature on anything but reasoning comes as reasoning of its own, right before it.
+    """Read a part: a signature on anything but reasoning becomes reasoning of its own, right before it.
 
     Both have the pointer of the part then. Never raises.
     """

@@ -117,7 +117,7 @@ def schema_key(declaration: Mapping[str, JsonValue]) -> str:
 
 
 def choice_pointer(inner: Mapping[str, JsonValue], at: str) -> str:
-    """Where the choice of tools stands in a request that has one."""
+    """Pointer of the tool choice in a request that has one."""
     key = key_of(inner, "toolConfig")
     return f"{at}/{key}/{key_of(inner[key], 'functionCallingConfig')}" if isinstance(inner.get(key), dict) else ""
 
@@ -160,7 +160,7 @@ def choice_json(choice: ToolChoice) -> JsonValue:
 
 
 def thinking_of(inner: Mapping[str, JsonValue]) -> str | None:
-    """Whether the request asks for thinking. A budget of 0 switches it off, -1 leaves it to the model.
+    """Thinking that the request asks for. A budget of 0 switches it off, -1 leaves it to the model.
 
     A level alone says how much, and not that thoughts are wanted (docstring of ``ThinkingConfig``).
     """

@@ -154,7 +154,7 @@ def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def candidate_rest(candidate: JsonValue) -> JsonValue:
-    """What stands beside the content of a candidate."""
+    """Members beside the content of a candidate."""
     if not isinstance(candidate, dict):
         return {}
     own = {"content", "index"}

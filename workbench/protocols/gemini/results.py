@@ -1,4 +1,4 @@
-"""What tools returned, as the object that a function response has to hold.
+"""Tool results as the object that a function response has to hold.
 
 ``{"output": …}`` and ``{"error": …}`` are the convention (docstring of ``FunctionResponse.response`` in the
 ``google-genai`` SDK 3.4); without them the whole object is what the function returned. The SDK's own automatic calling
@@ -18,7 +18,7 @@ WRAPPERS = ("output", "error", "result", "return_value", "value")
 
 
 def result_content(node: ContentNode) -> tuple[tuple[Part, ...], bool | None]:
-    """What a result says, and whether it is an error: by convention it is, where ``error`` is all it has.
+    """Content of a result, and its error flag: by convention a result with only ``error`` is one.
 
     A string becomes a text, a list of strings one text for each; any other value is kept as it is.
     """

@@ -77,7 +77,7 @@ class ContentsStreamDecoder:
             self._note("content.shape", f"candidates is {kind_of(candidates)}, not a list", "/candidates", number)
 
     def result(self) -> ModelResponse:
-        """What has arrived so far."""
+        """The response so far."""
         at, anomalies = self._at or "", list[Anomaly]()
         order = sorted(self._candidates)
         messages = tuple(
@@ -196,7 +196,7 @@ class ContentsStreamDecoder:
         )
 
     def _endings(self, order: list[int], at: str) -> Iterator[Anomaly]:
-        """What only the end shows. An error that came is reason enough to end."""
+        """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._error or self._last < 0:
             return
         for place, n in enumerate(order):

@@ -70,7 +70,7 @@ class WholeItem(StreamedItem):
         return self.given
 
     def place(self, suffix: str) -> tuple[Segment, ...]:
-        """Where the value at a pointer below the part stands; nothing for what was put together."""
+        """Segments of the value at a pointer below the part; empty for a value put together."""
         return (Segment(self.events[0], self.origin + suffix),)
 
     def copy(self) -> WholeItem:

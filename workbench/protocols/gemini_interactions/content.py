@@ -64,7 +64,7 @@ def _is_medium(value: Mapping[str, JsonValue]) -> bool:
 
 
 def read_result(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
-    """What a tool returned."""
+    """Content of a tool result."""
     if isinstance(value, str) or (isinstance(value, list) and value and all(map(is_content, value))):
         return read_content(value, at, notes)
     return (Opaque(STRUCTURED, value, Source(at, VERBATIM)),)

@@ -1,4 +1,4 @@
-"""What of a request or answer made of steps stands beside them, in the form of messages without parts."""
+"""Members of a request or response beside its steps, in the form of messages without parts."""
 
 from __future__ import annotations
 

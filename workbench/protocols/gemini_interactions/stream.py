@@ -103,7 +103,7 @@ class StepStreamDecoder:
         return describe({k: v for k, v in self._top().items() if k != "status"}, (), is_stream=True)
 
     def _top(self) -> Value:
-        """What stands beside the steps; a status that was only reported on the way counts where none ended it."""
+        """Members beside the steps; a status reported on the way counts if no event ended the stream."""
         top: Value = {}
         for value, _ in self.interactions:
             top.update((k, v) for k, v in value.items() if k not in LISTS or not isinstance(v, list))
@@ -376,7 +376,7 @@ class StepStreamDecoder:
             self._note("stream.truncated", "the stream stops inside an event", event.number)
 
     def _ending(self) -> Iterator[Anomaly]:
-        """What only the end shows. An error that came is reason enough to end."""
+        """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._error is not None:
             return
         for n, step in enumerate(order(self.steps)):

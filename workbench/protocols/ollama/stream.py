@@ -180,7 +180,7 @@ class NativeStreamDecoder:
                 yield Anomaly("stream.encoding", message, f"{base}/{key}", events)
 
     def _ending(self) -> Iterator[Anomaly]:
-        """What is wrong with the end. An error that came is reason enough to end."""
+        """Anomalies of the end of the stream. After an error event no other end is expected."""
         if not self._is_done and not self._error and not self._is_cut:
             yield Anomaly(
                 "stream.no-terminator", "the stream ends without a line that is done", "", (max(self._last, 0),)
@@ -193,7 +193,7 @@ def _whole(call: JsonValue) -> WholePart:
 
 
 def _node(item: JsonValue, event: int, pointer: str) -> Node:
-    """Where the parts of an entry of a list stand; it came whole."""
+    """Sources of the parts of an entry of a list; it arrives whole."""
     if isinstance(item, str):
         return {"": _piece(item, event, pointer)}
     if not isinstance(item, dict):

@@ -141,7 +141,7 @@ def _messages(message: Message) -> Iterator[Mapping[str, JsonValue]]:
 
 
 def _message(parts: Iterable[Part]) -> dict[str, JsonValue]:
-    """What a message says, each kind at its key."""
+    """Members of a message, each kind of part at its key."""
     held = tuple(parts)
     texts = [_text(part) for part in held if isinstance(part, Text) or _is_inside(part)]
     thoughts = [part.text or "" for part in held if isinstance(part, Reasoning) and not _is_inside(part)]

@@ -48,7 +48,7 @@ _URL = re.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
 
 @dataclass(frozen=True, slots=True)
 class KnownRefusal:
-    """What kind of failure an error is.
+    """The kind of failure of an error.
 
     Attributes:
         by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: what told it.
@@ -81,7 +81,7 @@ class KnownRefusal:
         return self.kind.again is RetryAdvice.LATER
 
     def says(self) -> str:
-        """What happened, with what the error says of it."""
+        """Description of the failure, with details of the error."""
         said, values = self.kind.says, self.values
         if self.kind.name == "context-length" and "found" in values:
             said += f": {values['found']} tokens of {values['limit']}"

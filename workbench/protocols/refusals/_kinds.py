@@ -18,7 +18,7 @@ WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
 
 
 class Cause(StrEnum):
-    """Where the cause of a failure lies."""
+    """Side that causes a failure."""
 
     REQUEST = "request"
     ACCOUNT = "account"
@@ -28,7 +28,7 @@ class Cause(StrEnum):
 
 
 class RetryAdvice(StrEnum):
-    """Whether the same request may be answered another time."""
+    """Advice on sending the same request again."""
 
     LATER = "later"
     NO = "no"
@@ -75,7 +75,7 @@ class RefusalKind:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who says an error. ``name`` is that of the program, "" where it is not known."""
+    """Sender of an error. ``name`` is that of the program; empty if unknown."""
 
     who: str = "provider"
     name: str = ""

@@ -1,4 +1,4 @@
-"""When a limit is over: the waits that headers, bodies and texts give."""
+"""Ends of rate limits: the waits that headers, bodies and texts state."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def told_wait(headers: Headers) -> float | None:
 
 
 def reset(text: str, raw: JsonValue, headers: Headers | None) -> str:
-    """When it is over, in words: "in 20 s", "at 2026-11-22T10:00:00Z"; "" where nothing says so."""
+    """End of the limit, in words: "in 20 s", "at 2026-11-22T10:00:00Z"; empty if nothing states it."""
     wait = told_wait(headers) if headers else None
     if wait is None:
         wait = next(_in_body(raw, DEEPEST), None)
@@ -81,7 +81,7 @@ def _in_body(value: JsonValue, depth: int) -> Iterator[float]:
 
 
 def _resets(headers: Headers) -> Iterator[str]:
-    """What the reset headers say of a limit of which nothing remains, then of any."""
+    """Waits that the reset headers state: first of an exhausted limit, then of any."""
     found: Mapping[str, str] = {name.lower(): value.strip() for name, value in headers}
     resets = [(name, value) for name, value in found.items() if "ratelimit" in name and "reset" in name and value]
     resets.sort(key=lambda reset: found.get(reset[0].replace("reset", "remaining")) != "0")

@@ -289,7 +289,7 @@ class BlockStreamDecoder:
             yield Anomaly(slug, message, events=tuple(events))
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:
-        """What only the end shows."""
+        """Anomalies that only the end shows."""
         places = {id(block): f"/content/{n}" for n, block in enumerate(self._blocks)}
         for block in self._reused:
             message = f"the index of a block is used again for a block of type {block.kind!r}"

@@ -43,7 +43,7 @@ class Track:
         self.pieces = Pieces()
 
     def text(self) -> str:
-        """What it adds up to. A surrogate pair split between two pieces becomes the character it stands for."""
+        """The joined text. A surrogate pair split between two pieces becomes one character."""
         joined = self.pieces.text
         if not joined.isascii() and _SPLIT_PAIR.search(joined):
             return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

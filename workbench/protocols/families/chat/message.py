@@ -96,7 +96,7 @@ def _content(block: BlockReader, role: str) -> Iterator[Part]:
 
 
 def _beside(block: BlockReader) -> Iterator[Part]:
-    """What stands beside the content of an answer."""
+    """Members beside the content of a response."""
     refusal, audio = block.value.get("refusal"), block.value.get("audio")
     if isinstance(refusal, str) and refusal:
         block.taken.add("refusal")

@@ -1,4 +1,4 @@
-"""What of a request or answer stands beside its messages, in the form of messages without parts.
+"""Members of a request or response beside its messages, in the form of messages without parts.
 
 So it can be compared and written back like any other: ``extra`` holds keys where they stood on the wire.
 """

@@ -79,7 +79,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
 
 
 def _thinking(body: Mapping[str, JsonValue]) -> Iterator[str]:
-    """What each switch in the request says, the most explicit first."""
+    """Values of the switches in the request, the most explicit first."""
     kind = _inside(body, "thinking", "type")
     switches = (
         kind,

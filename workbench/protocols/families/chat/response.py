@@ -69,7 +69,7 @@ def describe(body: Mapping[str, JsonValue], finish_reason: str | None, **fields:
 
 
 def contradiction(reason: str | None, message: Message) -> str | None:
-    """What is wrong with a finish reason, given what was said."""
+    """Describe how a finish reason contradicts the content."""
     has_calls = any(isinstance(part, ToolCallIR) for part in message.parts)
     stop = _STOPS.get(reason or "")
     if stop == "stop" and has_calls:

@@ -65,7 +65,7 @@ class ChatStreamDecoder:
             self._feed_choice(choice, n, number)
 
     def result(self) -> ModelResponse:
-        """What has arrived so far."""
+        """The response so far."""
         choices = list(self._choices.values())
         read = [choice.result() for choice in choices]
         messages = tuple(message for message, _ in read)
@@ -202,7 +202,7 @@ class ChatStreamDecoder:
             yield Anomaly("stream.finish-reason", wrong, place, tuple(choice.finish_events))
 
     def _ending(self, choices: list[StreamedChoice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
-        """What is wrong with the end. An error that came is reason enough to end."""
+        """Anomalies of the end of the stream. After an error event no other end is expected."""
         last = (max(self._last, 0),)
         unfinished = [(c, m) for c, m in zip(choices, messages, strict=True) if c.finish_reason is None]
         if self._error:

@@ -99,7 +99,7 @@ class StreamedCall:
 
     @property
     def arguments(self) -> Pieces:
-        """What the arguments were made of: text, or in its absence an object."""
+        """The arguments as sent: text, or else an object."""
         return self.whole if self.object is not None and not any(self.text.texts) else self.text
 
     def is_between_arguments(self) -> bool:
@@ -122,7 +122,7 @@ class StreamedCall:
         return call
 
     def node(self) -> Node:
-        """Where its strings came from."""
+        """Sources of its strings."""
         places = {"/id": self.id, f"/{self.key}/name": self.name, f"/{self.key}/{self.argument_key}": self.arguments}
         return {suffix: pieces for suffix, pieces in places.items() if pieces}
 

@@ -47,7 +47,7 @@ class StreamedEntry:
         return pieces.texts[count:] if pieces else []
 
     def parts(self) -> tuple[Part, ...]:
-        """What it adds up to so far."""
+        """The parts so far."""
         return read_message({self.key: [self.value()]}, "", Notes(), is_answer=True).parts
 
     def add(self, suffix: str, text: str, event: int, pointer: str) -> None:
@@ -67,7 +67,7 @@ class StreamedEntry:
         return value
 
     def node(self) -> Node:
-        """Where its strings came from."""
+        """Sources of its strings."""
         return self.strings
 
 

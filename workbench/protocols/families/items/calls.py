@@ -133,7 +133,7 @@ def _arguments(block: BlockReader, key: str) -> tuple[JsonValue, str | None, str
 
 
 def _outcome(block: BlockReader, call_id: str | None) -> Iterator[Part]:
-    """What the provider's tool gave back, where its item holds it in a form that can be read."""
+    """Result of the provider's tool, if its item holds it in a readable form."""
     kind = block.value["type"]
     if kind == "mcp_call" and isinstance(block.value.get("output"), str):
         block.taken.add("output")
@@ -154,7 +154,7 @@ def _server_result(call_id: str | None, content: tuple[Part, ...], at: str, is_e
 
 
 def _logs(outputs: list[JsonValue], at: str, notes: Notes) -> Iterator[Part]:
-    """What code wrote: ``{"type": "logs", "logs"}`` and ``{"type": "image", "url"}``."""
+    """Output of code: ``{"type": "logs", "logs"}`` and ``{"type": "image", "url"}``."""
     for n, value in enumerate(outputs):
         kind = value.get("type") if isinstance(value, dict) else None
         block = BlockReader(value if isinstance(value, dict) else {}, f"{at}/{n}", notes)
@@ -167,7 +167,7 @@ def _logs(outputs: list[JsonValue], at: str, notes: Notes) -> Iterator[Part]:
 
 
 def _commands(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
-    """What shell commands wrote: ``{"stdout", "stderr", "outcome"}`` each."""
+    """Output of shell commands: ``{"stdout", "stderr", "outcome"}`` each."""
     if not isinstance(value, list):
         return read_content(value, at, notes)
     return tuple(part for n, chunk in enumerate(value) for part in _command(chunk, f"{at}/{n}", notes))

@@ -1,4 +1,4 @@
-"""What of an itemized request or answer stands beside its items, in the form of messages without parts.
+"""Members of an itemized request or response beside its items, in the form of messages without parts.
 
 So it can be compared and written back like any other: ``extra`` holds keys where they stood on the wire.
 """
@@ -52,7 +52,7 @@ def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
 
 
 def settle_tools(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
-    """What was asked for; tools that nobody touched are as the items that bring them say now."""
+    """The request as edited; tools that nobody touched are as their items state now."""
     if differs(_item_tools(request), _item_tools(before)):
         return request
     return replace(request, tools=(*_request_tools(request), *_item_tools(written)))

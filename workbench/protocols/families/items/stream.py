@@ -363,7 +363,7 @@ class ItemStreamDecoder:
             self._note("stream.truncated", "the stream stops inside an event", event.number)
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
-        """What only the end shows. An error that came is reason enough to end."""
+        """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._error is not None:
             return
         for n, item in enumerate(order(self.items)):

@@ -100,7 +100,7 @@ class StreamedItem:
         return self.tracks[at]
 
     def is_told(self, at: str) -> bool:
-        """Of a string that arrives in pieces an event has said the whole; True for one that does not."""
+        """An event has stated the whole of a string that arrives in pieces; True for a string that does not."""
         return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
 
     def latest(self, at: str) -> str:
@@ -252,7 +252,7 @@ class StreamedEntry:
 
 
 def look(value: JsonValue, pointer: str) -> JsonValue:
-    """What stands at a pointer below a value, ``MISSING`` where nothing does."""
+    """The value at a pointer below a value; ``MISSING`` if there is none."""
     for step in pointer.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, Mapping) and key in value:

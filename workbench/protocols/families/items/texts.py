@@ -1,4 +1,4 @@
-"""Which strings of items arrive in pieces, and in which events."""
+"""Strings of items that arrive in pieces, and their events."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def _blocks(parts: Sequence[Part], *, is_result: bool) -> Iterator[Item]:
 
 
 def _origin(media: Media, url: str, data: str) -> Item:
-    """Where a medium is: below ``url`` or ``data``, or as an id."""
+    """Origin of a medium: below ``url`` or ``data``, or as an id."""
     if media.file_id is not None:
         return {"file_id": media.file_id}
     if media.url is not None:
