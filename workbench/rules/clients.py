@@ -15,9 +15,9 @@ from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols import Traits
+from workbench.protocols.clients.buffers import CALL
 from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies
-from workbench.protocols.clients.grown import CALL
-from workbench.protocols.clients.ours import declared_calls
+from workbench.protocols.clients.our_answer import declared_calls
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote

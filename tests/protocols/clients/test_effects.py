@@ -13,8 +13,8 @@ from tests.protocols.clients.test_python_sdks import BLOCK_EVENTS, CHAT_DELTAS, 
 from tests.tui.samples import MESSAGES, exchange
 from workbench import testing
 from workbench.protocols.clients import effects as effects_module
-from workbench.protocols.clients.deeds import Effect, What, insertion
 from workbench.protocols.clients.effects import Effects
+from workbench.protocols.clients.event_effects import Effect, What, insertion
 from workbench.protocols.decode import DecodedExchange
 
 DATA = Path(__file__).parents[2] / "data"

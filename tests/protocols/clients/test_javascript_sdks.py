@@ -14,9 +14,9 @@ import pytest
 
 from tests.protocols.clients.test_python_sdks import ENDING, START, Json, block_stream, chat_stream, ours
 from workbench.protocols.clients.blocks import AnthropicTypeScript, VercelAnthropic
+from workbench.protocols.clients.buffers import MADE_UP
 from workbench.protocols.clients.chat_by_index import OpenAINode
 from workbench.protocols.clients.chat_tracked import VercelCompatible
-from workbench.protocols.clients.grown import MADE_UP
 
 KEYS = {
     "text_delta": "text",

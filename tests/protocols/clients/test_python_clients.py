@@ -14,9 +14,9 @@ import pytest
 
 from tests.protocols.clients.test_javascript_sdks import ROLE, call
 from tests.protocols.clients.test_python_sdks import Json, chat_stream, ours
+from workbench.protocols.clients.buffers import MADE_UP
 from workbench.protocols.clients.chat_by_index import Llm, OpenAIAgents
 from workbench.protocols.clients.chat_by_merging import LangChain, PydanticAI
-from workbench.protocols.clients.grown import MADE_UP
 
 A, B = '{"a": 1}', '{"b": 2}'
 FIRST, SECOND = call(0, "call_1", "read_file", A), call(0, "call_2", "list_dir", B)

@@ -11,9 +11,9 @@ from tests.protocols.clients.test_python_sdks import ours, plain
 from workbench.formats.importers import open_input
 from workbench.protocols.clients.blocks import AnthropicPython
 from workbench.protocols.clients.chat_by_merging import OpenAIPython
-from workbench.protocols.clients.deeds import What
 from workbench.protocols.clients.differences import policies, where_they_differ
 from workbench.protocols.clients.effects import Effects
+from workbench.protocols.clients.event_effects import What
 from workbench.protocols.decode import DecodedExchange
 
 PROTOCOLS = ("anthropic-messages", "openai-chat")

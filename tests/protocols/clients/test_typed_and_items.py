@@ -13,7 +13,7 @@ from workbench.protocols.clients.chunks import chunks
 from workbench.protocols.clients.differences import policies
 from workbench.protocols.clients.items import OpenAIPython
 from workbench.protocols.clients.policy import Policy, run
-from workbench.protocols.clients.typed import GoogleGenAI, OllamaPython
+from workbench.protocols.clients.typed_clients import GoogleGenAI, OllamaPython
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import read_stream
 

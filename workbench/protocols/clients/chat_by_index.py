@@ -7,7 +7,7 @@ from itertools import count
 
 from workbench.ir import JsonValue
 from workbench.protocols.clients._chat import ChatPolicy, Delta, HeldChoice, calls_of, function_of, new_call, text_of
-from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
+from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
 
 
 class _ByIndex(ChatPolicy):

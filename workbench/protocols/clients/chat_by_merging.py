@@ -16,7 +16,7 @@ from workbench.protocols.clients._chat import (
     new_call,
     text_of,
 )
-from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
+from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
 
 
 class OpenAIPython(ChatPolicy):

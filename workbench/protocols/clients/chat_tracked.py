@@ -16,8 +16,8 @@ from workbench.protocols.clients._chat import (
     new_call,
     text_of,
 )
+from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import MADE_UP, PartBuffer, Stop
 
 
 @dataclass(frozen=True, slots=True)

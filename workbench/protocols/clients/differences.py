@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.protocols.clients.buffers import CALL, MADE_UP, REASONING, TEXT, BuiltAnswer, ClientError, PartBuffer
 from workbench.protocols.clients.chunks import chunks
-from workbench.protocols.clients.grown import CALL, MADE_UP, REASONING, TEXT, BuiltAnswer, ClientError, PartBuffer
-from workbench.protocols.clients.ours import calls_of, our_answer
+from workbench.protocols.clients.our_answer import calls_of, our_answer
 from workbench.protocols.clients.policy import Policy, run
 
 if TYPE_CHECKING:

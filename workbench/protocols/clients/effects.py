@@ -15,8 +15,8 @@ from functools import lru_cache
 from workbench import protocols
 from workbench.errors import WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segment, Usage
-from workbench.protocols.clients.deeds import Effect, What, effects_between, noun_of, repeated_field, strings
-from workbench.protocols.clients.ours import value_at
+from workbench.protocols.clients.event_effects import Effect, What, effects_between, noun_of, repeated_field, strings
+from workbench.protocols.clients.our_answer import value_at
 from workbench.protocols.clients.steps import Steps, text_of
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent, meant

@@ -184,7 +184,7 @@ class Gemini(AdapterDefaults):
 
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
-        from workbench.protocols.clients.typed import GoogleGenAI
+        from workbench.protocols.clients.typed_clients import GoogleGenAI
 
         return (GoogleGenAI,)
 

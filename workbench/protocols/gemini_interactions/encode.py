@@ -8,7 +8,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ModelResponse, Segment
 from workbench.protocols.common import leaves
 from workbench.protocols.common.changes import LeafChange, changes
-from workbench.protocols.families.items.streamed import StreamedItem, look, order
+from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
 from workbench.protocols.gemini_interactions.nodes import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
 from workbench.wire.sse import SseEvent

@@ -161,7 +161,7 @@ class Ollama(AdapterDefaults):
 
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
-        from workbench.protocols.clients.typed import OllamaPython
+        from workbench.protocols.clients.typed_clients import OllamaPython
 
         return (OllamaPython,)
 

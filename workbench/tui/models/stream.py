@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.protocols.clients.deeds import Effect, What, noun_of
 from workbench.protocols.clients.effects import Effects, usage_words
+from workbench.protocols.clients.event_effects import Effect, What, noun_of
 from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
 from workbench.safetext import cells, from_bytes
 from workbench.views.lines import BLANK, Line, Span, line, wrap

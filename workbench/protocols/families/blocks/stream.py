@@ -17,7 +17,7 @@ from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, P
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.blocks.response import contradicts, envelope
-from workbench.protocols.families.blocks.streamed import CALLS, DELTAS, StreamedBlock, Track
+from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

@@ -16,7 +16,7 @@ from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
-from workbench.protocols.families.chat.streamed import StreamedChoice
+from workbench.protocols.families.chat.stream_parts import StreamedChoice
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent, meant
 

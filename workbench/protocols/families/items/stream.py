@@ -20,7 +20,7 @@ from workbench.protocols.common.growing import WholePart
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.response import describe, error_of, text_of
-from workbench.protocols.families.items.streamed import StreamedEntry, StreamedItem, WholeValue, order
+from workbench.protocols.families.items.stream_parts import StreamedEntry, StreamedItem, WholeValue, order
 from workbench.protocols.families.items.texts import PARTS, TEXTS, InPieces
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
+from workbench.protocols.clients.buffers import CALL, PartBuffer, Stop
 from workbench.protocols.clients.chunks import Chunk
-from workbench.protocols.clients.grown import CALL, PartBuffer, Stop
 
 Node = Mapping[str, JsonValue]
 
