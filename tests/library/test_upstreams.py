@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.library.upstreams import KNOWN, parse
+from workbench.library.upstreams import known, parse
+
+KNOWN = known()
 
 
 @pytest.mark.parametrize(
