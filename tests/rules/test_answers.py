@@ -56,13 +56,15 @@ def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
     found = chat(HELLO, error(text), status=500, provider="deepseek")
     assert [f.message for f in found] == [
-        "status 500: a tool call has no tool result; deepseek says this for closure.missing-result"
+        "status 500: a tool call has no tool result; deepseek uses this text for closure.missing-result"
     ]
 
 
 def test_a_text_that_names_no_rule_may_name_a_place(chat):
     (finding,) = chat(HELLO, error("messages[0].content is not what I like"), status=400)
-    assert finding.message.endswith("'messages[0].content' is /messages/0/content of the request, bytes 62–69")
+    assert finding.message.endswith(
+        "provider's 'messages[0].content' = /messages/0/content of the request, bytes 62–69"
+    )
 
 
 def test_a_page_shows_its_title(anthropic):
@@ -112,7 +114,7 @@ def test_a_recorded_refusal(recordings):
     assert (finding.exchange, finding.message) == (
         0,
         "status 400: the model did not make a valid tool call, and the server refused what it wrote; "
-        "groq says this for args.schema; the request is not at fault",
+        "groq uses this text for args.schema; the request is not at fault",
     )
     assert finding.evidence.startswith("'tool_use_failed': \"Tool call validation failed")
     assert "'failed_generation': '{\"name\"" in finding.evidence

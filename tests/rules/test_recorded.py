@@ -44,7 +44,7 @@ def test_of_several_findings_the_one_that_the_text_names_says_so_and_comes_first
     first, second = anthropic(OPEN, error(MISSING.format(3, "toolu_2")), status=400)
     assert (first.rule, first.pointer) == ("closure.missing-result", "/messages/3/content/0")
     assert "provider error: 'messages.3: `tool_use` ids" in first.evidence
-    assert "('messages.3' is /messages/3)" in first.evidence
+    assert "(provider's 'messages.3' = /messages/3)" in first.evidence
     assert (second.rule, second.pointer) == ("closure.missing-result", "/messages/1/content/0")
     assert "says so" not in second.evidence
     assert second.severity is Severity.WARNING  # broken too, and not what was refused

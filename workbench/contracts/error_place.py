@@ -126,7 +126,8 @@ def named(
 def _paths(text: str, param: str, body: JsonValue, decoded: DecodedExchange, contract: Contract) -> Iterator[Named]:
     """Paths that the text or the field ``param`` spells out."""
     quoted = set(_QUOTED.findall(text))
-    for path in (param, *(found[0] for found in _PATH.finditer(text))):
+    spelled = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
+    for path in (param, *spelled):
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
@@ -135,6 +136,10 @@ def _paths(text: str, param: str, body: JsonValue, decoded: DecodedExchange, con
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield Named(pointer, decoded.request_index.span(pointer), path)
+
+
+_ROLE = re.compile(r"\brole:? *['\"`]?$")
+"""In front of the name of a role, which may be the name of a member too: "after role 'tool'"."""
 
 
 def _from_zero(steps: list[str]) -> list[str]:

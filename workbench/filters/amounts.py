@@ -25,7 +25,7 @@ EXPECTED = {
     Kind.SIZE: "a size such as 812, >100k, 1M..5M",
     Kind.SECONDS: "a time such as >2s, <300ms, 1s..5s",
 }
-"""What to say when it is something else."""
+"""Words for the error message, by kind."""
 
 
 def amount(kind: Kind, text: str) -> float | None:

@@ -73,4 +73,4 @@ def _of_key(key: Key, op: str, value: str, start: int, known: Values) -> list[Su
 
 
 def _never() -> Exchange:
-    raise AssertionError("completion reads no exchange")
+    raise AssertionError("completion does not read exchanges")

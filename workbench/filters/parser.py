@@ -37,7 +37,7 @@ def parse(text: str) -> Expression:
     reader = _Reader(text)
     found = reader.either(0)
     if reader.at < len(text):
-        raise FilterError("a ) without its (", reader.at, reader.at + 1)
+        raise FilterError("a ) without a (", reader.at, reader.at + 1)
     return found
 
 
@@ -112,9 +112,9 @@ class _Reader:
         self._take(1)
         found = self.either(depth + 1)
         if self.at >= len(self.text):
-            raise FilterError("a ( without its )", start, start + 1)
+            raise FilterError("a ( without a )", start, start + 1)
         if found == And():
-            raise FilterError("( ) with nothing between", start, self.at + 1, hint="a condition was expected")
+            raise FilterError("empty ( )", start, self.at + 1, hint="a condition was expected")
         self._take(1)
         return found
 
@@ -123,13 +123,13 @@ class _Reader:
         if not found:
             word = self._value("")
             if not word.text:
-                raise FilterError("nothing to look for", word.start, max(word.end, word.start + 1))
+                raise FilterError("nothing to search for", word.start, max(word.end, word.start + 1))
             return Term("", "~", word.text)
         key = BY_NAME.get(found[1].lower())
         if key is None:
             near = get_close_matches(found[1].lower(), list(BY_NAME), 1)
-            hint = f"did you mean {near[0]}?" if near else "put it in quotes to look for the words"
-            raise FilterError(f"there is no key {found[1]!r}", self.at, found.end(1), hint=hint)
+            hint = f"did you mean {near[0]}?" if near else "put it in quotes to search for the words"
+            raise FilterError(f"unknown key {found[1]!r}", self.at, found.end(1), hint=hint)
         self.at = found.end()
         op = found[2]
         if op == ":" and (compared := _COMPARED.match(self.text, self.at)):
@@ -145,7 +145,7 @@ class _Reader:
             self._take(quoted.end() - start)
             return _Value(re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL), start, quoted.end(), True)
         if self.text.startswith('"', start):
-            raise FilterError("a quote that does not end", start, len(self.text), hint='a second " was expected')
+            raise FilterError("an unclosed quote", start, len(self.text), hint='a second " was expected')
         bare = BARE.match(self.text, start)
         if bare is None:
             if self.text.startswith("\\", start):
@@ -179,7 +179,7 @@ def _numeric(key: Key, op: str, value: _Value) -> Term:
     is_class = op == ":" and key.kind is Kind.STATUS and status_class(value.text) is not None
     is_read = op != "~" and not value.is_quoted and all(amount(key.kind, n) is not None for n in numbers)
     if not is_read and not is_class:
-        raise FilterError(f"{value.text!r} is no value of {key.name}", value.start, value.end, hint=_expected(key))
+        raise FilterError(f"{value.text!r} is not a value of {key.name}", value.start, value.end, hint=_expected(key))
     return Term(key.name, "..", low, high) if is_range else Term(key.name, op, value.text)
 
 

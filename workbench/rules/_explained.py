@@ -192,7 +192,7 @@ def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
     said = f"provider error: {quote(error.message.strip())}"
     if place and place.how:
-        said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
+        said += f" (provider's {quote(place.how, 80)} = {_here(place, finding)})"
     evidence = "; ".join(filter(None, (finding.evidence, said)))
     return replace(finding, severity=Severity.ERROR, evidence=evidence, basis=Basis.RECORDING)
 

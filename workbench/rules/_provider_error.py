@@ -25,4 +25,4 @@ def known_as(error: ApiError, provider: str) -> str:
     """
     matches = known(error.message)
     own = [m for m in matches if m.provider.partition(":")[0] == provider]
-    return next((f"; {m.provider} says this for {m.rule or quote(m.when)}" for m in own or matches), "")
+    return next((f"; {m.provider} uses this text for {m.rule or quote(m.when)}" for m in own or matches), "")

@@ -43,7 +43,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
     said += known_as(error, case.contract.name)
     place = place_of(refusal, error, case.decoded, case.contract) if _may_name_a_place(case, refusal) else None
     if place and place.span:
-        said += f"; {quote(place.how, 80)} is {place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
+        here = f"{place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
+        said += f"; provider's {quote(place.how, 80)} = {here}"
     said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
     if place and place.span and refusal and refusal.kind.at:
         found = case.finding(ANSWER_ERROR, REQUEST, place.pointer, said, evidence=evidence(error))
