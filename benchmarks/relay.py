@@ -168,7 +168,7 @@ def _prove(folder: Path) -> None:
         with closing(open_session(file)) as session:
             count = whole = 0
             for exchange in exchanges_of(session):
-                passed = digests.passed(exchange).values()
+                passed = digests.read_digests(exchange).values()
                 count += 1
                 whole += exchange.state is State.COMPLETE and all(each.is_equal for each in passed)
         print(f"  {file.stem}: {count:,} exchanges in the file, {whole:,} of them whole with equal digests")

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
-from workbench.wire.secrets.names import listed
+from workbench.wire.secrets.names import word_set
 from workbench.wire.stream import aws_message, sealed_payload
 
 _DICE = random.Random(20)
@@ -285,15 +285,15 @@ def _aws_error(secret: str) -> bytes:
     return message + crc32(message).to_bytes(4, "big")
 
 
-HEADERS = listed("""
+HEADERS = word_set("""
 authorization x-api-key api-key x-goog-api-key proxy-authorization x-functions-key x-litellm-key
 x-portkey-virtual-key authentication x-signature x-session-id x-key x-auth-token x-acme-secret
 """)
-QUERIES = listed("""
+QUERIES = word_set("""
 key token sig password secret code auth jwt subscription-key pwd AWSAccessKeyId Policy X-Amz-Signature
 X-Amz-Security-Token api_key client_secret
 """)
-MEMBERS = listed("""
+MEMBERS = word_set("""
 password api_key authorization access_token client_secret private_key token DB_PASSWORD db_password userPassword
 AWS_SECRET_ACCESS_KEY apiToken api_token bot_token sessionKey x-goog-api-key X-Api-Key secretAccessKey
 passphrase

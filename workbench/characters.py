@@ -1,6 +1,6 @@
-"""Characters that hide, act, or pass for others: which they are, and their names.
+"""Characters that hide, act, or look like others, and their names.
 
-Nothing is wrong with them by themselves; a text that is compared, copied or run may hold one that nobody sees.
+They are not faults by themselves; a text that is compared, copied or run may contain one that nobody sees.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _CONTROLS: Final = {
     0x9D: "OPERATING SYSTEM COMMAND",
 }  # fmt: skip
 _LONGEST_RUN: Final = 64
-"""Backslashes before a byte that are looked at, to know whether an escape begins there."""
+"""Limit of backslashes examined before a byte to find out if an escape starts there."""
 
 
 class Odd(NamedTuple):
-    """An unusual character: its byte range, and what it is (``U+200B ZERO WIDTH SPACE``)."""
+    """An unusual character: its byte range and name (``U+200B ZERO WIDTH SPACE``)."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class Odd(NamedTuple):
 
 @cache
 def _odd() -> re.Pattern[str]:
-    """Compiled when first asked for: the gate of the app reads this file before its first paint."""
+    """Compiled on first use: the app imports this file before its first paint."""
     return re.compile(_ODD)
 
 
@@ -73,21 +73,21 @@ def describe(character: str) -> str:
 
 
 def unusual(text: str) -> list[str]:
-    """What is unusual in a short text, a name for instance; each character once, in order of the text."""
+    """Unusual characters of a short text such as a name; each once, in text order."""
     return list(dict.fromkeys(describe(m[0]) for m in _odd().finditer(text)))
 
 
 def odd_ones(data: bytes, start: int = 0, end: int | None = None) -> list[Odd]:
-    r"""The unusual characters of a range of bytes, written as such or as JSON escapes (``\u200b``)."""
+    r"""Unusual characters in a byte range, literal or as JSON escapes (``\u200b``)."""
     piece = data[start:end]
-    found = _written(piece, start)
+    found = _literal_names(piece, start)
     if b"\\u" in piece:
         found = sorted([*found, *_escaped(piece, start)])
     return found
 
 
 def odd_at(data: bytes, offset: int) -> Odd | None:
-    """The unusual character that a byte belongs to, None where it is a usual one."""
+    """The unusual character that a byte belongs to; None for a usual one."""
     if offset >= len(data):
         return None
     start = max(0, offset - 16)
@@ -99,7 +99,7 @@ def odd_at(data: bytes, offset: int) -> Odd | None:
 
 
 def bounds(data: bytes, offset: int) -> tuple[int, int]:
-    """The byte range of the character that a byte belongs to; a byte that is not UTF-8 stands alone."""
+    """Byte range of the character that a byte belongs to; an undecodable byte is a range of its own."""
     for start in range(offset, max(-1, offset - 4), -1):
         lead = data[start : start + 1]
         if lead and lead[0] & 0xC0 != 0x80:
@@ -112,7 +112,7 @@ def bounds(data: bytes, offset: int) -> tuple[int, int]:
     return offset, offset + 1
 
 
-def _written(piece: bytes, base: int) -> list[Odd]:
+def _literal_names(piece: bytes, base: int) -> list[Odd]:
     if piece.isascii() and piece.decode("ascii").isprintable():
         return []
     text = piece.decode("utf-8", "surrogateescape")

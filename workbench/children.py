@@ -1,8 +1,8 @@
-"""Command lines of the Python processes that the program starts of itself.
+"""Command lines of the Python child processes that the program starts.
 
-People run the program in folders that others have filled: a checked-out repository, an unpacked archive. No process
-that it starts imports anything from there: no module that is called as one of ours, of the standard library or of a
-dependency, also where an empty or relative entry of PYTHONPATH names the working directory.
+People run the program in untrusted folders: a checked-out repository, an unpacked archive. No child process imports
+anything from there: no module with the name of one of ours, of the standard library or of a dependency, even if an
+empty or relative entry of PYTHONPATH names the working directory.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _BEGIN = (
 
 
 def running(code: str, *words: str) -> list[str]:
-    """A Python process that runs code, which finds this package as ``workbench`` and the words in ``sys.argv[1:]``."""
+    """Command of a Python process that runs code with this package importable and the words in ``sys.argv[1:]``."""
     return [sys.executable, "-P", "-c", _BEGIN + code, _HOME, *words]
 
 
 def running_module(name: str, *words: str) -> list[str]:
-    """A Python process that runs a module of ours, as ``python -m`` would."""
+    """Command of a Python process that runs one of our modules, as ``python -m`` would."""
     run = f"from runpy import run_module; run_module({name!r}, run_name='__main__', alter_sys=True)"
     return running(run, *words)
 
 
 def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment for such a process, made from this one's where none is given: PYTHONPATH names fixed folders."""
+    """Environment for such a process, by default from this one: PYTHONPATH is reduced to absolute folders."""
     made = dict(os.environ if given is None else given)
     if "PYTHONPATH" in made:
         folders = [folder for folder in made.pop("PYTHONPATH").split(os.pathsep) if os.path.isabs(folder)]

@@ -1,8 +1,8 @@
-"""What is left of a crash: one line for the person, and a report in a file that only they can read.
+"""Crash reports: one line for the person, and a report in a file that only they can read.
 
-An error quotes the data it stumbled over, and that is hostile traffic; a command line holds paths, error texts and
-URLs. So the report names places, types, commands and options. Of an error's own words it has those of the interpreter
-alone, without anything in quotation marks.
+An error quotes the data it failed on, which is hostile traffic; a command line has paths, error texts and URLs. So the
+report has only places, types, commands and options. Of an error's own words it has those of the interpreter, without
+quoted parts.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ STATUS = 70
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?")
 _PACKAGE = Path(__file__).resolve().parent
 _MOST = 200
-"""Characters of an error's words."""
+"""Limit of characters of an error's words."""
 
 _OF_THE_INTERPRETER = (TypeError, AttributeError, IndexError, NameError, ImportError, ArithmeticError, RecursionError)
-"""Errors whose words name types and operations. Those of others (ValueError, KeyError) name the data."""
+"""Errors with messages about types and operations. Messages of others (ValueError, KeyError) contain data."""
 
 _CHOSEN = ("--as", "--format", "--to", "--protocol", "--side", "--fail-on", "--exchange")
-"""Options whose values are words of ours, or numbers."""
+"""Options with values that are our words or numbers."""
 _WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 
 
 def report(error: BaseException, words: Sequence[str] | None = None) -> str:
-    """Write the report of an error. One safe line: what happened, where, and where the report is.
+    """Write the report of an error. Return one safe line: what happened, where, and the path of the report.
 
     Args:
-        words: of the command line, those of this process where none are given.
+        words: of the command line; by default those of this process.
     """
     what = f"{type(error).__name__} at {_where(error)}"
     try:
@@ -51,7 +51,7 @@ def report(error: BaseException, words: Sequence[str] | None = None) -> str:
 
 
 def _where(error: BaseException) -> str:
-    """The innermost place of our own that the error went through."""
+    """The innermost position in our own code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if Path(f.filename).is_relative_to(_PACKAGE)] or list(frames)
     return f"{_short(own[-1].filename)}:{own[-1].lineno}" if own else "an unknown place"
@@ -80,7 +80,7 @@ def _unused(folder: Path, name: str) -> Iterator[Path]:
 
 def _lines(error: BaseException, words: Sequence[str]) -> list[str]:
     made = [f"workbench {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
-    made += [f"command: {' '.join(('workbench', *_told(words)))}"]
+    made += [f"command: {' '.join(('workbench', *_safe_words(words)))}"]
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
@@ -91,8 +91,8 @@ def _lines(error: BaseException, words: Sequence[str]) -> list[str]:
     return made
 
 
-def _told(words: Sequence[str]) -> Iterator[str]:
-    """A command line without what people wrote into it: files, texts, URLs, headers, programs to start."""
+def _safe_words(words: Sequence[str]) -> Iterator[str]:
+    """A command line without user input: files, texts, URLs, headers, programs to start."""
     before = ""
     for n, word in enumerate(words):
         if word == "--":
@@ -111,7 +111,7 @@ def _value(option: str, value: str) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """What the interpreter says. What was raised in Python may hold anything."""
+    """Message of the interpreter; messages raised in Python code may contain anything."""
     last = (traceback.extract_tb(error.__traceback__) or [None])[-1]
     line = linecache.getline(last.filename, last.lineno or 0).strip() if last else ""
     if not isinstance(error, _OF_THE_INTERPRETER) or line.startswith("raise"):

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """Base of all: one clear line that says what is wrong, where, and what to do.
+    """Base of all: one line that says what is wrong, where, and what to do.
 
     Args:
-        what: what is wrong, without a final period.
-        where: file, line, exchange, pointer or byte offset it was found at.
+        what: the fault, without a final period.
+        where: file, line, exchange, pointer or byte offset.
         hint: what the reader can do about it.
     """
 
@@ -46,7 +46,7 @@ class ProtocolMismatch(WorkbenchError):
 
 
 class LocalProtocolError(WorkbenchError):
-    """What we were asked to write or send is illegal."""
+    """Raised for a request to write or send something illegal."""
 
 
 class SessionFormatError(WorkbenchError):
@@ -66,12 +66,12 @@ class UsageError(WorkbenchError):
 
 
 class FilterError(UsageError):
-    """A filter expression that cannot be read.
+    """A filter expression that cannot be parsed.
 
     Args:
-        what: what is wrong, without a final period.
-        start, end: the characters of the expression that are wrong; both its length where something is missing.
-        hint: what was expected, or the word that was probably meant.
+        what: the fault, without a final period.
+        start, end: characters of the fault; both the length of the expression if something is missing.
+        hint: what was expected, or the probable word.
     """
 
     def __init__(self, what: str, start: int, end: int, *, hint: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The signs of the app, and what stands for them on a terminal that has only ASCII: one column for one column."""
+"""Signs of the app and their ASCII stand-ins of the same width."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The intermediate representation: what a request or an answer says, whatever protocol it was said in.
+"""Intermediate representation of requests and responses, the same for every protocol.
 
 Laws of this file:
 
 * Values only: frozen, typed, no I/O, no provider names in types.
 * Content, reasoning and calls are different parts and are never merged.
-* What is not understood is kept verbatim (``Opaque``, ``extra``), never dropped.
-* Every part remembers where it came from. A part does not know its place in the conversation: its pointers are
-  relative to its message, so that a message that occurs in a thousand requests is decoded once. The absolute
-  pointer is ``message.pointer + part.source.pointer``.
-* Where a node came from is not part of what it says: sources and pointers are left out of comparison.
+* Unknown data is kept verbatim (``Opaque``, ``extra``), never dropped.
+* Every part remembers its source. A part does not know its place in the conversation: its pointers are relative to its
+    message, so that a message in a thousand requests is decoded once. The absolute pointer is ``message.pointer +
+    part.source.pointer``.
+* The source is not part of a node's value: sources and pointers are left out of comparison.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JsonValue: TypeAlias = Any
 
 
 class _Nothing(Mapping[str, Any]):
-    """An empty mapping that can be hashed: Python 3.11 takes no other kind as a dataclass default."""
+    """A hashable empty mapping; Python 3.11 accepts no other kind as a dataclass default."""
 
     __slots__ = ()
 
@@ -55,16 +55,16 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a part came from.
+    """Origin of a part in the body.
 
     Attributes:
-        pointer: JSON pointer of the node, relative to its message ("" is the message itself).
-        fields: IR field name → pointer suffix below ``pointer``. ``{"id": "/id", "input": "/function/arguments"}``.
-            A field that is missing here was not on the wire.
+        pointer: JSON pointer of the node, relative to its message; empty for the message itself.
+        fields: IR field name → pointer suffix below ``pointer``, such as ``{"id": "/id", "input":
+    "/function/arguments"}``. A field that is missing here was not on the wire.
         segments: for streams, IR field name → the pieces the value was joined from, in order.
-        events: for streams, every block that took part in the node.
+        events: for streams, every block that contributed to the node.
         slices: IR field name → (start, end) in characters of the string at the field's pointer (of its joined segments,
-            in a stream), where a field is only a part of it (``<think>`` text inside content). Missing means the whole.
+    in a stream), if a field is only a part of it (``<think>`` text inside content). Missing means the whole string.
     """
 
     pointer: str = ""
@@ -75,7 +75,7 @@ class Source:
 
 
 class Carrier(StrEnum):
-    """The place reasoning travels in."""
+    """Field that reasoning travels in."""
 
     THINKING = "thinking"  # block with signature (Anthropic)
     REDACTED_THINKING = "redacted_thinking"  # block with encrypted data (Anthropic)
@@ -102,15 +102,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """Reasoning state, as it was carried.
+    """Reasoning state as carried.
 
     Attributes:
         carrier: the field it travels in.
-        text: readable reasoning; None where the carrier has none (redacted, encrypted), "" where it is there but empty.
-        signature: opaque proof bound to the text; None where absent.
+        text: readable reasoning; None if the carrier has none (redacted, encrypted), empty if present but empty.
+        signature: opaque proof bound to the text; None if absent.
         data: opaque state without readable text (redacted or encrypted block, one entry of reasoning_details).
-        copies: proofs (signature or data) that the stream brought for it beside the one that stands here. They differ,
-            and the provider made each of them.
+        copies: further proofs (signature or data) that the stream sent for it. They differ, and the provider made each.
     """
 
     carrier: Carrier
@@ -124,17 +123,17 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallIR:
-    """A model's wish to have a tool run.
+    """A tool call of the model.
 
     Attributes:
-        id: as sent; None where absent, "" where empty: two different faults.
-        name: as sent; None where absent.
-        input: parsed arguments; None when ``raw`` does not parse to one JSON value.
-        format: ``"anthropic"``, ``"openai"``, … : the shape the call had on the wire.
-        raw: the argument text where the protocol carries text; None where it carries an object (``input`` is exact
-            then) or nothing at all.
+        id: as sent; None if absent, empty if empty: two different faults.
+        name: as sent; None if absent.
+        input: parsed arguments; None if ``raw`` does not parse to one JSON value.
+        format: ``"anthropic"``, ``"openai"``, … : the shape of the call on the wire.
+        raw: the argument text if the protocol carries text; None if it carries an object (``input`` is then exact) or
+    nothing.
         is_server: run by the provider itself (server tools): never answered by the client.
-        error: why ``raw`` did not parse, in words; None when it did.
+        error: reason why ``raw`` did not parse; None if it did.
     """
 
     id: str | None
@@ -150,14 +149,14 @@ class ToolCallIR:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultIR:
-    """The answer to a call.
+    """A tool result, the client's answer to a tool call.
 
     Attributes:
-        tool_call_id: id of the call it answers, as sent; None where absent.
+        tool_call_id: id of its call, as sent; None if absent.
         content: what the tool returned, as parts (``Text``, ``Media``, ``Opaque``).
-        is_error: the protocol's error flag; None where it was not sent.
-        name: tool name, where the protocol repeats it.
-        is_server: the result of a server tool (stands in the assistant message).
+        is_error: the protocol's error flag; None if it was not sent.
+        name: tool name, if the protocol repeats it.
+        is_server: the result of a server tool (it is in the assistant message).
     """
 
     tool_call_id: str | None
@@ -171,12 +170,12 @@ class ToolResultIR:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image, document, sound or film.
+    """An image, document, audio or video.
 
     Attributes:
         kind: ``"image"``, ``"document"``, ``"audio"``, ``"video"`` or ``"file"``.
-        media_type: MIME type, None where not said.
-        data: base64 text as sent, None for references.
+        media_type: MIME type; None if not given.
+        data: base64 text as sent; None for references.
         url: URL or ``data:`` URL as sent.
         file_id: provider's file reference.
     """
@@ -207,12 +206,12 @@ class Message:
     """One message of the wire (messages are never merged in the IR).
 
     Attributes:
-        role: as sent (``user``, ``assistant``, ``system``, ``developer``, ``tool`` … or whatever stood there).
+        role: as sent (``user``, ``assistant``, ``system``, ``developer``, ``tool`` … or any other value).
         parts: in wire order.
         extra: unknown keys, verbatim.
-        pointer: absolute pointer of the message in its body ("/messages/3", "/choices/0/message", "" for a body that is
-            the message).
-        facts: what was found out about it already, of a message that is known to come again (``known.py``).
+        pointer: absolute pointer of the message in its body ("/messages/3", "/choices/0/message", empty for a body that
+    is the message).
+        facts: cache of derived facts for a message that occurs again; not part of its value.
     """
 
     role: str
@@ -244,8 +243,8 @@ class ToolDef:
     """A declared tool.
 
     Attributes:
-        name: None where absent.
-        schema: JSON Schema of the arguments; None where absent.
+        name: None if absent.
+        schema: JSON Schema of the arguments; None if absent.
         kind: ``"client"``, ``"server"`` (run by the provider) or ``"custom"`` (free-text input).
         pointer: absolute pointer of the declaration.
     """
@@ -270,11 +269,11 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """Something a decoder noticed that the wire should not have: data for the rules, never an exception.
+    """A wire fault noticed by a decoder: data for the rules, never an exception.
 
     Attributes:
         slug: the rule it belongs to (``stream.block-order``, ``content.shape`` …).
-        message: what is wrong, one sentence, our words; untrusted text is quoted with ``repr``.
+        message: the fault in one sentence, our words; untrusted text is quoted with ``repr``.
         pointer: absolute pointer into the body (for a stream: into the accumulated message).
         events: blocks of the stream concerned.
     """
@@ -290,11 +289,11 @@ class ModelRequest:
     """A request to a model.
 
     Attributes:
-        thinking: ``"on"``, ``"off"``, ``"adaptive"``, another value as sent, or None where the request does not say
-            (the contract's default then counts).
-        previous_id: id of the answer that the server is trusted to remember (``previous_response_id``, thread).
+        thinking: ``"on"``, ``"off"``, ``"adaptive"``, another value as sent, or None if the request has no switch (the
+    contract's default then applies).
+        previous_id: id of the response that the server is expected to remember (``previous_response_id``, thread).
         params: every other known or unknown top-level key, verbatim.
-        itemized: messages are items: neighbours of an answering role are one answer together (Responses).
+        itemized: messages are items: adjacent items of an answering role are one answer (Responses).
     """
 
     protocol: str
@@ -314,9 +313,9 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts, made disjoint: input is what was neither read from nor written to a cache.
+    """Token counts, made disjoint: ``input`` excludes tokens read from or written to a cache.
 
-    ``output`` is everything the model wrote, ``reasoning`` how much of it was reasoning.
+    ``output`` counts everything the model wrote, ``reasoning`` the reasoning in it.
     """
 
     input: int | None = None
@@ -332,8 +331,8 @@ class ApiError:
     """An error body or error event: the innermost message, however often it was wrapped.
 
     Attributes:
-        details: other texts beside the message ("failed_generation"), name → text.
-        pointer: of the text that holds the message, in ``raw``.
+        details: other texts next to the message ("failed_generation"), name → text.
+        pointer: of the message text in ``raw``.
     """
 
     message: str
@@ -348,17 +347,17 @@ class ApiError:
 
 @dataclass(frozen=True, slots=True)
 class ModelResponse:
-    """An answer of a model, or an error in its place.
+    """A model's response, or an error instead.
 
     Attributes:
-        messages: one per choice; of an itemized answer one per item; empty for an error body.
-        finish_reason: as sent; None where absent.
-        stop: the same in one vocabulary: ``"stop"``, ``"tool_calls"``, ``"length"``, ``"filter"``, ``"pause"``,
-            ``"other"`` or None.
+        messages: one per choice; of an itemized response one per item; empty for an error body.
+        finish_reason: as sent; None if absent.
+        stop: the finish reason in one vocabulary: ``"stop"``, ``"tool_calls"``, ``"length"``, ``"filter"``,
+    ``"pause"``, ``"other"`` or None.
         is_stream: it was an event stream.
         is_complete: the terminal event (or the whole body) arrived.
-        finish_events: for a stream, the block that gave the finish reason.
-        itemized: the messages are the items of one answer, and no alternatives (Responses).
+        finish_events: for a stream, the block with the finish reason.
+        itemized: the messages are the items of one answer, not alternatives (Responses).
     """
 
     protocol: str
@@ -378,14 +377,14 @@ class ModelResponse:
 
     @property
     def choices(self) -> tuple[tuple[Message, ...], ...]:
-        """The alternatives: each the messages that are one answer together."""
+        """The choices, each as the messages that form one answer."""
         if self.itemized:
             return (self.messages,) if self.messages else ()
         return tuple((message,) for message in self.messages)
 
     @property
     def is_reasoning_only(self) -> bool:
-        """The answer holds reasoning and neither text nor a call."""
+        """True if the response has reasoning and neither text nor a tool call."""
         parts = [p for m in self.messages for p in m.parts]
         said = any(not isinstance(p, Reasoning) and not (isinstance(p, Text) and not p.text.strip()) for p in parts)
         return bool(parts) and not said and any(isinstance(p, Reasoning) for p in parts)

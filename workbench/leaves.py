@@ -1,4 +1,4 @@
-"""Leaves: the scalars of the wire that IR fields were read from, each by its JSON pointer."""
+"""Provenance leaves: the wire scalars that IR fields were read from, each with its JSON pointer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from workbench.ir import JsonValue, Message, Part, ToolResultIR
 
 
 class Leaf(NamedTuple):
-    """A scalar of the wire that an IR field was read from.
+    """A wire scalar that an IR field was read from.
 
     Attributes:
         pointer: absolute JSON pointer; continues inside JSON strings (arguments).
-        value: what it decodes to.
-        part: the part it belongs to.
+        value: the decoded value.
+        part: its part.
         name: the field of that part.
     """
 
@@ -25,9 +25,9 @@ class Leaf(NamedTuple):
 
 
 def leaves(message: Message) -> Iterator[Leaf]:
-    """Every field of every part of a message that stood on the wire, containers opened down to scalars.
+    """Every field of every part of a message that was on the wire, containers opened down to scalars.
 
-    No two leaves share a place: where arguments travel as text that is one scalar or ``{}``, the text is the leaf.
+    No two leaves share a pointer: if arguments travel as text that is one scalar or ``{}``, the text is the leaf.
     """
     for part in message.parts:
         yield from _part_leaves(message, part)
@@ -49,7 +49,7 @@ def _part_leaves(message: Message, part: Part) -> Iterator[Leaf]:
 
 
 def scalars(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """(pointer, scalar) of every scalar in a JSON value; empty containers count as scalars."""
+    """Yield (pointer, scalar) for every scalar in a JSON value; empty containers count as scalars."""
     stack = [(pointer, value)]
     while stack:
         at, node = stack.pop()
@@ -62,5 +62,5 @@ def scalars(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValu
 
 
 def escape(key: str) -> str:
-    """A key as a JSON-pointer step (RFC 6901)."""
+    """Escape a key for a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")

@@ -1,4 +1,4 @@
-"""Where modules went, for plug-ins that were written for the rooms as they were at first: an old name still works.
+"""Keeps old module names importable for plug-ins written before modules moved.
 
 ``docs/moved.md`` has the same table for readers.
 """
@@ -64,13 +64,13 @@ MOVED: Mapping[str, str] = {
     "workbench.wire.characters": "workbench.characters",
     "workbench.workspace": "workbench.edits.branches",
 }
-"""Old name of a module or room → its name now; what lies in a room moved with it."""
+"""Old name of a module or room → present name; the content of a room moved with it."""
 
 _asked: dict[str, str] = {}
 
 
 def now(name: str) -> str:
-    """The present name of a module ("workbench.adapters.x" → "workbench.protocols.x"); empty if it never moved."""
+    """Present name of a module ("workbench.adapters.x" → "workbench.protocols.x"); empty if it never moved."""
     words = name.split(".")
     for count in range(len(words), 1, -1):
         if (place := MOVED.get(".".join(words[:count]))) is not None:
@@ -78,14 +78,14 @@ def now(name: str) -> str:
     return ""
 
 
-def asked() -> tuple[str, ...]:
-    """One line for each old room that was imported from so far."""
+def requested_moves() -> tuple[str, ...]:
+    """One line for each old room that was imported so far."""
     rooms = {".".join(old.split(".")[:2]): new for old, new in reversed(_asked.items())}
     return tuple(f"{old} is {new} now: a plug-in imports it by its old name" for old, new in rooms.items())
 
 
 def install() -> None:
-    """Let old names be imported from now on."""
+    """Make old names importable."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -104,7 +104,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Alias(Loader):
-    """Gives the module itself, and never a second copy of it."""
+    """Loader that returns the present module, never a second copy."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module, self._spec = module, module.__spec__

@@ -1,8 +1,8 @@
-"""Finding parts: built-in ones by the files of a package, third-party ones by entry points.
+"""Finds parts: built-in ones by the files of a package, third-party ones by entry points.
 
 Listing built-in parts imports nothing; loading one imports exactly one module. A built-in part is one file in its
-package, a third-party part an entry point in a group (``workbench.adapters``, ``workbench.rules`` …; ``PARTS``).
-A third-party part that cannot be imported, or lacks what its group needs, is left out: ``failures`` names it.
+package, a third-party part an entry point in a group (``workbench.adapters``, ``workbench.rules`` …; ``PARTS``). A
+third-party part that cannot be imported, or lacks a required name, is left out and listed in ``failures``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Parts(NamedTuple):
     """Parts of one kind.
 
     Attributes:
-        group: the entry-point group of third-party ones; it keeps its name wherever the package lies.
-        needs: what each of their modules has to hold.
-        beside: modules of the package that are no parts.
+        group: entry-point group of third-party parts; it does not change when the package moves.
+        needs: names that each module must have.
+        beside: modules of the package that are not parts.
     """
 
     group: str
@@ -50,7 +50,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),
 }
-"""Package of the built-in ones → what is known of its parts."""
+"""Package of the built-in parts → their properties."""
 
 _failures: dict[tuple[str, str], str] = {}
 
@@ -89,13 +89,13 @@ def load(package: str, name: str) -> ModuleType:
 
 
 def failures() -> tuple[str, ...]:
-    """The third-party parts that were left out so far, and why, one line each."""
+    """Third-party parts left out so far with the reason, one line each."""
     return tuple(_failures.values())
 
 
 @cache
 def third_party(package: str) -> dict[str, ModuleType]:
-    """Entry-point name → module, of packages other than this one that can be used."""
+    """Entry-point name → module, of usable parts from other packages."""
     found: dict[str, ModuleType] = {}
     group, needs, _ = PARTS[package]
     for name, module in _entries(group):
@@ -112,8 +112,8 @@ def third_party(package: str) -> dict[str, ModuleType]:
     return found
 
 
-def answered(package: str, name: str, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
-    """What a part answers. A third-party one that fails is named in ``failures`` and counts as ``otherwise``."""
+def call_part(package: str, name: str, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
+    """Return the result of a part. If a third-party part raises, record it in ``failures`` and return ``otherwise``."""
     try:
         return ask()
     except (Exception, SystemExit) as error:

@@ -1,9 +1,9 @@
 """The one gate between untrusted text and the screen.
 
 Traffic is hostile text: escape sequences, direction overrides and invisible characters would act on the terminal or
-hide what is there. Everything the app shows goes through here, a painted line at a time; nothing else may decode wire
-bytes for display. A character that acts, hides or passes for a plain space is replaced by a visible form, flagged so
-that it can be painted unlike the same characters written literally.
+hide content. Everything the app shows passes this module, one painted line at a time; no other code may decode wire
+bytes for display. A character that acts, hides or looks like a plain space is replaced by a visible form and flagged,
+so that it is painted differently from the same characters written literally.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _HIDDEN = (
     f"\ud800-\udfff{INVISIBLE}"
 )
 _MAX_STACKED = 3
-"""Combining marks left on one letter; real writing needs two, more is drawn over the lines around it."""
+"""Limit of combining marks on one letter; real writing needs two, more would cover the lines around it."""
 
 _SPECIAL = re.compile(f"[{_HIDDEN}{ODD_SPACES}\t]|(?<=[{COMBINING}]{{{_MAX_STACKED}}})[{COMBINING}]")
 HIDDEN = re.compile(f"[{_HIDDEN}]")
-"""One character that acts on a terminal or hides what is there, tab excepted."""
+"""Pattern of one character that acts on a terminal or hides content, except tab."""
 
 SHOWABLE = f"[^{_HIDDEN}\t]*"
-"""Regular expression of text that needs no visible form: what a line of input may hold."""
+"""Pattern of text that needs no visible form: allowed content of an input line."""
 
 _IS_SHOWABLE = re.compile(SHOWABLE)
 
@@ -39,10 +39,10 @@ _ascii_only = False
 
 
 def use_ascii(on: bool) -> None:
-    """Show only ASCII from now on: our own signs by their stand-ins, every other character by its escape.
+    """Switch to ASCII output: our signs become their stand-ins, every other character its escape.
 
-    It holds for the whole process, as the terminal does. A sign of ours that stands in the data is shown as it would be
-    in our own words; raw bytes are exact.
+    It holds for the whole process, as the terminal does. One of our signs in the data is shown as in our own words; raw
+    bytes are exact.
     """
     global _ascii_only
     _ascii_only = on
@@ -63,7 +63,7 @@ def pieces(text: str, *, is_bytes: bool = False) -> Iterator[Piece]:
 
     Args:
         text: untrusted text.
-        is_bytes: it comes from ``from_bytes``: escaped surrogates stand for bytes that do not decode.
+        is_bytes: it comes from ``from_bytes``: escaped surrogates are undecodable bytes.
     """
     if text.isascii() and text.isprintable():
         yield Piece(text, False)
@@ -92,7 +92,7 @@ def _form(character: str, is_bytes: bool) -> Piece:
 
 
 def is_showable(text: str) -> bool:
-    """Whether a line of input may hold the text as it is."""
+    """True if an input line may contain the text unchanged."""
     return _IS_SHOWABLE.fullmatch(text) is not None
 
 
@@ -131,7 +131,7 @@ def clip_start(safe: str, room: int) -> str:
 
 
 def clip_safe(safe: str, room: int, *, has_more: bool = False) -> str:
-    """The same for text that has passed the gate."""
+    """Like ``clip``, for text that has passed the gate."""
     from rich.cells import cell_len, set_cell_size
 
     if not has_more and cell_len(safe) <= room:

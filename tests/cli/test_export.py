@@ -130,7 +130,7 @@ def test_a_folder_is_replaced_only_when_that_is_said(run: Run, tmp_path: Path, t
         "broken.jsonl", "mine.py", "test_reasoning", "transcript.jsonl",
     ]  # fmt: skip
     inside = run("export", out / "transcript.jsonl", "--as", "pytest", "-o", out, "--force")
-    assert inside.status == 2 and "is a file that is read" in inside.err
+    assert inside.status == 2 and "is an input file" in inside.err
 
 
 def test_what_is_refused_is_no_test(run: Run, tmp_path: Path) -> None:

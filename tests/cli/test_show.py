@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench.wire.digests import Passed, to_meta
+from workbench.wire.digests import BodyDigest, to_meta
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.session.store import save
 
@@ -119,7 +119,7 @@ def test_binary_bodies_are_shown_in_hex(run: Run) -> None:
 
 
 def test_what_passed_the_recorder_is_shown_in_words(run: Run, tmp_path: Path) -> None:
-    passed = {"request": Passed("a" * 64, "a" * 64, 1_234, 1_234), "response": Passed("b" * 64, "c" * 64, 9, 4)}
+    passed = {"request": BodyDigest("a" * 64, "a" * 64, 1_234, 1_234), "response": BodyDigest("b" * 64, "c" * 64, 9, 4)}
     exchange = Exchange("1", HttpRequest(), HttpResponse(), origin=Origin.RECORDED, meta=to_meta(passed))
     save([exchange], tmp_path / "a.wb")
     lines = run("show", "--as", "wire", tmp_path / "a.wb").out.splitlines()

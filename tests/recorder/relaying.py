@@ -21,7 +21,7 @@ from workbench.recorder.events import (
     ResponseStarted,
 )
 from workbench.recorder.relay.server import Relay
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.exchange import State
 
 PATIENCE = 60.0
@@ -119,7 +119,7 @@ class Notes:
     def __init__(self) -> None:
         self.calls: dict[int, list[tuple[str, object]]] = {}
         self.times: list[float] = []
-        self.passed: dict[int, Mapping[str, Passed]] = {}
+        self.passed: dict[int, Mapping[str, BodyDigest]] = {}
         self.ends = asyncio.Event()
 
     def on_event(self, event: Event) -> None:

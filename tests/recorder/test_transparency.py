@@ -18,7 +18,7 @@ from workbench.recorder.capture.queue import Capture
 from workbench.recorder.events import Event, ExchangeEnded, RequestStarted
 from workbench.recorder.relay.server import Relay
 from workbench.wire import digests
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.exchange import Body, Exchange, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import exchanges_of
@@ -87,7 +87,7 @@ def check_all(traffic: Traffic, path: Path) -> None:
 
 def check(plan: Plan, exchange: Exchange, traffic: Traffic, number: int) -> None:
     """One exchange: what the peers got, what was recorded, and the digests of both."""
-    passed, is_whole = digests.passed(exchange), plan.broken is None
+    passed, is_whole = digests.read_digests(exchange), plan.broken is None
     asked, answered = traffic.asked.get(number), traffic.answered.get(number)
     assert exchange.request
     as_sent(plan.asked.body, exchange.request.body, passed["request"], is_whole=is_whole)
@@ -104,7 +104,7 @@ def check(plan: Plan, exchange: Exchange, traffic: Traffic, number: int) -> None
         assert asked and answered and (asked.wire, answered.wire) == (plan.asked.wire, plan.answered.wire)
 
 
-def as_sent(body: bytes, kept: Body, passed: Passed, *, is_whole: bool) -> None:
+def as_sent(body: bytes, kept: Body, passed: BodyDigest, *, is_whole: bool) -> None:
     """A recorded body is the beginning of what was sent, all of it if nobody broke off, and its digests say so."""
     assert kept.is_raw
     assert body.startswith(kept.raw)

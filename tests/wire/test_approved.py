@@ -230,7 +230,7 @@ def test_streams_with_every_small_edit(approved: Hold) -> None:
     for framing in Framing:
         rows.append(f"read as {framing}: {read_stream(b'[1] ', framing=framing)}")
     texts = AwsTexts(EVENTS["aws"])
-    rows.append(f"{is_messages(EVENTS['aws'])} {is_messages(b'{}')} {texts.text!r} {texts.written(texts.text)!r}")
+    rows.append(f"{is_messages(EVENTS['aws'])} {is_messages(b'{}')} {texts.text!r} {texts.rewrite(texts.text)!r}")
     rows.append(repr([texts.end(n) for n in range(len(texts.text) + 1)]))
     rows.append(repr(texts.marks([Redaction("body", n, n + 3, "x") for n in range(0, len(texts.text), 5)])))
     approved("streams", rows)
@@ -456,7 +456,7 @@ def test_what_redaction_writes(approved: Hold) -> None:
             rows.append(f"{name}, {kind}: {marks} {crc32(repr(safe).encode('utf-8', 'surrogatepass')):08x}")
     redactor = Redactor(salt=b"t")
     for text in (b'a\n"api_key":\n', b"a\nb", b"-----BEGIN RSA PRIVATE KEY-----\nabc\n", b"key: \nx\n", b""):
-        rows.append(f"{text!r}: {redactor.settled(text)}")
+        rows.append(f"{text!r}: {redactor.settled_length(text)}")
     for kind, secret in KINDS.items():
         rows.append(f"{kind}: {redactor.stand_in(secret)!r}")
     approved("redactions", rows)
@@ -718,7 +718,7 @@ def test_what_is_seen_of_exchanges(approved: Hold, tmp_path: Path) -> None:
         5,
     ):
         for one in (replace(WHOLE, meta={digests.DIGESTS: {"request": request, "response": equal}}),):
-            passed = digests.passed(one)
-            words = {side: (each.words, each.is_equal, each.told) for side, each in passed.items()}
+            passed = digests.read_digests(one)
+            words = {side: (each.words, each.is_equal, each.as_meta) for side, each in passed.items()}
             rows.append(f"{request}: {words} {list(digests.problems(one))} {digests.to_meta(passed)}")
     approved("exchanges", rows)

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.ir import JsonValue
 from workbench.wire import digests
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, Redaction, State
 from workbench.wire.session.store import fsck, open_session, save
 
@@ -19,11 +19,11 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def whole(data: bytes) -> Passed:
-    return Passed(sha(data), sha(data), len(data), len(data))
+def whole(data: bytes) -> BodyDigest:
+    return BodyDigest(sha(data), sha(data), len(data), len(data))
 
 
-def recorded(asked: bytes, answered: bytes, **passed: Passed) -> Exchange:
+def recorded(asked: bytes, answered: bytes, **passed: BodyDigest) -> Exchange:
     meta = digests.to_meta(passed)
     request, response = HttpRequest(body=Body(asked)), HttpResponse(body=Body(answered))
     return Exchange("1", request, response, origin=Origin.RECORDED, meta=meta)
@@ -36,7 +36,7 @@ GOOD = recorded(b"{}", b"\xff\x00", request=whole(b"{}"), response=whole(b"\xff\
 def test_they_stand_in_both_forms_of_a_session(name: str, tmp_path: Path) -> None:
     save([GOOD], tmp_path / name)
     session = open_session(tmp_path / name)
-    assert digests.passed(session.exchange(0)) == {"request": whole(b"{}"), "response": whole(b"\xff\x00")}
+    assert digests.read_digests(session.exchange(0)) == {"request": whole(b"{}"), "response": whole(b"\xff\x00")}
     session.close()
     assert not fsck(tmp_path / name).problems
 
@@ -68,12 +68,12 @@ def test_what_the_recording_says_of_a_body_is_no_damage(request_: HttpRequest) -
     ("passed", "words"),
     [
         (whole(b"{}"), "equal"),
-        (Passed(sha(b"{}"), sha(b"[]"), 2, 2), "differ"),
-        (Passed(sha(b"{}"), sha(b""), 2_000, 0), "differ: 2,000 bytes in, 0 bytes out"),
+        (BodyDigest(sha(b"{}"), sha(b"[]"), 2, 2), "differ"),
+        (BodyDigest(sha(b"{}"), sha(b""), 2_000, 0), "differ: 2,000 bytes in, 0 bytes out"),
     ],
     ids=["equal", "other bytes", "fewer bytes"],
 )
-def test_they_are_compared_in_words(passed: Passed, words: str) -> None:
+def test_they_are_compared_in_words(passed: BodyDigest, words: str) -> None:
     assert passed.words == words
 
 
@@ -83,8 +83,8 @@ def test_they_are_compared_in_words(passed: Passed, words: str) -> None:
     ids=["nothing", "a list", "a number", "no digests", "empty"],
 )
 def test_what_is_no_statement_of_that_kind_is_passed_over(told: JsonValue) -> None:
-    assert digests.passed(replace(GOOD, meta={"digests": told})) == {}
+    assert digests.read_digests(replace(GOOD, meta={"digests": told})) == {}
 
 
 def test_an_edited_exchange_did_not_pass() -> None:
-    assert digests.passed(replace(GOOD, origin=Origin.EDITED)) == {}
+    assert digests.read_digests(replace(GOOD, origin=Origin.EDITED)) == {}

@@ -235,7 +235,7 @@ def test_a_compressed_body_that_was_cut_keeps_no_secret() -> None:
     assert KEY.encode() not in safe.body.raw
     assert safe.body.raw.startswith(b'{"note": "sk-ant-')
     assert (safe.body.is_raw, safe.body.original_length) == (False, len(packed))
-    assert "not whole" in safe.body.note
+    assert "incomplete" in safe.body.note
 
 
 def test_secrets_that_overlap_are_replaced_to_the_end_of_the_last() -> None:
@@ -292,7 +292,7 @@ def test_what_is_settled_is_redacted_the_same_by_itself(lines: list[bytes], data
     redactor = Redactor(salt=b"test")
     whole, _ = redactor.text(text)
     known = text[: data.draw(st.integers(0, len(text)))]
-    settled = redactor.settled(known)
+    settled = redactor.settled_length(known)
     assert redactor.text(text[:settled])[0] + redactor.text(text[settled:])[0] == whole
 
 

@@ -159,14 +159,14 @@ FIRST = aws_message("chunk", PAYLOADS[0])
         (
             _flipped(FRAMED[AWS], 3),
             [None, *PAYLOADS[1:]],
-            [f"bytes 0 to {len(FIRST)} are no event stream message: the checksum of its lengths is wrong"],
+            [f"bytes 0 to {len(FIRST)} are not an event stream message: the checksum of the lengths is wrong"],
         ),
         (
             FIRST + b"<html>no gateway</html>",
             [PAYLOADS[0], None],
             [
-                f"bytes {len(FIRST)} to {len(FIRST) + 23} are no event stream message: "
-                "the checksum of its lengths is wrong"
+                f"bytes {len(FIRST)} to {len(FIRST) + 23} are not an event stream message: "
+                "the checksum of the lengths is wrong"
             ],
         ),
         (FIRST[:-4], [PAYLOADS[0]], ["the stream ends inside a message"]),

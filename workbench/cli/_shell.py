@@ -93,7 +93,7 @@ def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
     status = _ended(words)
-    for line in (*plugins.failures(), *moved.asked()):
+    for line in (*plugins.failures(), *moved.requested_moves()):
         _output.complain(line, 0)
     return status
 

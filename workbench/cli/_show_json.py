@@ -45,13 +45,13 @@ def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, Json
 def wire(detail: Detail) -> dict[str, JsonValue]:
     """Both sides as sent."""
     exchange = detail.decoded.exchange
-    passed = digests.passed(exchange)
+    passed = digests.read_digests(exchange)
     return {
         "state": exchange.state.value,
         "note": exchange.note,
         "request": _http(exchange.request, detail.decoded.request_text),
         "response": _http(exchange.response, detail.decoded.response_text),
-        "digests": {side: {**each.told, "equal": each.is_equal} for side, each in passed.items()} or None,
+        "digests": {side: {**each.as_meta, "equal": each.is_equal} for side, each in passed.items()} or None,
         "frames": [[f.direction, f.opcode, f.data.decode("utf-8", "replace")] for f in exchange.frames],
     }
 

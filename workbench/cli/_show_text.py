@@ -75,7 +75,7 @@ def wire(detail: Detail) -> Iterator[str]:
         yield f"  {exchange.state}: not all of it is there"
     if exchange.note:
         yield f"  note: {exchange.note}"
-    for side, passed in digests.passed(exchange).items():
+    for side, passed in digests.read_digests(exchange).items():
         yield f"  {side} in and out: {passed.words}; SHA-256 {passed.came} of {number(passed.bytes_in, 'byte')}"
         if not passed.is_equal:
             yield f"  {side} out: SHA-256 {passed.left} of {number(passed.bytes_out, 'byte')}"

@@ -1,4 +1,4 @@
-"""Files that ship with the program, in a checkout and in a wheel, and the user's own beside them."""
+"""Files that ship with the program, in a checkout or a wheel, and the user's own files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def own_folder(name: str) -> Path:
 
 
 def state_folder(name: str) -> Path:
-    """What the program remembers for its user: ``$XDG_STATE_HOME/workbench/NAME``. It need not exist."""
+    """Folder of the program's state: ``$XDG_STATE_HOME/workbench/NAME``. It need not exist."""
     return _home("XDG_STATE_HOME", ".local/state") / "workbench" / name
 
 
@@ -57,12 +57,12 @@ def profile(path: Path) -> bytes:
 
 
 def price_list() -> Path:
-    """The prices that ship."""
+    """Path of the shipped prices."""
     return _PACKAGE / "rules" / "prices.yaml"
 
 
 def own_prices() -> Path:
-    """The user's own prices, in place of those. It need not exist."""
+    """Path of the user's own prices, which replace the shipped ones. It need not exist."""
     return own_folder("prices.yaml")
 
 
@@ -72,7 +72,7 @@ def contract_schema() -> bytes:
 
 
 def _home(variable: str, usual: str) -> Path:
-    """A folder of the user's. As XDG has it a relative one counts as none: the working directory decides nothing."""
+    """A folder of the user. As in XDG, a relative one is ignored: the working directory decides nothing."""
     told = Path(os.environ.get(variable, ""))
     return told if told.is_absolute() else Path.home() / usual
 

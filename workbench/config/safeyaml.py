@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _STANDARD = "tag:yaml.org,2002:"
 _BINARY = ("binary", "!binary")
-"""The tag of bytes without its standard prefix: Ruby writes it as a local tag."""
+"""Tag of bytes without its standard prefix: Ruby writes it as a local tag."""
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS = {
     spelled: value
@@ -46,28 +46,28 @@ _SPECIAL = {
 
 
 def load(text: bytes | str, *, name: str) -> JsonValue:
-    """The value of a text that holds one YAML document.
+    """Value of a text with one YAML document.
 
     Args:
         text: the document; bytes are UTF-8, or UTF-16 with a byte order mark.
-        name: what to call it in an error.
+        name: name of the text in errors.
 
     Returns:
-        None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary`` and ``!binary``. Values an
-        alias repeats are one shared object: treat them as read-only.
+        None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary`` and ``!binary``. Values
+    repeated by an alias are one shared object: treat them as read-only.
 
     Raises:
-        UnreadableInput: not YAML, more than one document, or over a cap; with the line it failed at.
+        UnreadableInput: not YAML, more than one document, or over a limit; with the line.
     """
-    return next(iter(_parsed(text, _Builder(name))), None)
+    return next(iter(_parse(text, _Builder(name))), None)
 
 
 def load_all(text: bytes | str, *, name: str) -> list[JsonValue]:
-    """The values of a text of any number of YAML documents. As ``load``; the caps hold for all of them together."""
-    return _parsed(text, _Builder(name, most=MAX_YAML_DOCUMENTS))
+    """Values of a text with any number of YAML documents. As ``load``; the limits apply to all of them together."""
+    return _parse(text, _Builder(name, most=MAX_YAML_DOCUMENTS))
 
 
-def _parsed(text: bytes | str, builder: _Builder) -> list[JsonValue]:
+def _parse(text: bytes | str, builder: _Builder) -> list[JsonValue]:
     import yaml
 
     name = builder.name
@@ -82,7 +82,7 @@ def _parsed(text: bytes | str, builder: _Builder) -> list[JsonValue]:
         line = decoded.count("\n", 0, error.position) + 1
         raise _refusal(name, line, f"not YAML: character {error.character!r}: {error.reason}") from error
     except UnicodeError as error:
-        raise _refusal(name, 1, "not YAML: it holds half of a surrogate pair") from error
+        raise _refusal(name, 1, "not YAML: it contains half of a surrogate pair") from error
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -100,11 +100,11 @@ def _refusal(name: str, line: int, what: str) -> UnreadableInput:
 
 @dataclass(slots=True)
 class _Open:
-    """A container that is being filled.
+    """A container being filled.
 
     Attributes:
-        before: how many nodes there were when it began.
-        is_key: it is a key of the mapping it is in.
+        before: number of nodes when it started.
+        is_key: it is a key of its mapping.
     """
 
     value: list[JsonValue] | dict[str, JsonValue]
@@ -157,7 +157,7 @@ class _Builder:
         self.put(event, value)
 
     def resolve(self, event: Any) -> JsonValue:
-        """The value of a scalar: ``implicit[0]`` says that it is plain and has no tag."""
+        """Value of a scalar; ``implicit[0]`` is set for a plain scalar without a tag."""
         if event.implicit[0]:
             return _plain(event.value)
         tag = (event.tag or "").removeprefix(_STANDARD)
@@ -229,7 +229,7 @@ class _Builder:
 
 
 def _only_scalar(value: JsonValue) -> str | None:
-    """The text of the only scalar in a container of containers of one, None where there is none or more."""
+    """Text of the only scalar in nested containers of one item; None otherwise."""
     while isinstance(value, list | dict) and len(value) == 1:
         value = next(iter(value.values() if isinstance(value, dict) else value))
     if value is None or isinstance(value, list | dict | bytes):

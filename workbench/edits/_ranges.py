@@ -16,7 +16,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.wire import patch
-from workbench.wire.json_index import Place, nth
+from workbench.wire.json_index import JsonPlace, nth
 from workbench.wire.json_scan import CUT
 from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
@@ -33,7 +33,7 @@ class Value:
         LocalProtocolError: nothing is at the pointer.
     """
 
-    def __init__(self, index: JsonIndex, pointer: str, place: Place | None = None) -> None:
+    def __init__(self, index: JsonIndex, pointer: str, place: JsonPlace | None = None) -> None:
         place = place or index.find(pointer)
         if place is None or place.node.end == CUT:
             raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
@@ -68,7 +68,7 @@ class Value:
         found = layer.enter(node) if layer.holds_json(node) else None
         if found is None or found[1].root is None:
             return self
-        return Value(self.index, self.pointer, Place(found[1], found[1].root, (*strings, found[0]))).entered
+        return Value(self.index, self.pointer, JsonPlace(found[1], found[1].root, (*strings, found[0]))).entered
 
     @cached_property
     def children(self) -> list[Value]:
@@ -79,7 +79,7 @@ class Value:
             return []
         names = table.names if table.names is not None else {str(n): n for n in range(len(table))}
         numbered = sorted((n, escape(name)) for name, n in names.items())
-        return [Value(self.index, f"{self.pointer}/{s}", Place(layer, nth(table, n), strings)) for n, s in numbered]
+        return [Value(self.index, f"{self.pointer}/{s}", JsonPlace(layer, nth(table, n), strings)) for n, s in numbered]
 
     def splice(self, start: int, end: int, new: bytes) -> Splice:
         """A change in its layer as one of the whole text."""
@@ -179,7 +179,7 @@ class _Layout(NamedTuple):
     colon: bytes
 
 
-def _layers(text: bytes, place: Place) -> list[bytes]:
+def _layers(text: bytes, place: JsonPlace) -> list[bytes]:
     """The texts that a place is in, outermost first."""
     return [text, *(inside.text for inside in place.strings)]
 

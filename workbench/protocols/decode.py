@@ -21,7 +21,7 @@ from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
 from workbench.wire.frames import GRPC, TURNS, seen_frames
 from workbench.wire.jsontext import JsonIndex, Members, loads, string_slice_span
-from workbench.wire.sse import SseEvent, meant
+from workbench.wire.sse import SseEvent, without_repeated_prefix
 from workbench.wire.stream import Framing, is_sealed, read_stream
 
 REQUEST, RESPONSE = "request", "response"
@@ -199,7 +199,7 @@ class DecodedExchange:
 
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
-        first = [(e.name, _peek(meant(e.data))) for e in self.events[:8] if e.data is not None]
+        first = [(e.name, _peek(without_repeated_prefix(e.data))) for e in self.events[:8] if e.data is not None]
         named = url and undecoded.name_url(url)
         if named:
             return named, "by its URL"

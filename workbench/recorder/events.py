@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol
 
 from workbench.ir import NOTHING
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.exchange import Headers, State
 
 _P = ParamSpec("_P")
@@ -108,7 +108,7 @@ class ExchangeEnded(NamedTuple):
     at: float
     state: State
     reason: str
-    digests: Mapping[str, Passed] = NOTHING
+    digests: Mapping[str, BodyDigest] = NOTHING
 
 
 Event = RequestStarted | RequestBytes | RequestEnded | ResponseStarted | ResponseBytes | ExchangeEnded

@@ -27,7 +27,7 @@ from workbench.protocols.known import KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
-from workbench.wire.session.replaced import Replaced
+from workbench.wire.session.replaced import ReplacingSession
 
 PENDING = "closure.pending"
 PEEKED_KEPT = 4
@@ -326,7 +326,7 @@ class Inspector:
             base, request=made.request, response=made.response, origin=made.origin, state=State.COMPLETE, damage=()
         )
         other = copy(self)
-        other.session, other.rows = Replaced(self.session, index, exchange), list(self.rows)
+        other.session, other.rows = ReplacingSession(self.session, index, exchange), list(self.rows)
         other._details, other._peeked = {}, {}
         decoded = DecodedExchange(index, exchange, self.protocol, among=self._among())
         row, conversation = self._row(decoded), self.rows[index].conversation

@@ -1,6 +1,6 @@
 """Tool calls as models write them: formats in text, arguments, and the JSON Schemas of tools.
 
-In: text of a model, argument text, and schemas. Out: calls with their places, parsed and validated arguments, and what
-a provider's schema dialect refuses. It knows no protocol and no provider.
-It may import the core and the rooms up to ``wire``.
+In: text of a model, argument text, and schemas. Out: calls with their places, parsed and validated arguments, and
+schema faults by a provider's dialect. It knows no protocol and no provider. It may import the core and the rooms up to
+``wire``.
 """

@@ -1,4 +1,4 @@
-"""JSON that models write as arguments: where it ends in a running text, and what is wrong with it.
+"""JSON arguments written by models: finds their end in a running text, and describes faults.
 
 Facts: sglang's and vLLM's detectors take a JSON body up to the closing tag by regular expression; a tag inside a JSON
 string ends it too early. Here a tag counts only outside strings.
@@ -24,14 +24,14 @@ UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
 
 
 class JsonTracker:
-    """Follows one JSON object or array through text that comes in pieces, without building it.
+    """Follows one JSON object or array through text that arrives in pieces, without building it.
 
-    A backslash takes the next character with it, inside strings and outside: so whoever starts at another place of the
-    same text sees every quote either as this one does or the other way round, and never has to look twice.
+    A backslash consumes the next character, inside strings and outside: a tracker started elsewhere in the same text
+    sees every quote either the same way or inverted, and never has to look twice.
 
     Attributes:
-        is_inside_string: the place reached lies in a string.
-        is_broken: it cannot be JSON: a line break in a string, or outside of strings what no JSON has.
+        is_inside_string: the current position is in a string.
+        is_broken: it cannot be JSON: a line break in a string, or an invalid character outside of strings.
         is_over: the bracket that closes the first one was found.
     """
 
@@ -45,7 +45,7 @@ class JsonTracker:
         self._skips = False
 
     def find(self, text: str, at: int = 0) -> int:
-        """Index behind the bracket that closes the first one, or -1: then the next piece is searched."""
+        """Index after the bracket that closes the first one; -1 if it is not in this piece."""
         size = len(text)
         if self._skips and at < size:
             at, self._skips = at + 1, False
@@ -87,7 +87,7 @@ class JsonTracker:
 
 
 def toggles(text: str) -> bool:
-    """The text holds an odd number of quotes that are not escaped: a JSON string begins or ends in it."""
+    """True if the text has an odd number of unescaped quotes: a JSON string begins or ends in it."""
     if "\\" not in text:
         return bool(text.count('"') & 1)
     if "\\\\" not in text:
@@ -114,14 +114,14 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
 
 
 class Read(NamedTuple):
-    """Arguments as a value, and what was wrong with their text."""
+    """Arguments as a value, and the faults of their text."""
 
     value: JsonValue
     problems: tuple[str, ...] = ()
 
 
 def read(raw: str) -> Read:
-    """The arguments of a JSON text. None where it is unreadable; nothing at all and ``null`` are no arguments."""
+    """Parse argument text. The value is None if unreadable; empty text and ``null`` are no arguments."""
     text = raw.strip()
     if not text:
         return Read({}, ("arguments are empty",))
@@ -135,7 +135,7 @@ def read(raw: str) -> Read:
 
 
 def plain(value: JsonValue) -> Read:
-    """Arguments that were read: an object, or what can be taken for one."""
+    """Parsed arguments: an object, or a value that can be used as one."""
     if type(value) is dict:
         return Read(value)
     if value is None:
@@ -156,7 +156,7 @@ def _twice(text: str) -> Read:
 
 
 def _damaged(text: str) -> Read:
-    """Text that is no JSON, but may begin with it or have it between doubled braces."""
+    """Text that is not JSON, but may start with it or have it between doubled braces."""
     end = JsonTracker().find(text) if text[0] in "{[" else -1
     if 0 < end < len(text):
         first = _value(text[:end])
@@ -179,7 +179,7 @@ def _value(text: str) -> JsonValue:
 
 
 def _is_unusual(value: JsonValue) -> bool:
-    """A number in it is infinite or none. Depth is capped by whoever parsed it."""
+    """True if it has an infinite number or NaN. The parser has limited its depth."""
     nodes = [value]
     while nodes:
         node = nodes.pop()
@@ -190,12 +190,12 @@ def _is_unusual(value: JsonValue) -> bool:
 
 
 def names_of(tools: Sequence[ToolDef]) -> frozenset[str]:
-    """Names that were declared."""
+    """Declared tool names."""
     return frozenset(t.name for t in tools if t.name)
 
 
 def unknown(name: str | None, names: frozenset[str]) -> tuple[str, ...]:
-    """What is wrong with a name: none, or none that was declared."""
+    """Problem of a name: missing or undeclared."""
     if not name:
         return (NO_NAME,)
     return (NO_TOOL,) if names and name not in names else ()

@@ -1,4 +1,4 @@
-"""AWS event stream: messages of a binary prelude, typed headers, a payload and two CRC32s, read and written.
+"""Reads and writes AWS event stream messages: a binary prelude, typed headers, a payload and two CRC32s.
 
 A message is ``total length | headers length | CRC of those 8 bytes | headers | payload | CRC of all before``, numbers
 big-endian, 32 bits (Smithy 2.0 specification, "Amazon Event Stream", ``application/vnd.amazon.eventstream``; the same
@@ -20,60 +20,60 @@ from workbench.wire._sse_block import SseEvent
 from workbench.wire.json_index import JsonIndex, Span
 
 MAX_MESSAGE: Final = 24 * 1024 * 1024
-"""Bytes of one message: a payload of 24 MB is the most the specification allows (botocore refuses larger ones)."""
+"""Limit of one message in bytes: the specification allows payloads of 24 MB (botocore refuses larger ones)."""
 
 PRELUDE, TAIL = 12, 4
 """Bytes before the headers of a message, and of its checksum."""
 _STRING: Final = 7
 _FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-"""Type of a header → bytes of its value; types 6 (bytes) and 7 (string) say their length in 16 bits."""
+"""Header type → length of its value; types 6 (bytes) and 7 (string) have a 16-bit length."""
 _HEADER_NAME: Final = re.compile(rb":(?:event-type|exception-type|message-type|content-type|error-code)\x07")
 _BYTES: Final = "/bytes"
 _SEALED: Final = re.compile(rb'\{"bytes":"([A-Za-z0-9+/]+={0,2})"(?:,"p":"[A-Za-z0-9]*")?\}')
-"""Nearly every payload that wraps bytes, with or without padding; what is spelled otherwise is read as JSON."""
+"""Pattern of nearly all payloads that wrap bytes, with or without padding; others are parsed as JSON."""
 _PREAMBLE: Final = struct.Struct(">III")
 _CRC: Final = struct.Struct(">I")
 
 
 class AwsEvent(SseEvent):
-    """One message. ``data`` is the payload; of a payload ``{"bytes": base64}`` the bytes, and ``is_sealed``.
+    """One message. ``data`` is the payload; for a payload ``{"bytes": base64}`` the bytes, with ``is_sealed``.
 
-    ``start`` and ``end`` are those of the whole message. ``comments`` holds the text of ``:error-message``.
+    ``start`` and ``end`` are those of the whole message. ``comments`` has the text of ``:error-message``.
     """
 
     __slots__ = ()
 
     @property
     def is_sealed(self) -> bool:
-        """``data`` stands in base64 on the wire: a place in it has no bytes of its own, only those of all of it."""
+        """True if ``data`` is base64 on the wire: a value in it has only the byte range of the whole."""
         return any(end - start != len(self.data or b"") for start, end in self.data_spans)
 
     def span(self, pointer: str) -> Span | None:
-        """Byte range of a pointer into ``data``; the range of the whole base64 text where it is sealed."""
+        """Byte range of a pointer into ``data``; the range of the whole base64 text if it is sealed."""
         if not self.is_sealed:
             return super().span(pointer)
         found = JsonIndex(self.data).span(pointer) if self.data else None
         return self.data_spans[0] if found else None
 
     def rewritten(self, body: bytes, data: bytes) -> bytes:
-        """The message with other data, its lengths and checksums made right; headers and padding stay."""
+        """The message with other data and correct lengths and checksums; headers and padding are kept."""
         ((start, end),) = self.data_spans
         total, headers = lengths(body, self.start)
         payload_start = self.start + PRELUDE + headers
         new = b64encode(data) if self.is_sealed else data
         payload = body[payload_start:start] + new + body[end : self.start + total - TAIL]
-        return _sealed(body[self.start + PRELUDE : payload_start], payload)
+        return _build(body[self.start + PRELUDE : payload_start], payload)
 
 
-class Message(NamedTuple):
-    """What the reader has of one message; ``fault``: what is wrong with it, "" for nothing."""
+class AwsMessage(NamedTuple):
+    """Parsed content of one message; ``fault`` describes an error, empty if there is none."""
 
     event: AwsEvent
     fault: str
 
 
 def is_prelude(body: bytes, at: int = 0) -> bool:
-    """A message begins here: its lengths are possible and their checksum is right."""
+    """True if a message starts here: possible lengths with a correct checksum."""
     if len(body) < at + PRELUDE:
         return False
     total, headers, checksum = _PREAMBLE.unpack_from(body, at)
@@ -81,9 +81,9 @@ def is_prelude(body: bytes, at: int = 0) -> bool:
     return is_possible and bool(checksum == crc32(body[at : at + 8]))
 
 
-def read(body: bytes) -> list[Message]:
-    """Every message of a body; what is no message is one event without data, as far as the next message."""
-    found: list[Message] = []
+def read(body: bytes) -> list[AwsMessage]:
+    """All messages of a body; other bytes are one event without data, up to the next message."""
+    found: list[AwsMessage] = []
     known: dict[bytes, dict[str, str]] = {}
     at = 0
     while at < len(body):
@@ -91,20 +91,22 @@ def read(body: bytes) -> list[Message]:
         if whole:
             message = _message(body, at, len(found), known)
         elif len(body) - at < PRELUDE:
-            message = Message(_event(len(found), at, len(body), terminated=False), "the stream ends inside a message")
+            message = AwsMessage(
+                _event(len(found), at, len(body), terminated=False), "the stream ends inside a message"
+            )
         else:
             end = _next_prelude(body, at + 1)
-            fault = f"bytes {at:,} to {end:,} are no event stream message: the checksum of its lengths is wrong"
-            message = Message(_event(len(found), at, end, terminated=False), fault)
+            fault = f"bytes {at:,} to {end:,} are not an event stream message: the checksum of the lengths is wrong"
+            message = AwsMessage(_event(len(found), at, end, terminated=False), fault)
         found.append(message)
         at = message.event.end
     return found
 
 
 def write(name: str, payload: bytes, *, kind: str = "event") -> bytes:
-    """One message: ``kind`` is ``"event"`` or ``"exception"``."""
+    """Build one message: ``kind`` is ``"event"`` or ``"exception"``."""
     headers = ((f":{kind}-type", name), (":content-type", "application/json"), (":message-type", kind))
-    return _sealed(b"".join(_header(*header) for header in headers), payload)
+    return _build(b"".join(_header(*header) for header in headers), payload)
 
 
 def sealed_payload(data: bytes) -> bytes:
@@ -112,8 +114,8 @@ def sealed_payload(data: bytes) -> bytes:
     return b'{"bytes":"' + b64encode(data) + b'"}'
 
 
-def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str]]) -> Message:
-    """The message at a place; ``known`` holds headers that were read, which most messages of a stream share."""
+def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str]]) -> AwsMessage:
+    """The message at an offset; ``known`` caches headers, which most messages of a stream share."""
     total, length = lengths(body, at)
     end = min(at + total, len(body))
     payload_start = at + PRELUDE + length
@@ -129,15 +131,15 @@ def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str
     if end < at + total:
         span = (min(payload_start, end), end)
         event = _event(number, at, end, name, body[slice(*span)], (span,), comments, terminated=False)
-        return Message(event, "the stream ends inside a message")
+        return AwsMessage(event, "the stream ends inside a message")
     data, span = _payload(body, payload_start, end - TAIL)
     event = _event(number, at, end, name, data, (span,), comments)
     is_right = _number(body, end - TAIL) == crc32(body[at : end - TAIL])
-    return Message(event, "" if is_right else f"the checksum of message {number} is wrong")
+    return AwsMessage(event, "" if is_right else f"the checksum of message {number} is wrong")
 
 
 def _payload(body: bytes, start: int, end: int) -> tuple[bytes, Span]:
-    """The data of a payload and where it stands; the bytes of a payload that wraps them."""
+    """Data and position of a payload; the wrapped bytes if it wraps bytes."""
     sealed = _SEALED.fullmatch(body, start, end)
     if sealed:
         try:
@@ -193,7 +195,7 @@ def _header(name: str, value: str) -> bytes:
     return bytes([len(name)]) + name.encode() + bytes([_STRING]) + len(raw).to_bytes(2, "big") + raw
 
 
-def _sealed(headers: bytes, payload: bytes) -> bytes:
+def _build(headers: bytes, payload: bytes) -> bytes:
     """A message of its headers and payload."""
     total = PRELUDE + len(headers) + len(payload) + TAIL
     lengths = total.to_bytes(4, "big") + len(headers).to_bytes(4, "big")
@@ -202,7 +204,7 @@ def _sealed(headers: bytes, payload: bytes) -> bytes:
 
 
 def _next_prelude(body: bytes, at: int) -> int:
-    """Where the next message begins: before the name of a first header, and with a right checksum; else the end."""
+    """Offset of the next message: a first header name after a correct checksum; else the end."""
     for found in _HEADER_NAME.finditer(body, at + PRELUDE):
         start = found.start() - 1 - PRELUDE
         if start >= at and is_prelude(body, start):
@@ -211,7 +213,7 @@ def _next_prelude(body: bytes, at: int) -> int:
 
 
 def lengths(body: bytes, at: int) -> tuple[int, int]:
-    """Of the message at a place, and of its headers."""
+    """Total length and headers length of the message at an offset."""
     total, headers, _ = _PREAMBLE.unpack_from(body, at)
     return total, headers
 

@@ -1,4 +1,4 @@
-"""The decoders of the content codings: each gives a body in pieces of bounded size, or says where it broke."""
+"""Decoders of content codings; each yields a body in pieces of limited size, or reports where it broke."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 _OUT: Final = 256 * 1024
-"""Bytes a decoder is asked for at a time."""
+"""Bytes that a decoder is asked for at a time."""
 
 _IN: Final = 16 * 1024
 _GZIP: Final = 31
-"""Window bits by which zlib means a gzip member."""
+"""Window bits by which zlib expects a gzip member."""
 
 _ZSTD_IN: Final = 1024
-"""Bytes given to zstd at a time, which cannot be asked for less: one kilobyte grows to at most 32 MB."""
+"""Bytes given to zstd at a time, since its output cannot be limited: one kilobyte grows to at most 32 MB."""
 
 
-class Broken(Exception):
-    """The data end or are wrong here; says which."""
+class BrokenCoding(Exception):
+    """Raised if the data end or are corrupt, with the reason."""
 
 
 def _zlib(raw: bytes, window: int) -> Iterator[bytes]:
@@ -32,11 +32,11 @@ def _zlib(raw: bytes, window: int) -> Iterator[bytes]:
             try:
                 piece = decoder.decompress(waiting, _OUT)
             except zlib.error as error:
-                raise Broken(f"is corrupt ({str(error).rpartition(': ')[2]})") from None
+                raise BrokenCoding(f"is corrupt ({str(error).rpartition(': ')[2]})") from None
             waiting = decoder.unconsumed_tail
             yield piece
             if not piece and not waiting and at == len(raw) and not decoder.eof:
-                raise Broken("is cut")
+                raise BrokenCoding("is cut")
         at -= len(decoder.unused_data)
         if window != _GZIP or raw[at : at + 2] != b"\x1f\x8b":
             return  # what follows the last member is padding
@@ -47,7 +47,7 @@ def _gzip(raw: bytes) -> Iterator[bytes]:
 
 
 def _deflate(raw: bytes) -> Iterator[bytes]:
-    """Zlib data as RFC 9110 wants, or the bare deflate that some servers send."""
+    """Zlib data as in RFC 9110, or the bare deflate that some servers send."""
     is_zlib = len(raw) > 1 and raw[0] & 0x0F == 8 and int.from_bytes(raw[:2], "big") % 31 == 0
     return _zlib(raw, 15 if is_zlib else -15)
 
@@ -62,9 +62,9 @@ def _brotli(raw: bytes) -> Iterator[bytes]:
             yield piece
             piece = decoder.process(b"", output_buffer_limit=_OUT)
     except brotli.error:
-        raise Broken("is corrupt") from None
+        raise BrokenCoding("is corrupt") from None
     if not decoder.is_finished():
-        raise Broken("is cut")
+        raise BrokenCoding("is cut")
 
 
 def _zstd(raw: bytes) -> Iterator[bytes]:
@@ -78,9 +78,9 @@ def _zstd(raw: bytes) -> Iterator[bytes]:
                 yield decoder.decompress(raw[at : at + _ZSTD_IN])
                 at += _ZSTD_IN
         except zstandard.ZstdError as error:
-            raise Broken(f"is corrupt ({str(error).rpartition(': ')[2]})") from None
+            raise BrokenCoding(f"is corrupt ({str(error).rpartition(': ')[2]})") from None
         if not decoder.eof:
-            raise Broken("is cut")
+            raise BrokenCoding("is cut")
         at = min(at, len(raw)) - len(decoder.unused_data)
         if raw[at : at + 4] != b"\x28\xb5\x2f\xfd":
             return

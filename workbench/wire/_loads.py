@@ -1,4 +1,4 @@
-"""Parsing and writing JSON text: the one place that touches a JSON library."""
+"""Parses and writes JSON text: the one place that uses a JSON library."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire.json_strings import decode, encode
 
-_REFUSED: Final = "no API takes such a body"
+_REFUSED: Final = "no API accepts such a body"
 
 
 def _import_decode(text: bytes | str) -> Any:
-    """Stands in for the fast parser until it is first needed: importing it takes 15 ms."""
+    """Placeholder for the fast parser until its first use: importing it takes 15 ms."""
     global _fast
     from msgspec.json import decode as fast
 
@@ -27,17 +27,17 @@ _fast: Callable[[bytes | str], Any] = _import_decode
 
 
 def loads(text: bytes | str, *, levels: int = 0) -> JsonValue:
-    r"""The value of a JSON text, exactly as the standard library reads it.
+    r"""Parse a JSON text with the same result as the standard library.
 
-    Duplicate keys: the last counts. Lone surrogates (``\ud83d``) stay, NaN and Infinity are read, integers are exact.
-    Bytes that are not UTF-8 do not make a body unreadable: they become U+DC80 … U+DCFF as with ``surrogateescape``.
+    Of duplicate keys the last counts. Lone surrogates (``\ud83d``) are kept, NaN and Infinity are parsed, integers are
+    exact. Bytes that are not UTF-8 become U+DC80 … U+DCFF as with ``surrogateescape``.
 
     Args:
         text: the JSON text.
-        levels: containers around it, where it is a piece of a larger text: they count as depth.
+        levels: containers around it if it is part of a larger text; they count as depth.
 
     Raises:
-        WireError: not JSON, or deeper than ``limits.MAX_JSON_DEPTH``; says byte, line, reason and what to do.
+        WireError: not JSON, or deeper than ``limits.MAX_JSON_DEPTH``; with byte, line, reason and hint.
     """
     try:
         value = _fast(text)
@@ -50,10 +50,10 @@ def loads(text: bytes | str, *, levels: int = 0) -> JsonValue:
 
 
 def elements(text: bytes, key: str) -> tuple[dict[str, JsonValue], list[bytes]] | None:
-    """The value of an object without one member, and the text of each element of the list that this member is.
+    """Value of an object without one list member, and the text of each element of that list.
 
-    None where it takes more care to read it: ``loads`` then tells what it is, or what is wrong. The texts of the
-    elements are no more than scanned: whoever parses them may find that they are no JSON.
+    None if it needs the full parser: use ``loads`` then. Element texts are only scanned and may turn out not to be JSON
+    when parsed.
     """
     from msgspec import MsgspecError, Raw
     from msgspec.json import decode as fast
@@ -85,12 +85,12 @@ def _too_deep() -> WireError:
 
 
 def _openers(text: bytes | str) -> int:
-    """No value is deeper than its text has opening brackets: a cheap question before the dear one."""
+    """Number of opening brackets, an upper bound of the depth: a cheap test before the expensive one."""
     return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
 
 
 def _is_deep(value: JsonValue, depth: int) -> bool:
-    """Deeper than the limit, counted level by level: not every parser has a limit of its own."""
+    """True if deeper than the limit; counted here, since not every parser has a limit."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(depth):
         children = (child for node in level for child in (node.values() if type(node) is dict else node))
@@ -120,7 +120,7 @@ def _hint(text: str, at: int, problem: str) -> str:
     if problem.startswith("Extra data"):
         return "one value ends here and more text follows"
     if at >= len(text.rstrip()) or problem.startswith("Unterminated"):
-        return "the text ends too early: it was probably cut"
+        return "the text ends too early; it is probably truncated"
     if problem.startswith("Invalid control"):
         return "line breaks and control characters in strings must be escaped"
     return "look at the bytes just before it"
@@ -130,7 +130,7 @@ def dumps(value: JsonValue) -> bytes:
     r"""Compact JSON in UTF-8; only lone surrogates are written as ``\uXXXX``.
 
     Raises:
-        LocalProtocolError: the value is no JSON value, or nested too deeply to write.
+        LocalProtocolError: the value is not a JSON value, or nested too deeply to write.
     """
     return _write(value, ascii_only=False)
 
@@ -158,4 +158,4 @@ def _plain(value: object) -> object:
 
 _UNICODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
 _ASCII: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_plain)
-"""Made once: many values that are written are a line long."""
+"""Created once: many values are only a line long."""

@@ -1,4 +1,4 @@
-"""The members of a JSON object, for whoever wants a few of a large one."""
+"""Reads single members of a large JSON object."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.wire.json_index import JsonIndex
 
 
 class Members:
-    """The members of the object that a text is: each is parsed when it is asked for first, and kept.
+    """Members of the object in a text; each is parsed on first access and cached.
 
-    Of a repeated key the last member counts. Broken text: what is whole before the break is found.
+    Of a repeated key the last member counts. In broken text the complete members before the break are found.
     """
 
     def __init__(self, text: bytes) -> None:
@@ -23,7 +23,7 @@ class Members:
         self._values: dict[str, JsonValue] = {}
 
     def get(self, key: str) -> JsonValue:
-        """The value of a key; None where it is not there.
+        """Value of a key; None if absent.
 
         Raises:
             WireError: it is not JSON.
@@ -41,7 +41,7 @@ class Members:
 
     @cached_property
     def _texts(self) -> Mapping[str, Any] | None:
-        """The raw members; None where it takes more care to find them."""
+        """Raw text of the members; None if finding them needs the full parser."""
         from msgspec import MsgspecError, Raw
         from msgspec.json import decode
 

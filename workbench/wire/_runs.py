@@ -1,4 +1,4 @@
-"""Where the elements of the long lists of a JSON object stand: what a request repeats of those before it."""
+"""Finds the element spans of long object lists in a JSON object, which requests repeat."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ _MEMBER: Final = re.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*"((?:[^"\\]|\\.)*+)"[ \t\
 _WHITE: Final = b" \t\r\n"
 
 
-class Run(NamedTuple):
-    """The elements of a list that holds objects alone. ``key``: of the list, as it is written; ``spans``: of bytes."""
+class ObjectList(NamedTuple):
+    """A list with only objects. ``key``: as written; ``spans``: byte ranges of the elements."""
 
     key: str
     spans: tuple[tuple[int, int], ...]
 
     @property
     def start(self) -> int:
-        """Where the first begins."""
+        """Start of the first element."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """Where the last ends."""
+        """End of the last element."""
         return self.spans[-1][1]
 
 
-def runs(text: bytes) -> list[Run]:
-    """The lists of objects, none of them empty, that are members of the object which a text is, in order.
+def runs(text: bytes) -> list[ObjectList]:
+    """Members of an object that are non-empty lists of objects, in order.
 
-    None of it where it takes more care to find them: no object, a key twice. The elements are no more than scanned.
+    Empty if they need the full parser (not an object, a repeated key). The elements are only scanned.
     """
     from msgspec import MsgspecError, Raw
     from msgspec.json import decode as fast
 
     try:
         members = fast(text, type=dict[str, Raw])
-        found, at = list[Run](), 0
+        found, at = list[ObjectList](), 0
         for raw in members.values():
             lead, value = _MEMBER.match(text, at), bytes(raw)
             if lead is None or not text.startswith(value, lead.end()):
@@ -46,7 +46,7 @@ def runs(text: bytes) -> list[Run]:
             at = lead.end() + len(value)
             if value.startswith(b"["):
                 spans = _objects(text, lead.end(), list(map(bytes, fast(value, type=list[Raw]))))
-                found += [Run(decode(lead[1]), spans)] if spans else []
+                found += [ObjectList(decode(lead[1]), spans)] if spans else []
     except (MsgspecError, ValueError, RecursionError):
         return []
     return found if text[at:].strip(_WHITE) == b"}" else []

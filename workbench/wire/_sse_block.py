@@ -1,4 +1,4 @@
-"""One block of an event stream: its fields and where each stands."""
+"""One block of an event stream: its fields and their positions."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class SseEvent(NamedTuple):
     """One block.
 
     Attributes:
-        number: position in the stream from zero; blocks of comments alone count, runs of blank lines do not.
-        name: value of the last ``event`` field, None if there is none.
-        data: values of the ``data`` fields joined by LF, None if there is none.
-        start, end: byte range in the body, from the first byte of the first line to the last byte of the last line;
-            neither that line's end nor the blank line is in it.
+        number: position in the stream from zero; blocks of only comments count, runs of blank lines do not.
+        name: value of the last ``event`` field; None if there is none.
+        data: values of the ``data`` fields joined by LF; None if there are none.
+        start, end: byte range in the body from the first byte of the first line to the last byte of the last line,
+    without its line end and the blank line.
         data_spans: byte range of the value of each ``data`` field.
         id: value of the last ``id`` field (fields with NUL are void).
-        retry: value of the last ``retry`` field that is a number, milliseconds.
+        retry: value of the last numeric ``retry`` field, milliseconds.
         comments: comment lines without colon and first space.
-        others: (name, value) of fields that no event stream has, in order: browsers and SDKs ignore them.
-        terminated: a blank line followed. False for a last block that was cut, which a browser would discard.
+        others: (name, value) of unknown fields, in order; browsers and SDKs ignore them.
+        terminated: a blank line followed. False for a cut last block, which a browser would discard.
     """
 
     number: int
@@ -37,7 +37,7 @@ class SseEvent(NamedTuple):
     others: tuple[tuple[str, bytes], ...] = ()
 
     def span(self, pointer: str) -> Span | None:
-        """Byte range in the body of a pointer into the JSON of ``data``; from first to last byte over several lines."""
+        """Byte range in the body of a pointer into the JSON of ``data``; it may cover several lines."""
         found = JsonIndex(self.data).span(pointer) if self.data is not None else None
         if found is None:
             return None
@@ -51,8 +51,8 @@ class SseEvent(NamedTuple):
         return self.end
 
 
-class Block:
-    """The lines of one block as they come."""
+class SseBlock:
+    """Lines of one block while they arrive."""
 
     __slots__ = ("comments", "data", "end", "id", "name", "others", "retry", "spans", "start")
 
@@ -67,7 +67,7 @@ class Block:
         self.others: list[tuple[str, bytes]] = []
 
     def add(self, line: bytes, start: int, end: int) -> None:
-        """Take a line that is not blank; ``end`` is past what was read of it if it was over the limit."""
+        """Add a non-blank line; ``end`` is past the bytes read if it exceeded the limit."""
         field, colon, value = line.partition(b":")
         at = start + len(field) + len(colon)
         if value.startswith(b" "):

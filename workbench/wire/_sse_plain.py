@@ -1,4 +1,4 @@
-"""The fast way through a whole event stream whose lines all end alike: one regular expression, one match a block."""
+"""Fast path for a whole event stream with one kind of line end: one regular expression, one match per block."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import cache
 from typing import Final
 
 from workbench.limits import MAX_SSE_LINE
-from workbench.wire._sse_block import Block, SseEvent
+from workbench.wire._sse_block import SseBlock, SseEvent
 
 BOM: Final = b"\xef\xbb\xbf"
 
 
 class _Names(dict[bytes | None, str | None]):
-    """Event names by their bytes: a stream repeats a handful."""
+    """Cache of event names by their bytes: a stream repeats a handful."""
 
     def __missing__(self, raw: bytes) -> str:
         name = self[raw] = raw.decode("utf-8", "replace")
@@ -22,7 +22,7 @@ class _Names(dict[bytes | None, str | None]):
 
 @cache
 def _blocks(end: bytes) -> re.Pattern[bytes]:
-    """A block and the blank lines after it: the usual (event, data) as groups 1 and 2, any other as group 3."""
+    """Pattern of a block and its blank lines: usual blocks as groups 1 (event) and 2 (data), others as group 3."""
     byte = rb"[^\r]" if end == b"\r\n" else rb"[^\n]"  # one excluded byte is three times as fast as two
     usual = rb"(?:event: ?+(" + byte + rb"*+)" + end + rb")?data: ?+(" + byte + rb"*+)" + end
     other = rb"((?:" + byte + rb"++" + end + rb")++)"
@@ -30,15 +30,15 @@ def _blocks(end: bytes) -> re.Pattern[bytes]:
 
 
 def plain_events(body: bytes, *, number: int = 0, base: int = 0) -> tuple[list[SseEvent], int]:
-    """Blocks from the start of a piece of a body that begins between blocks.
+    """Blocks from the start of a body part that begins between blocks.
 
     Args:
-        body: the body, or what follows ``base`` bytes of it.
+        body: the body, or the part after ``base`` bytes of it.
         number: of the first block.
-        base: offset of the piece in the body.
+        base: offset of the part in the body.
 
     Returns:
-        The blocks, and how much of the piece they take: where the careful reader has to go on (0: from its start).
+        The blocks, and the number of bytes consumed; the careful reader continues there (0: at the start).
     """
     line_end = _line_end(body)
     last = body.rfind(line_end * 2) if line_end and len(body) <= MAX_SSE_LINE else -1
@@ -61,16 +61,16 @@ def plain_events(body: bytes, *, number: int = 0, base: int = 0) -> tuple[list[S
 
 
 def _line_end(body: bytes) -> bytes:
-    """What ends every line of the body, b"" where they differ."""
+    """Line end used by all lines; empty if they differ."""
     returns = body.count(b"\r")
     if not returns:
         return b"\n"
     return b"\r\n" if returns == body.count(b"\n") == body.count(b"\r\n") else b""
 
 
-def _careful(body: bytes, span: tuple[int, int], line_end: bytes, base: int) -> Block:
+def _careful(body: bytes, span: tuple[int, int], line_end: bytes, base: int) -> SseBlock:
     at, stop = span
-    block = Block(base + at)
+    block = SseBlock(base + at)
     while at < stop:
         end = body.index(line_end, at)
         block.add(body[at:end], base + at, base + end)

@@ -1,7 +1,7 @@
-"""What AWS event stream messages say, as one text, and the messages with another text in its place.
+"""Converts AWS event stream messages to one text, and back after edits of the same length.
 
-Lengths, checksums and base64 stand between the words of a message and its bytes. In the text every value has a line of
-its own, without them; a text of the same length goes back into the messages, and makes their checksums right.
+Lengths, checksums and base64 separate the words of a message from its bytes. In the text every value is on a line of
+its own; a text of the same length is written back with correct checksums.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from workbench.wire.exchange import Redaction
 __all__ = ["PRELUDE", "AwsTexts", "is_messages"]
 
 _CUT: Final = re.compile(rb'\{"bytes":"((?:[A-Za-z0-9+/]{4})+)[A-Za-z0-9+/=]{0,3}\Z')
-"""The payload of a message that is not whole."""
+"""Payload of an incomplete message."""
 
 
-class _Place(NamedTuple):
-    """A value: its range in the body, its text, where that begins in all of it, and whether the body has base64."""
+class _TextValue(NamedTuple):
+    """A value: its range in the body, its text, its offset in the whole text, and whether the body has base64."""
 
     start: int
     end: int
@@ -32,8 +32,8 @@ class _Place(NamedTuple):
     is_sealed: bool
 
 
-class _Message(NamedTuple):
-    """Where a message ends, and where its text does; ``is_whole``: with a right checksum."""
+class _MessageEnd(NamedTuple):
+    """End of a message in the body and in the text; ``is_whole``: its checksum is correct."""
 
     start: int
     end: int
@@ -42,25 +42,25 @@ class _Message(NamedTuple):
 
 
 class AwsTexts:
-    """The text of a body of messages.
+    """Text of a body of messages.
 
     Attributes:
-        text: every value, each with a line end behind it.
+        text: every value, each followed by a line end.
     """
 
     def __init__(self, body: bytes) -> None:
         self._body = body
-        self._places, self._messages = list[_Place](), list[_Message]()
+        self._places, self._messages = list[_TextValue](), list[_MessageEnd]()
         size = 0
         for event, fault in read(body):
             for start, end, text, is_sealed in _values(body, event):
-                self._places.append(_Place(start, end, text, size, is_sealed))
+                self._places.append(_TextValue(start, end, text, size, is_sealed))
                 size += len(text) + 1
-            self._messages.append(_Message(event.start, event.end, size, event.terminated and not fault))
+            self._messages.append(_MessageEnd(event.start, event.end, size, event.terminated and not fault))
         self.text = b"".join(part for place in self._places for part in (place.text, b"\n"))
 
     def end(self, size: int) -> tuple[int, int]:
-        """The end of the last whole message that stands in so much of the text: in the text, and in the body."""
+        """End of the last complete message in this much text: (in the text, in the body)."""
         text_end = end = 0
         for message in self._messages:
             if not message.is_whole or message.text_end > size:
@@ -68,7 +68,7 @@ class AwsTexts:
             text_end, end = message.text_end, message.end
         return text_end, end
 
-    def written(self, text: bytes) -> bytes:
+    def rewrite(self, text: bytes) -> bytes:
         """The body with another text of the same length."""
         made = bytearray(self._body)
         for place in self._places:
@@ -81,7 +81,7 @@ class AwsTexts:
         return bytes(made)
 
     def marks(self, found: Iterable[Redaction]) -> list[Redaction]:
-        """Where in the body that stands which was found in the text."""
+        """Body ranges of redactions found in the text."""
         return [placed for mark in found for placed in self._marks(mark)]
 
     def _marks(self, mark: Redaction) -> Iterator[Redaction]:
@@ -93,12 +93,12 @@ class AwsTexts:
 
 
 def is_messages(body: bytes) -> bool:
-    """A body of messages begins so."""
+    """True if the body starts with a message."""
     return is_prelude(body)
 
 
 def _values(body: bytes, event: SseEvent) -> Iterator[tuple[int, int, bytes, bool]]:
-    """Every value of a message: its range, its text, and whether that stands in base64. What is no message is one."""
+    """Every value of a message: range, text, and whether it is base64. Other bytes are one value."""
     if not event.data_spans:
         yield event.start, event.end, body[event.start : event.end], False
         return

@@ -1,9 +1,8 @@
-"""What passed a recorder: length and SHA-256 of each body as it was received, and as it was sent on.
+"""Length and SHA-256 of each body that a recorder received and sent on.
 
-Both are of bodies without their transfer coding (chunk framing) and still in their content coding (gzip …), computed
-by the recorder from the bytes that it read and from those that it handed to the other connection. They stand in
-``Exchange.meta["digests"]``: {"request": {"in", "out", "bytes_in", "bytes_out"}, "response": …}, hexadecimal; a
-direction that nothing came in is missing.
+Both are of bodies without transfer coding (chunk framing) and with content coding (gzip …), computed by the recorder
+from the bytes it read and the bytes it passed to the other connection. They are stored in ``Exchange.meta["digests"]``:
+{"request": {"in", "out", "bytes_in", "bytes_out"}, "response": …}, hexadecimal; a direction without data is missing.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ SIDES = ("request", "response")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class Passed(NamedTuple):
-    """One body: SHA-256 (hexadecimal) and length of what came in and of what went out."""
+class BodyDigest(NamedTuple):
+    """SHA-256 (hexadecimal) and length of one body as received and as sent on."""
 
     came: str
     left: str
@@ -34,17 +33,17 @@ class Passed(NamedTuple):
 
     @property
     def is_equal(self) -> bool:
-        """What went out is what came in."""
+        """True if the bytes sent on equal the bytes received."""
         return self.came == self.left and self.bytes_in == self.bytes_out
 
     @property
-    def told(self) -> Mapping[str, JsonValue]:
-        """As it stands in ``Exchange.meta``."""
+    def as_meta(self) -> Mapping[str, JsonValue]:
+        """Value for ``Exchange.meta``."""
         return {"in": self.came, "out": self.left, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out}
 
     @property
     def words(self) -> str:
-        """In words: equal, or how they differ."""
+        """Description: equal, or how they differ."""
         if self.is_equal:
             return "equal"
         if self.bytes_in == self.bytes_out:
@@ -52,30 +51,30 @@ class Passed(NamedTuple):
         return f"differ: {self.bytes_in:,} bytes in, {self.bytes_out:,} bytes out"
 
 
-def to_meta(passed: Mapping[str, Passed]) -> Mapping[str, JsonValue]:
-    """For ``Exchange.meta``, from what passed by side."""
-    return {DIGESTS: {side: each.told for side, each in passed.items()}} if passed else NOTHING
+def to_meta(passed: Mapping[str, BodyDigest]) -> Mapping[str, JsonValue]:
+    """Value for ``Exchange.meta``, from the digests by side."""
+    return {DIGESTS: {side: each.as_meta for side, each in passed.items()}} if passed else NOTHING
 
 
-def passed(exchange: Exchange) -> dict[str, Passed]:
-    """What passed, by side; empty where that was not recorded, or is no statement of that kind."""
+def read_digests(exchange: Exchange) -> dict[str, BodyDigest]:
+    """Digests by side; empty if not recorded or malformed."""
     told = exchange.meta.get(DIGESTS)
     if exchange.origin is not Origin.RECORDED or not isinstance(told, Mapping):
         return {}
     return {side: each for side in SIDES if (each := _read(told.get(side)))}
 
 
-def _read(told: JsonValue) -> Passed | None:
+def _read(told: JsonValue) -> BodyDigest | None:
     match told:
         case {"in": str(came), "out": str(left), "bytes_in": int(bytes_in), "bytes_out": int(bytes_out)}:
             is_digest = _SHA256.fullmatch(came) and _SHA256.fullmatch(left)
-            return Passed(came, left, bytes_in, bytes_out) if is_digest else None
+            return BodyDigest(came, left, bytes_in, bytes_out) if is_digest else None
     return None
 
 
 def problems(exchange: Exchange) -> Iterator[str]:
-    """Bodies that are not the bytes that passed, though they were kept as they were: one line each."""
-    for side, each in passed(exchange).items():
+    """Stored bodies that differ from the received bytes although they claim to be raw, one line each."""
+    for side, each in read_digests(exchange).items():
         http = exchange.request if side == "request" else exchange.response
         if http is None or not _is_as_received(http):
             continue
@@ -87,6 +86,6 @@ def problems(exchange: Exchange) -> Iterator[str]:
 
 
 def _is_as_received(http: HttpRequest | HttpResponse) -> bool:
-    """The recording says of nothing in the body that it was left out or replaced."""
+    """True if nothing in the body is marked as omitted or replaced."""
     body = http.body
     return body.is_raw and body.original_length is None and not any(r.where == "body" for r in http.redactions)

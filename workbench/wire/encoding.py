@@ -1,4 +1,4 @@
-"""Content-Encoding: bodies decoded, whatever their label says, and never larger than a limit."""
+"""Decodes content encodings, whatever the label, up to a size limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.errors import WireError
 from workbench.limits import MAX_CODINGS, MAX_DECODED_BODY
-from workbench.wire._codings import DECODERS, Broken
+from workbench.wire._codings import DECODERS, BrokenCoding
 from workbench.wire.exchange import Body
 
 _MAGIC: Final = {"gzip": b"\x1f\x8b\x08", "zstd": b"\x28\xb5\x2f\xfd"}
@@ -19,11 +19,11 @@ _LOOK: Final = 512
 
 
 def decode_body(body: Body) -> bytes:
-    """The content-decoded bytes of a body.
+    """Content-decoded bytes of a body.
 
     Raises:
-        WireError: cut or corrupt data, an unknown coding, or more than ``limits.MAX_DECODED_BODY`` bytes.
-            ``decode_partial`` gives what is before the fault.
+        WireError: truncated or corrupt data, an unknown coding, or more than ``limits.MAX_DECODED_BODY`` bytes.
+    ``decode_partial`` gives the part before the fault.
     """
     decoded, problem = decode_partial(body)
     if problem:
@@ -32,16 +32,16 @@ def decode_body(body: Body) -> bytes:
 
 
 def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
-    """What of a body can be decoded, ``most`` bytes of it at most, and what is wrong with the rest ("" for nothing)."""
+    """Decodable part of a body, at most ``most`` bytes, and the fault of the rest, empty if there is none."""
     raw, problem = body.raw, ""
     most = MAX_DECODED_BODY if most is None else most
     labels = _labels(body.encoding)
     if len(labels) > MAX_CODINGS:
-        return raw, f"{len(labels)} content codings, one inside another; at most {MAX_CODINGS} are undone"
+        return raw, f"{len(labels)} nested content codings; at most {MAX_CODINGS} are decoded"
     for label in reversed(labels or [""]):
         coding = _actual(raw, label)
         if coding and coding not in DECODERS:
-            return raw, f"content coding {coding[:40]!r} is not known"
+            return raw, f"unknown content coding {coding[:40]!r}"
         if coding:
             raw, fault = _collect(coding, raw, most)
             problem = problem or fault
@@ -49,7 +49,7 @@ def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
 
 
 def detect_encoding(raw: bytes, header: str) -> str:
-    """The codings that bytes are really in, as a Content-Encoding value, "" for none.
+    """Actual codings of the bytes, as a Content-Encoding value; empty for none.
 
     Recorders often keep the header of a body they have decoded, and some drop it from one they have not.
     """
@@ -64,7 +64,7 @@ def _labels(header: str) -> list[str]:
 
 
 def _actual(raw: bytes, label: str) -> str:
-    """The outermost coding of bytes: a magic number counts more than the label, and plain text more than a coding."""
+    """Outermost coding: a magic number has priority over the label, and plain text over a coding."""
     for coding, magic in _MAGIC.items():
         if raw.startswith(magic):
             return coding
@@ -84,7 +84,7 @@ def _verdict(raw: bytes) -> tuple[bool, bool]:
 
 
 def _is_plain(raw: bytes) -> bool:
-    """It begins like JSON, an event stream or HTML, and goes on as text: no compressed body does for long."""
+    """True if it starts like JSON, an event stream or HTML and continues as text, which no compressed body does."""
     if not _BEGINNING.match(raw):
         return False
     try:
@@ -101,7 +101,7 @@ def _collect(coding: str, raw: bytes, most: int) -> tuple[bytes, str]:
             pieces.append(piece[: most - size])
             size += len(piece)
             if size > most:
-                return b"".join(pieces), f"{coding} body grows beyond {most:,} bytes and was cut there"
-    except Broken as broken:
+                return b"".join(pieces), f"{coding} body exceeds {most:,} bytes and was truncated"
+    except BrokenCoding as broken:
         return b"".join(pieces), f"{coding} body {broken} after {size:,} decoded bytes"
     return b"".join(pieces), ""

@@ -16,7 +16,7 @@ from workbench.ir import NOTHING, JsonValue
 
 
 class State(StrEnum):
-    """How much of an exchange is there."""
+    """Completeness of an exchange."""
 
     OPEN = "open"  # still arriving: the process that records it is at it
     COMPLETE = "complete"
@@ -25,21 +25,21 @@ class State(StrEnum):
 
 
 CLIENT_LEFT = "the client hung up"
-"""Note of an aborted exchange whose answer nobody waited for."""
+"""Note of an aborted exchange that the client did not wait for."""
 
 _LEFT = re.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
-"""What recorders, proxies and browsers call it when the client ended an exchange."""
+"""Texts by which recorders, proxies and browsers note that the client ended an exchange."""
 
 
 class Kind(StrEnum):
-    """What was exchanged."""
+    """Transport of an exchange."""
 
     HTTP = "http"
     WEBSOCKET = "websocket"
 
 
 class Origin(StrEnum):
-    """How the exchange came into its session."""
+    """Way by which an exchange came into its session."""
 
     RECORDED = "recorded"
     IMPORTED = "imported"
@@ -58,10 +58,10 @@ class Chunk(NamedTuple):
 
 
 class Redaction(NamedTuple):
-    """A secret that was replaced before it reached a disk.
+    """A secret that was replaced before it was written to disk.
 
     Attributes:
-        where: ``"url"``, ``"header:NAME"``, ``"reason"``, ``"body"``, on the side it was found.
+        where: ``"url"``, ``"header:NAME"``, ``"reason"``, ``"body"``, on its side.
         start, end: byte range of the stand-in there (of the value, for headers).
         kind: ``"bearer"``, ``"api-key"``, ``"cookie"`` …
     """
@@ -97,15 +97,15 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The bytes of one side.
+    """Bytes of one side.
 
     Attributes:
-        raw: as received, still content-encoded; decoded and redacted where ``is_raw`` is False.
-        is_raw: False when the original bytes were not kept (a compressed body that held a secret, or a recorder that
-            stored a parsed form); ``note`` says why.
-        encoding: value of Content-Encoding that ``raw`` is still in, "" for identity.
-        chunks: arrival of each piece, empty where the recording has no times.
-        original_length, original_digest: of the bytes on the wire where they are not ``raw`` (SHA-256, hex).
+        raw: as received, still content-encoded; decoded and redacted if ``is_raw`` is False.
+        is_raw: False if the original bytes were not kept (a compressed body with a secret, or a recorder that stored a
+    parsed form); ``note`` gives the reason.
+        encoding: Content-Encoding of ``raw``, empty for identity.
+        chunks: arrival of each piece, empty if the recording has no times.
+        original_length, original_digest: of the wire bytes if they differ from ``raw`` (SHA-256, hex).
     """
 
     raw: bytes = b""
@@ -119,7 +119,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request. ``url`` is absolute, or a path where the host is not known."""
+    """One request. ``url`` is absolute, or a path if the host is unknown."""
 
     method: str = "POST"
     url: str = ""
@@ -131,7 +131,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One response. ``status`` 0: it was not recorded."""
+    """One response. ``status`` is 0 if it was not recorded."""
 
     status: int = 200
     headers: Headers = Headers()
@@ -157,15 +157,16 @@ class Exchange:
 
     Attributes:
         id: unique in its session, stable under conversion between file forms.
-        request, response: None where the side was not recorded (then ``state`` is incomplete or ``note`` says why).
-        started_at: seconds since the epoch, None where unknown.
-        duration: seconds from start to last byte, None where unknown.
-        hop: name of the place it was recorded at, "" for the only one.
-        parent: id of the exchange this is a re-send or edit of.
-        branch: name of the branch it belongs to, "" for the trunk.
-        note: what an importer or recorder has to say about it.
+        request, response: None if the side was not recorded (``state`` is then incomplete, or ``note`` gives the
+    reason).
+        started_at: seconds since the epoch; None if unknown.
+        duration: seconds from start to last byte; None if unknown.
+        hop: name of the hop it was recorded at, empty if there is only one.
+        parent: id of the exchange that this one re-sends or edits.
+        branch: name of its branch, empty for the trunk.
+        note: remark of an importer or recorder.
         meta: further data of the importer, verbatim.
-        damage: what of it could not be read from its file, one line each; not stored.
+        damage: parts that could not be read from its file, one line each; not stored.
     """
 
     id: str
@@ -187,13 +188,13 @@ class Exchange:
 
     @property
     def is_left(self) -> bool:
-        """The client ended it before the answer was whole."""
+        """True if the client ended it before the response was complete."""
         return self.state is State.ABORTED and bool(_LEFT.search(self.note))
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a list shows of an exchange, without its bodies.
+    """List data of an exchange, without its bodies.
 
     Attributes:
         index: position in the session, from zero.

@@ -1,6 +1,6 @@
-"""What an exchange that is no HTTP request and answer consists of: WebSocket messages, and the messages of gRPC calls.
+"""Messages of non-HTTP exchanges: WebSocket messages and messages of gRPC calls.
 
-A recorder of gRPC may keep a message both as protobuf bytes and as the tree it stands for (``Exchange.meta["grpc"]``).
+A gRPC recorder may keep a message as protobuf bytes and as its parsed tree (``Exchange.meta["grpc"]``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from workbench.wire._loads import dumps, loads
 from workbench.wire.exchange import Exchange, Frame
 
 GRPC: Final = "grpc"
-"""Key of ``Exchange.meta`` with the trees of a call's messages, by side."""
+"""Key of ``Exchange.meta`` with the parsed messages of a call, by side."""
 
 TURNS: Final = "turns"
-"""Key of ``Exchange.meta`` of a connection whose requests and answers stand behind it as exchanges: how many."""
+"""Key of ``Exchange.meta`` of a connection: number of exchanges derived from it, which follow it."""
 
 _HEX: Final = 32
-"""Bytes of a binary message that are shown."""
+"""Bytes shown of a binary message."""
 
 
 class SeenFrame(NamedTuple):
@@ -29,9 +29,9 @@ class SeenFrame(NamedTuple):
     Attributes:
         number: in the exchange, from zero.
         direction: ``"sent"`` or ``"received"``, seen from the client.
-        type: what its JSON says it is ("response.create"), else how it was sent ("text", "binary", "protobuf").
-        value: its JSON, None where it has none.
-        text: it in words: JSON in one line, text as it is, the first bytes of anything else.
+        type: type in its JSON ("response.create"), else its opcode ("text", "binary", "protobuf").
+        value: its JSON; None if it has none.
+        text: for display: JSON on one line, text, or the first bytes.
         size: bytes.
     """
 
@@ -44,7 +44,7 @@ class SeenFrame(NamedTuple):
 
 
 def seen_frames(exchange: Exchange) -> Iterator[SeenFrame]:
-    """Every message of a connection or call, in order; nothing for HTTP."""
+    """All messages of a connection or call, in order; empty for HTTP."""
     for number, frame in enumerate(exchange.frames):
         yield _frame(number, frame)
     trees = exchange.meta.get(GRPC)
@@ -72,7 +72,7 @@ def _frame(number: int, frame: Frame) -> SeenFrame:
 
 
 def _type(value: JsonValue) -> str:
-    """Its ``type``; of an object without one its keys, of which messages of such protocols have one or two."""
+    """Its ``type``; else the object's keys, of which such messages have one or two."""
     if not isinstance(value, dict):
         return ""
     kind = value.get("type")

@@ -1,4 +1,4 @@
-"""Byte ranges of the values of a JSON text, found where they are asked for."""
+"""Finds byte ranges of JSON values on demand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire.json_scan import CUT, Scanner, Table
-from workbench.wire.json_strings import Inside, decode
+from workbench.wire.json_scan import CUT, ChildTable, Scanner
+from workbench.wire.json_strings import StringText, decode
 
 Span = tuple[int, int]
 
@@ -21,7 +21,7 @@ _MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt]|\\u00(?:20|0[9aAdD]))*(?:[{\
 
 
 def split(pointer: str) -> list[str] | None:
-    """The steps of a JSON pointer (RFC 6901), unescaped; None where it is no pointer."""
+    """Steps of a JSON pointer (RFC 6901), unescaped; None if it is not a pointer."""
     if not pointer:
         return []
     if pointer[0] != "/":
@@ -30,60 +30,60 @@ def split(pointer: str) -> list[str] | None:
     return [s.replace("~1", "/").replace("~0", "~") for s in steps] if "~" in pointer else steps
 
 
-class Node(NamedTuple):
-    """A value in one layer of text: ``end`` is ``CUT`` where it is not whole. ``key`` is the member's key, if any."""
+class SpanNode(NamedTuple):
+    """A value in one layer of text. ``end`` is ``CUT`` if it is incomplete; ``key`` is the member's key, if any."""
 
     start: int
     end: int
     key: Span | None = None
 
 
-class Place(NamedTuple):
-    """A node and the layer it is in; ``strings`` are the JSON strings entered to get there, outermost first."""
+class JsonPlace(NamedTuple):
+    """A node and its layer; ``strings`` are the JSON strings entered on the way, outermost first."""
 
-    layer: Layer
-    node: Node
-    strings: tuple[Inside, ...]
+    layer: TextLayer
+    node: SpanNode
+    strings: tuple[StringText, ...]
 
     def outward(self, span: Span) -> Span:
-        """A range of the innermost layer as a range of the outermost one."""
+        """Convert a range of the innermost layer to a range of the outermost one."""
         start, end = span
         for inside in reversed(self.strings):
             start, end = inside.outer(start), inside.outer(end, is_end=True)
         return start, end
 
 
-class Layer:
-    """One text: the body itself, or the inside of a JSON string in it. Tables of children are built once."""
+class TextLayer:
+    """One text: the body, or the inside of a JSON string in it. Tables of children are built once."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.scanner = Scanner(text)
-        self._tables: dict[int, Table] = {}
-        self._strings: dict[int, tuple[Inside, Layer]] = {}
+        self._tables: dict[int, ChildTable] = {}
+        self._strings: dict[int, tuple[StringText, TextLayer]] = {}
 
     @cached_property
-    def root(self) -> Node | None:
-        """The value of the text, None for a blank one."""
+    def root(self) -> SpanNode | None:
+        """The value of the text; None for a blank one."""
         start = self.scanner.root()
-        return None if start is None else Node(start, self.scanner.value_end(start))
+        return None if start is None else SpanNode(start, self.scanner.value_end(start))
 
-    def entrance(self) -> Node | None:
-        """The root; for a container without looking for its end, which takes a pass over the whole text."""
+    def entrance(self) -> SpanNode | None:
+        """The root; the end of a container is not searched, which would take a pass over the whole text."""
         start = self.scanner.root()
         if start is None or self.text[start] not in _CONTAINERS:
             return self.root
-        return Node(start, CUT)
+        return SpanNode(start, CUT)
 
-    def table(self, node: Node) -> Table | None:
-        """Children of a node, None for scalars."""
+    def table(self, node: SpanNode) -> ChildTable | None:
+        """Children of a node; None for scalars."""
         table = self._tables.get(node.start)
         if table is None and self.text[node.start] in _CONTAINERS:
             table = self._tables[node.start] = self.scanner.table(node.start)
         return table
 
-    def child(self, node: Node, step: str) -> Node | None:
-        """The child a pointer step names."""
+    def child(self, node: SpanNode, step: str) -> SpanNode | None:
+        """The child that a pointer step names."""
         table = self.table(node)
         if table is None:
             return None
@@ -92,18 +92,18 @@ class Layer:
             return None if number is None else nth(table, number)
         return nth(table, int(step)) if _INDEX.fullmatch(step) and int(step) < len(table) else None
 
-    def enter(self, node: Node) -> tuple[Inside, Layer] | None:
-        """The text inside a string, None for anything else."""
+    def enter(self, node: SpanNode) -> tuple[StringText, TextLayer] | None:
+        """The text inside a string; None for other values."""
         if node.end == CUT or self.text[node.start] != _QUOTE:
             return None
         found = self._strings.get(node.start)
         if found is None:
-            inside = Inside(self.text, node.start + 1, node.end - 1)
-            found = self._strings[node.start] = inside, Layer(inside.text)
+            inside = StringText(self.text, node.start + 1, node.end - 1)
+            found = self._strings[node.start] = inside, TextLayer(inside.text)
         return found
 
-    def holds_json(self, node: Node) -> bool:
-        """A string whose text is an array or object (or its beginning), or again such a string."""
+    def holds_json(self, node: SpanNode) -> bool:
+        """True for a string that contains an array or object (or its beginning), or again such a string."""
         if not _MAY_HOLD_JSON.match(self.text, node.start):
             return False
         entered = self.enter(node)
@@ -116,54 +116,54 @@ class Layer:
         return text[root.start] in _CONTAINERS or entered[1].holds_json(root)
 
 
-def nth(table: Table, number: int) -> Node:
-    """One member or element of a container, counted from zero: the bytes of its value, and its key."""
+def nth(table: ChildTable, number: int) -> SpanNode:
+    """Value bytes and key of one member or element, counted from zero."""
     key = (table.keys[2 * number], table.keys[2 * number + 1]) if table.keys else None
-    return Node(table.values[2 * number], table.values[2 * number + 1], key)
+    return SpanNode(table.values[2 * number], table.values[2 * number + 1], key)
 
 
 class JsonIndex:
     """JSON pointers to byte ranges of the original text, and back.
 
     Pointers (RFC 6901) continue inside JSON strings: ``/arguments/path`` is found in the text of the string at
-    ``/arguments``, and its range is in the outer bytes. Where a key repeats, the last member counts. Only what lies on
-    the way to a pointer is opened, and kept. Broken text: what is whole before the break is found, the rest is not.
+    ``/arguments``, and its range is in the outer bytes. Of a repeated key the last member counts. Only values on the
+    way to a pointer are scanned, and cached. In broken text the complete values before the break are found.
     """
 
     def __init__(self, text: bytes) -> None:
         self.text = text
-        self._layer: Layer | None = None
+        self._layer: TextLayer | None = None
 
-    def find(self, pointer: str) -> Place | None:
-        """The place of a pointer, whole or cut; None where there is nothing."""
+    def find(self, pointer: str) -> JsonPlace | None:
+        """Place of a pointer, complete or cut; None if absent."""
         steps = split(pointer)
         layer = self._top()
         node = layer.entrance() if steps else layer.root
         if steps is None or node is None:
             return None
-        return _walk(Place(layer, node, ()), steps)
+        return _walk(JsonPlace(layer, node, ()), steps)
 
-    def _top(self) -> Layer:
+    def _top(self) -> TextLayer:
         if self._layer is None:
-            self._layer = Layer(self.text)
+            self._layer = TextLayer(self.text)
         return self._layer
 
     def span(self, pointer: str) -> Span | None:
-        """Range of a value's text, quotes included; None where it is not there, or not whole."""
+        """Byte range of a value's text, quotes included; None if absent or incomplete."""
         place = self.find(pointer)
         if place is None or place.node.end == CUT:
             return None
         return place.outward((place.node.start, place.node.end))
 
     def key_span(self, pointer: str) -> Span | None:
-        """Range of the key of an object member, quotes included."""
+        """Byte range of the key of an object member, quotes included."""
         place = self.find(pointer)
         return place.outward(place.node.key) if place and place.node.key else None
 
     def elements(self, pointer: str) -> list[tuple[str, Span]]:
-        """(pointer step, range) of every whole child of an array or object, in order of the text.
+        """(pointer step, range) of every complete child of an array or object, in text order.
 
-        Earlier members of a repeated key are left out. Empty for scalars and for what is not there.
+        Earlier members of a repeated key are skipped. Empty for scalars and absent pointers.
         """
         place = self.find(pointer)
         table = place.layer.table(place.node) if place else None
@@ -179,8 +179,8 @@ class JsonIndex:
     def pointer_at(self, offset: int) -> str:
         """Pointer of the deepest value that a byte belongs to.
 
-        A key and its colon belong to their member; commas, brackets and blanks to the container. Strings that hold
-        the text of an array or object are entered.
+        A key and its colon belong to their member; commas, brackets and blanks to the container. Strings that contain
+        an array or object are entered.
         """
         layer = self._top()
         at, steps = layer.entrance(), list[str]()
@@ -202,7 +202,7 @@ class JsonIndex:
         return "".join(f"/{s}" for s in steps)
 
     def duplicates(self) -> tuple[str, ...]:
-        """Pointers of members whose key occurs more than once in their object, in order of the text."""
+        """Pointers of members with a key that occurs more than once in their object, in text order."""
         if not _repeats(self.text):
             return ()
         layer, found = self._top(), list[tuple[int, str]]()
@@ -218,7 +218,7 @@ class JsonIndex:
         return tuple(dict.fromkeys(p for _, p in sorted(found)))
 
 
-def _walk(place: Place, steps: list[str]) -> Place | None:
+def _walk(place: JsonPlace, steps: list[str]) -> JsonPlace | None:
     layer, at, strings = place
     for step in steps:
         while entered := layer.enter(at):
@@ -232,10 +232,10 @@ def _walk(place: Place, steps: list[str]) -> Place | None:
         if child is None:
             return None
         at = child
-    return Place(layer, at, strings)
+    return JsonPlace(layer, at, strings)
 
 
-def _child_at(layer: Layer, node: Node, table: Table, offset: int) -> tuple[str, Node] | None:
+def _child_at(layer: TextLayer, node: SpanNode, table: ChildTable, offset: int) -> tuple[str, SpanNode] | None:
     """The child that a byte belongs to, with its step."""
     low, high = 0, len(table)
     firsts = table.keys or table.values
@@ -253,7 +253,7 @@ def _child_at(layer: Layer, node: Node, table: Table, offset: int) -> tuple[str,
 
 
 def _repeats(text: bytes) -> bool:
-    """Some object of the text may repeat a key: the quick question before the search."""
+    """True if an object of the text may repeat a key: a cheap test before the search."""
     seen = False
 
     def note(pairs: list[tuple[str, Any]]) -> None:

@@ -1,8 +1,8 @@
-"""Where JSON values begin and end in a text, found by regular expressions at the speed of C and without recursion.
+"""Finds the ends of JSON values by regular expressions, at the speed of C and without recursion.
 
-A regular expression cannot count brackets, but it can hold a fixed number of nested levels: ``VALUE`` skips a value
-with up to ``SHALLOW`` of them in one match. What is deeper is walked bracket by bracket, once: ends found on the way
-are remembered. All quantifiers are possessive, so that nothing is scanned twice by backtracking.
+A regular expression cannot count brackets, but it can match a fixed number of nested levels: ``VALUE`` skips a value
+with up to ``SHALLOW`` levels in one match. Deeper values are walked bracket by bracket, once: the ends found are
+cached. All quantifiers are possessive, so that nothing is scanned twice by backtracking.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from array import array
 from typing import Final
 
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire.json_strings import Inside, decode
+from workbench.wire.json_strings import StringText, decode
 
 SHALLOW: Final = 10
-"""Nested levels one match skips. Requests have about six above their schemas."""
+"""Nested levels that one match skips. Requests have about six above their schemas."""
 
 _SPACE: Final = rb"[ \t\r\n]*+"
 _STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null|NaN|-?Infinity"
 _BACK: Final = rb"|(?!)"
-"""Never matches. Takes a possessive group back to where its failed last round began, which Python < 3.11.5 forgets."""
+"""Never matches. Takes a possessive group back to the start of its failed last round, which Python < 3.11.5 forgets."""
 
 
-def _nested(levels: int) -> bytes:
+def _nested_pattern(levels: int) -> bytes:
     inside = rb'(?:[^\[\]{}"]++|' + _STRING + _BACK + rb")*+"
     for _ in range(levels - 1):
         inside = rb'(?:[^\[\]{}"]++|' + _STRING + rb"|[\[{]" + inside + rb"[\]}]" + _BACK + rb")*+"
     return inside
 
 
-_CONTAINER: Final = rb"[\[{]" + _nested(SHALLOW) + rb"[\]}]"
+_CONTAINER: Final = rb"[\[{]" + _nested_pattern(SHALLOW) + rb"[\]}]"
 SPACE: Final = re.compile(_SPACE)
 VALUE: Final = re.compile(rb"(?:" + _STRING + rb"|" + _CONTAINER + rb"|" + _SCALAR + rb")", re.DOTALL)
 KEY: Final = re.compile(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
@@ -44,17 +44,17 @@ _DELIMITER: Final = re.compile(rb"[ \t\r\n,\]}]")
 _FLAT: Final = re.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + _BACK + rb")*+", re.DOTALL)
 _OPEN_OBJECT: Final = ord("{")
 CUT: Final = -1
-"""The end of a value that the text ends inside of, or that breaks before its end."""
+"""End of a value that is incomplete or broken."""
 
 
-class Table:
-    """The children of one array or object.
+class ChildTable:
+    """Children of one array or object.
 
     Attributes:
-        values: start and end of each child in turn; the end is ``CUT`` for a last child that is not whole.
+        values: start and end of each child in turn; the end of an incomplete last child is ``CUT``.
         keys: start and end of each member's key, quotes included; empty for arrays.
-        names: key → number of the member that counts, the last of its name; None for arrays.
-        repeated: byte and name of each key that was there before.
+        names: key → number of its last member; None for arrays.
+        repeated: offset and name of each repeated key.
     """
 
     __slots__ = ("keys", "names", "repeated", "values")
@@ -69,9 +69,9 @@ class Table:
         return len(self.values) // 2
 
     def add_key(self, text: bytes, start: int, end: int) -> None:
-        """A member begins: its value is added next."""
+        """Start a member; its value is added next."""
         raw, number = text[start + 1 : end - 1], len(self.keys) // 2
-        name = decode(Inside(raw, 0, len(raw)).text if b"\\" in raw else raw)
+        name = decode(StringText(raw, 0, len(raw)).text if b"\\" in raw else raw)
         assert self.names is not None
         if name in self.names:
             self.repeated.append((start, name))
@@ -80,14 +80,14 @@ class Table:
 
 
 class Scanner:
-    """Finds the ends of values of one text, and remembers those that were costly."""
+    """Finds the ends of values in one text, and caches the expensive ones."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._ends: dict[int, int] = {}
 
     def value_end(self, start: int) -> int:
-        """Where the value that starts at a byte ends, or ``CUT``."""
+        """End of the value that starts at an offset, or ``CUT``."""
         if start in self._ends:
             return self._ends[start]
         found = VALUE.match(self.text, start)
@@ -111,10 +111,10 @@ class Scanner:
         self._ends.update(dict.fromkeys(open_, CUT))
         return self._ends[start]
 
-    def table(self, start: int) -> Table:
-        """The children of the array or object that starts at a byte, as far as it is well-formed."""
+    def table(self, start: int) -> ChildTable:
+        """Children of the array or object at an offset, as far as it is well-formed."""
         text, is_object = self.text, self.text[start] == _OPEN_OBJECT
-        table = Table(is_object=is_object)
+        table = ChildTable(is_object=is_object)
         pattern, closer = (_MEMBER, b"}") if is_object else (_ELEMENT, b"]")
         at: int | None = start + 1
         values = table.values
@@ -131,8 +131,8 @@ class Scanner:
             at = found.end() if found["after"] == b"," else None
         return table
 
-    def _odd_child(self, table: Table, at: int) -> int | None:
-        """Add a child that no single match takes: too deep, cut or broken. Gives where the next one starts, if any."""
+    def _odd_child(self, table: ChildTable, at: int) -> int | None:
+        """Add a child too deep, cut or broken for a single match; return the start of the next one, if any."""
         text = self.text
         key = KEY.match(text, at) if table.names is not None else None
         start = key.end() if key else self.skip_space(at)
@@ -148,7 +148,7 @@ class Scanner:
         return after.end() if after and after[1] == b"," else None
 
     def root(self) -> int | None:
-        """Where the value of the text starts, past a byte order mark; None for a blank text."""
+        """Offset of the value of the text, after a byte order mark; None for a blank text."""
         start = self.skip_space(3 if self.text.startswith(b"\xef\xbb\xbf") else 0)
         return start if start < len(self.text) else None
 

@@ -1,4 +1,4 @@
-"""The inside of JSON strings: what the escapes stand for, and which outer byte each inner byte came from."""
+"""Decodes the inside of JSON strings, and maps each inner byte to its outer byte."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from operator import add
 from typing import Final
 
 ERRORS: Final = "workbench-wire"
-"""Codec error handler by which any bytes become text and the same bytes again: surrogates in UTF-8 stay lone
-surrogates; other stray bytes become U+DC80 … U+DCFF, which in turn are never read from UTF-8."""
+"""Codec error handler that makes any bytes text, reversibly: surrogates in UTF-8 stay lone surrogates.
+
+Other stray bytes become U+DC80 … U+DCFF, which in turn are never read from UTF-8.
+"""
 
 ESCAPE: Final = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)",
@@ -47,17 +49,17 @@ codecs.register_error(ERRORS, _handle)
 
 
 def decode(raw: bytes) -> str:
-    """Wire bytes as text. Never fails; ``encode`` gives the bytes back."""
+    """Wire bytes as text. Never fails; ``encode`` reverses it."""
     return raw.decode("utf-8", ERRORS)
 
 
 def encode(text: str) -> bytes:
-    """The bytes a text was decoded from."""
+    """Bytes of a decoded text."""
     return text.encode("utf-8", ERRORS)
 
 
 def meaning(escape: bytes) -> bytes:
-    r"""What one escape (``\n``, ``\u00e9``, a surrogate pair) stands for, in UTF-8 as ``ERRORS`` writes it."""
+    r"""Character of one escape (``\n``, ``\u00e9``, a surrogate pair), in UTF-8 as ``ERRORS`` writes it."""
     simple = _SIMPLE.get(escape)
     if simple is not None:
         return simple
@@ -68,18 +70,18 @@ def meaning(escape: bytes) -> bytes:
 
 
 class _Meanings(dict[bytes, bytes]):
-    """What the escapes of one string stand for: most repeat."""
+    """Cache of the escapes of one string, most of which repeat."""
 
     def __missing__(self, escape: bytes) -> bytes:
         said = self[escape] = meaning(escape)
         return said
 
 
-class Inside:
-    """The text in a JSON string, with the way back to the bytes it was written in.
+class StringText:
+    """Text in a JSON string, with the mapping back to its outer bytes.
 
     Args:
-        outer: the text the string stands in.
+        outer: the text that contains the string.
         start, end: range of the string there, without its quotes.
     """
 
@@ -96,7 +98,7 @@ class Inside:
         self._stop: array[int] = array("q", map(add, self._outer, lengths))
 
     def outer(self, offset: int, *, is_end: bool = False) -> int:
-        """The outer byte of an inner one; an offset inside an escape goes to its start, or to its end as an end."""
+        """Outer byte of an inner one; inside an escape its start, or its end if ``is_end``."""
         run = bisect_right(self._inner, offset) - 1
         at = self._outer[run] + offset - self._inner[run]
         if at <= self._stop[run]:
@@ -104,6 +106,6 @@ class Inside:
         return self._outer[run + 1] if is_end else self._stop[run]
 
     def inner(self, offset: int) -> int:
-        """The inner byte that an outer one takes part in."""
+        """Inner byte of an outer one."""
         run = bisect_right(self._outer, offset) - 1
         return self._inner[run] + min(offset, self._stop[run]) - self._outer[run]

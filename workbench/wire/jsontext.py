@@ -1,6 +1,6 @@
-"""JSON of the wire: parsed, written, and edited without touching a byte more than was asked for.
+"""Parses, writes and edits JSON of the wire without changing any other byte.
 
-The one place that parses JSON from the wire. ``JsonIndex`` says where in the original bytes a value stands.
+The one place that parses JSON from the wire. ``JsonIndex`` finds values in the original bytes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.wire._loads import dumps, dumps_ascii, elements, loads
 from workbench.wire._members import Members
-from workbench.wire._runs import Run, runs
-from workbench.wire.json_index import JsonIndex, Place, Span
+from workbench.wire._runs import ObjectList, runs
+from workbench.wire.json_index import JsonIndex, JsonPlace, Span
 from workbench.wire.json_strings import ESCAPE, decode, encode
 
 __all__ = [
     "JsonIndex",
     "Members",
-    "Run",
+    "ObjectList",
     "dumps",
     "elements",
     "loads",
@@ -34,13 +34,13 @@ _UNICODE_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
 
 
 def replace(text: bytes, edits: Mapping[str, JsonValue]) -> bytes:
-    r"""Put new values at pointers; bytes outside their spans stay as they are.
+    r"""Replace values at pointers; bytes outside their spans stay the same.
 
-    Pointers may go through strings: the new text is then escaped once for each string it is in. A text that writes
-    everything outside ASCII as ``\uXXXX`` is continued so.
+    Pointers may go through strings: the new text is then escaped once for each string. Text that writes non-ASCII
+    characters as ``\uXXXX`` stays that way.
 
     Raises:
-        LocalProtocolError: nothing is at a pointer, one edit lies inside another, or a value is no JSON value.
+        LocalProtocolError: no value at a pointer, overlapping edits, or a value that JSON cannot express.
     """
     index = JsonIndex(text)
     cuts = sorted((*_target(index, pointer), pointer) for pointer in edits)
@@ -50,7 +50,7 @@ def replace(text: bytes, edits: Mapping[str, JsonValue]) -> bytes:
             raise LocalProtocolError("two edits overlap", where=f"{before}, {pointer}", hint="make one after the other")
         place = index.find(pointer)
         assert place is not None  # _target found it
-        pieces += (text[at:start], _written(edits[pointer], text, place))
+        pieces += (text[at:start], _value_text(edits[pointer], text, place))
         at, before = end, pointer
     return b"".join((*pieces, text[at:]))
 
@@ -62,8 +62,8 @@ def _target(index: JsonIndex, pointer: str) -> Span:
     return span
 
 
-def _written(value: JsonValue, text: bytes, place: Place) -> bytes:
-    """JSON text of a value for its layer, escaped outward through every string."""
+def _value_text(value: JsonValue, text: bytes, place: JsonPlace) -> bytes:
+    """JSON text of a value for its layer, escaped for every enclosing string."""
     layers = [text, *(inside.text for inside in place.strings)]
     new = writer_like(layers.pop())(value)
     while layers:
@@ -72,13 +72,13 @@ def _written(value: JsonValue, text: bytes, place: Place) -> bytes:
 
 
 def writer_like(text: bytes) -> Callable[[JsonValue], bytes]:
-    r"""How to write new values into a text: as ``\uXXXX`` where it writes everything outside ASCII so."""
+    r"""The writer that matches a text: with ``\uXXXX`` if all its non-ASCII characters are written so."""
     escapes = text.isascii() and b"\\u" in text and _UNICODE_ESCAPE.search(text)
     return dumps_ascii if escapes else dumps
 
 
 def string_slice_span(text: bytes, span: Span, start_char: int, end_char: int) -> Span:
-    """Byte range of characters ``start_char`` to ``end_char`` of the JSON string at ``span`` (quotes included in it).
+    """Byte range of characters ``start_char`` to ``end_char`` of the JSON string at ``span`` (with its quotes).
 
     Characters are those of the parsed string: an escape or a surrogate pair is one. Ends past the string are clipped.
     """
@@ -88,7 +88,7 @@ def string_slice_span(text: bytes, span: Span, start_char: int, end_char: int) -
 
 
 def _byte_of_char(text: bytes, at: int, end: int, count: int) -> int:
-    """Where the character lies that is ``count`` after the one at byte ``at``."""
+    """Offset of the character ``count`` after the one at byte ``at``."""
     while count > 0 and at < end:
         stop = text.find(b"\\", at, end)
         run = decode(text[at : stop if stop >= 0 else end])

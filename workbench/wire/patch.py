@@ -1,8 +1,8 @@
 """Structural edits of JSON text: members and elements added, removed, replaced and moved.
 
-All pointers are those of the text before: a patch is done at once, and the order of its changes does not matter, but
-for insertions at one place, which stand in the order given. Bytes outside of what is changed stay as they are. New
-values are laid out as their neighbours are: indented where those are, on one line where those are.
+All pointers refer to the original text: a patch is applied at once, and the order of its changes matters only for
+insertions at one position. Bytes outside the changes stay the same. New values are formatted like their neighbours:
+indented or on one line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BREAK: Final = re.compile(rb"\r?\n[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new element before the one at ``pointer`` ("…/-" or the length: at the end), or a new last member."""
+    """Add an element before ``pointer`` ("…/-" or the length: at the end), or a new last member."""
 
     pointer: str
     value: JsonValue
@@ -37,14 +37,14 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """The element or member at ``pointer`` goes."""
+    """Remove the element or member at ``pointer``."""
 
     pointer: str
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Another value at ``pointer``, which may go through strings that hold JSON."""
+    """Replace the value at ``pointer``, which may go through strings that contain JSON."""
 
     pointer: str
     value: JsonValue
@@ -52,7 +52,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The bytes of the value at ``source`` are inserted at ``pointer`` instead."""
+    """Move the bytes of the value at ``source`` to ``pointer``."""
 
     source: str
     pointer: str
@@ -62,11 +62,11 @@ Change: TypeAlias = Insert | Remove | Replace | Move
 
 
 def apply(text: bytes, changes: Iterable[Change]) -> bytes:
-    """The text with every change done.
+    """Apply all changes to a text.
 
     Raises:
-        LocalProtocolError: nothing is at a pointer, or two changes contradict each other.
-        WireError: the text is no JSON.
+        LocalProtocolError: no value at a pointer, or two changes conflict.
+        WireError: the text is not JSON.
     """
     index, wanted = JsonIndex(text), list(changes)
     inside = {c.pointer: c.value for c in wanted if isinstance(c, Replace) and _is_in_string(index, c.pointer)}
@@ -81,14 +81,14 @@ def apply(text: bytes, changes: Iterable[Change]) -> bytes:
         return edited
     span = JsonIndex(edited).span("")
     if span is None:
-        raise LocalProtocolError("no whole JSON value", where="the whole text", hint="check the text")
-    return edited[: span[0]] + _Editor(edited, outside).render("", _Layout(b"", b"")) + edited[span[1] :]
+        raise LocalProtocolError("not a complete JSON value", where="the whole text", hint="check the text")
+    return edited[: span[0]] + _Editor(edited, outside).render("", _ContainerLayout(b"", b"")) + edited[span[1] :]
 
 
 def parent_of(pointer: str) -> tuple[str, str]:
     """Pointer of the container, and the last step (still escaped). Raises LocalProtocolError for the root."""
     if not pointer.startswith("/"):
-        raise LocalProtocolError("the whole text is no part of anything", where=pointer or "the whole text")
+        raise LocalProtocolError("the root has no parent", where=pointer or "the whole text")
     parent, _, step = pointer.rpartition("/")
     return parent, step
 
@@ -103,37 +103,37 @@ def _refuse_overlap(pointer: str, changes: Sequence[Change]) -> None:
         gone = change.pointer if isinstance(change, Remove | Replace) else ""
         is_other = not (isinstance(change, Replace) and gone == pointer)
         if gone and is_other and (f"{pointer}/".startswith(f"{gone}/") or gone.startswith(f"{pointer}/")):
-            raise LocalProtocolError("two changes contradict each other", where=f"{pointer}, {gone}")
+            raise LocalProtocolError("two changes conflict", where=f"{pointer}, {gone}")
 
 
 def _refuse_insertion(pointer: str, changes: Sequence[Change]) -> None:
-    """Nothing is put into what goes."""
+    """Refuse an insertion into a removed value."""
     for change in changes:
         if isinstance(change, Insert | Move) and change.pointer.startswith(f"{pointer}/"):
-            raise LocalProtocolError("two changes contradict each other", where=f"{pointer}, {change.pointer}")
+            raise LocalProtocolError("two changes conflict", where=f"{pointer}, {change.pointer}")
 
 
-class _Layout(NamedTuple):
-    """How a container is written: what stands before each child, and by how much a level is indented."""
+class _ContainerLayout(NamedTuple):
+    """Layout of a container: text before each child, and indentation per level."""
 
     before: bytes  # line break and indentation, b"" on one line
     unit: bytes
 
     @property
-    def deeper(self) -> _Layout:
-        return _Layout(self.before + self.unit, self.unit) if self.before else self
+    def deeper(self) -> _ContainerLayout:
+        return _ContainerLayout(self.before + self.unit, self.unit) if self.before else self
 
 
-class _Child(NamedTuple):
-    """A child as it is written. ``number``: its place among the children before, None for a new one."""
+class _WrittenChild(NamedTuple):
+    """A child as written. ``number``: its index among the old children; None for a new one."""
 
     text: bytes
     number: int | None = None
 
 
 @dataclass(slots=True)
-class _Work:
-    """What is to be done in one container. ``added``: step → what is put before it."""
+class _ContainerEdits:
+    """Changes of one container. ``added``: step → values inserted before it."""
 
     removed: set[str] = field(default_factory=set)
     added: defaultdict[str, list[Insert | Move]] = field(default_factory=lambda: defaultdict(list))
@@ -144,7 +144,7 @@ class _Editor:
         self.text = text
         self.index = JsonIndex(text)
         self.write = writer_like(text)
-        self.work: defaultdict[str, _Work] = defaultdict(_Work)
+        self.work: defaultdict[str, _ContainerEdits] = defaultdict(_ContainerEdits)
         self.replaced: dict[str, JsonValue] = {}
         for change in changes:
             self._plan(change)
@@ -158,27 +158,29 @@ class _Editor:
         source = change.source if isinstance(change, Move) else change.pointer
         if not isinstance(change, Insert):
             if self.index.span(source) is None or _is_in_string(self.index, source):
-                raise LocalProtocolError("nothing is there", where=source, hint="check the pointer")
+                raise LocalProtocolError("no value at this pointer", where=source, hint="check the pointer")
             if isinstance(change, Replace):
                 self.replaced[source] = change.value
                 return
             parent, step = parent_of(source)
             if step in self.work[parent].removed:
-                raise LocalProtocolError("two changes contradict each other", where=source)
+                raise LocalProtocolError("two changes conflict", where=source)
             self.work[parent].removed.add(step)
         if isinstance(change, Insert | Move):
             parent, step = parent_of(change.pointer)
             if isinstance(change, Move) and f"{parent}/".startswith(f"{source}/"):
                 raise LocalProtocolError("a value cannot be moved into itself", where=source)
             if self.index.span(parent) is None:
-                raise LocalProtocolError("nothing is there", where=parent, hint="check the pointer")
+                raise LocalProtocolError("no value at this pointer", where=parent, hint="check the pointer")
             self.work[parent].added[step].append(change)
 
-    def render(self, pointer: str, layout: _Layout) -> bytes:
-        """The bytes of a value after the changes. ``layout``: of the container it stands in."""
+    def render(self, pointer: str, layout: _ContainerLayout) -> bytes:
+        """Bytes of a value after the changes. ``layout``: of its container."""
         span = self.index.span(pointer)
         if span is None:
-            raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
+            raise LocalProtocolError(
+                "no value at this pointer", where=pointer or "the whole text", hint="check the pointer"
+            )
         if pointer in self.replaced:
             return self._laid_out(self.replaced[pointer], layout)
         if pointer not in self.touched:
@@ -188,13 +190,13 @@ class _Editor:
             raise LocalProtocolError("neither an object nor an array", where=pointer, hint="check the pointer")
         children = self._children(pointer, span)
         own = self._layout(children, span, layout)
-        kept = self._kept(pointer, children, own)
+        kept = self._edited_children(pointer, children, own)
         if not kept:
             return self.text[start : start + 1] + self.text[end - 1 : end]
-        return self._joined(kept, children, span, own)
+        return self._join(kept, children, span, own)
 
     def _children(self, pointer: str, span: tuple[int, int]) -> list[tuple[str, int, int]]:
-        """(step, start, end) of every child, its key included. Raises where a key repeats."""
+        """(step, start, end) of every child, including its key. Raises LocalProtocolError if a key repeats."""
         is_object = self.text[span[0]] == ord("{")
         found = []
         for step, (start, end) in self.index.elements(pointer):
@@ -202,51 +204,59 @@ class _Editor:
             found.append((step, key[0] if key else start, end))
         for (_, _, before), (step, after, _) in pairwise(found):
             if not _SEPARATOR.fullmatch(self.text, before, after):
-                raise LocalProtocolError("a key repeats here", where=f"{pointer}/{step}", hint="edit it by hand")
+                raise LocalProtocolError("a key is repeated here", where=f"{pointer}/{step}", hint="edit it by hand")
         if found and self.text[span[0] + 1 : found[0][1]].strip():
-            raise LocalProtocolError("a key repeats here", where=f"{pointer}/{found[0][0]}", hint="edit it by hand")
+            raise LocalProtocolError("a key is repeated here", where=f"{pointer}/{found[0][0]}", hint="edit it by hand")
         return found
 
-    def _layout(self, children: list[tuple[str, int, int]], span: tuple[int, int], outer: _Layout) -> _Layout:
-        """How this container is written, else as the one around it would have it."""
+    def _layout(
+        self, children: list[tuple[str, int, int]], span: tuple[int, int], outer: _ContainerLayout
+    ) -> _ContainerLayout:
+        """Layout of this container; without own layout that of the surrounding one."""
         if not children:
             return outer.deeper
         lead = self.text[span[0] + 1 : children[0][1]]
         trail = self.text[children[-1][2] : span[1] - 1]
         if not _BREAK.fullmatch(lead):
-            return _Layout(b"", b"")
+            return _ContainerLayout(b"", b"")
         unit = lead[len(trail) :] if lead.startswith(trail) and _BREAK.fullmatch(trail) else b"  "
-        return _Layout(lead, unit)
+        return _ContainerLayout(lead, unit)
 
-    def _kept(self, pointer: str, children: list[tuple[str, int, int]], layout: _Layout) -> list[_Child]:
-        """The children after the changes, in order."""
-        work, kept = self.work[pointer], list[_Child]()
+    def _edited_children(
+        self, pointer: str, children: list[tuple[str, int, int]], layout: _ContainerLayout
+    ) -> list[_WrittenChild]:
+        """Children after the changes, in order."""
+        work, kept = self.work[pointer], list[_WrittenChild]()
         is_object = self.text[self.index.span(pointer)[0]] == ord("{")  # type: ignore[index]
         places = {step for step, _, _ in children} if not is_object else set()
         for number, (step, start, _) in enumerate(children):
             if not is_object:
-                kept += (_Child(self._new(change, step, layout, is_object)) for change in work.added.get(step, ()))
+                kept += (
+                    _WrittenChild(self._new(change, step, layout, is_object)) for change in work.added.get(step, ())
+                )
             if step not in work.removed:
                 value = self.index.span(f"{pointer}/{step}")
                 assert value is not None  # it is a child
-                kept.append(_Child(self.text[start : value[0]] + self.render(f"{pointer}/{step}", layout), number))
+                kept.append(
+                    _WrittenChild(self.text[start : value[0]] + self.render(f"{pointer}/{step}", layout), number)
+                )
         for step, changes in work.added.items():
             if step in places:
                 continue
             if not is_object and step not in (END, str(len(children))):
-                raise LocalProtocolError("no such place", where=f"{pointer}/{step}", hint="check the pointer")
+                raise LocalProtocolError("no such position", where=f"{pointer}/{step}", hint="check the pointer")
             if is_object and any(step == name for name, _, _ in children) and step not in work.removed:
-                raise LocalProtocolError("the key is there already", where=f"{pointer}/{step}", hint="replace it")
-            kept += (_Child(self._new(change, step, layout, is_object)) for change in changes)
+                raise LocalProtocolError("the key exists already", where=f"{pointer}/{step}", hint="replace it")
+            kept += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
         return kept
 
-    def _new(self, change: Insert | Move, step: str, layout: _Layout, is_object: bool) -> bytes:
-        """The text of what is inserted, with its key in an object."""
+    def _new(self, change: Insert | Move, step: str, layout: _ContainerLayout, is_object: bool) -> bytes:
+        """Text of an inserted value, with its key in an object."""
         if isinstance(change, Move):
             span = self.index.span(change.source)
             assert span is not None  # planned
             old = _indentation(self.text, span[0])
-            value = self.render(change.source, _Layout(old, layout.unit))
+            value = self.render(change.source, _ContainerLayout(old, layout.unit))
             value = value.replace(old, layout.before) if old and layout.before else value
         else:
             value = self._laid_out(change.value, layout)
@@ -255,8 +265,8 @@ class _Editor:
         key = (split(f"/{step}") or [""])[0]
         return self.write(key) + self.colon + value
 
-    def _laid_out(self, value: JsonValue, layout: _Layout) -> bytes:
-        """JSON text of a value that stands in a container of this layout."""
+    def _laid_out(self, value: JsonValue, layout: _ContainerLayout) -> bytes:
+        """JSON text of a value inside a container of this layout."""
         if not isinstance(value, dict | list) or not value:
             return self.write(value)
         inner = layout.deeper
@@ -269,10 +279,14 @@ class _Editor:
         between = b"," + inner.before if layout.before else self.comma
         return opening + inner.before + between.join(parts) + layout.before + closing
 
-    def _joined(
-        self, kept: list[_Child], children: list[tuple[str, int, int]], span: tuple[int, int], layout: _Layout
+    def _join(
+        self,
+        kept: list[_WrittenChild],
+        children: list[tuple[str, int, int]],
+        span: tuple[int, int],
+        layout: _ContainerLayout,
     ) -> bytes:
-        """The container around its children: what stood between two neighbours stays between them."""
+        """The container with its children; the text between two old neighbours is kept."""
         start, end = span
         closing = layout.before[: len(layout.before) - len(layout.unit)] if layout.before else b""
         lead = self.text[start + 1 : children[0][1]] if children else layout.before
@@ -283,19 +297,21 @@ class _Editor:
             pieces += (self._gap(before, child, children, usual), child.text)
         return b"".join((*pieces, trail, self.text[end - 1 : end]))
 
-    def _usual(self, children: list[tuple[str, int, int]], layout: _Layout) -> bytes:
+    def _usual(self, children: list[tuple[str, int, int]], layout: _ContainerLayout) -> bytes:
         if len(children) > 1:
             return self.text[children[0][2] : children[1][1]]
         return b"," + layout.before if layout.before else self.comma
 
-    def _gap(self, before: _Child, child: _Child, children: list[tuple[str, int, int]], usual: bytes) -> bytes:
+    def _gap(
+        self, before: _WrittenChild, child: _WrittenChild, children: list[tuple[str, int, int]], usual: bytes
+    ) -> bytes:
         if before.number is None or child.number is None or child.number != before.number + 1:
             return usual
         return self.text[children[before.number][2] : children[child.number][1]]
 
 
 def _indentation(text: bytes, at: int) -> bytes:
-    """Line break and indentation of the line that a byte stands on, b"" on the first one."""
+    """Line break and indentation of the line at an offset; empty on the first line."""
     line = text.rfind(b"\n", 0, at)
     found = _BREAK.match(text, line - 1 if line > 0 and text[line - 1 : line] == b"\r" else line) if line >= 0 else None
     return found.group() if found else b""

@@ -1,8 +1,9 @@
-"""Rate limits, from the families of headers that providers send.
+"""Reads rate limits from the header families of providers.
 
 ``anthropic-ratelimit-tokens-remaining`` (Anthropic, API keys), ``anthropic-ratelimit-unified-5h-utilization``
-(Anthropic, subscriptions: a fraction that is spent), ``x-ratelimit-remaining-tokens`` (OpenAI, Groq and others),
-``x-ratelimit-remaining`` (OpenRouter), ``ratelimit-remaining`` (IETF draft). All of one kind make one ``Limit``.
+(Anthropic, subscriptions: the used fraction), ``x-ratelimit-remaining-tokens`` (OpenAI, Groq and others),
+``x-ratelimit-remaining`` (OpenRouter), ``ratelimit-remaining`` (IETF draft). All headers of one kind make one
+``Limit``.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _EPOCH_MS: Final = 1_000_000_000_000
 
 @dataclass(slots=True)
 class Limit:
-    """One rate limit as its headers tell it; texts are as sent, "" where there is none.
+    """One rate limit; texts as sent, empty if absent.
 
     Attributes:
-        kind: what is counted: ``requests``, ``input-tokens``, ``unified-5h`` …
-        utilization: fraction that is spent, as text.
+        kind: counted unit: ``requests``, ``input-tokens``, ``unified-5h`` …
+        utilization: used fraction, as text.
         names: the headers it was read from, as sent.
     """
 
@@ -47,7 +48,7 @@ class Limit:
 
     @property
     def used(self) -> float | None:
-        """The fraction that is spent, 0 to 1; None where the headers do not say."""
+        """Used fraction from 0 to 1; None if unknown."""
         spent = number(self.utilization)
         if spent is None:
             limit, left = number(self.limit), number(self.remaining)
@@ -56,10 +57,10 @@ class Limit:
 
 
 def read(headers: Headers) -> tuple[Limit, ...]:
-    """The limits of an answer, in order of their first header."""
+    """Limits of a response, in the order of their first header."""
     found: dict[str, Limit] = {}
     for name, value in headers:
-        told = _told(name.lower())
+        told = _kind_and_field(name.lower())
         if told:
             kind, field = told
             limit = found.setdefault(kind, Limit(kind))
@@ -68,8 +69,8 @@ def read(headers: Headers) -> tuple[Limit, ...]:
     return tuple(found.values())
 
 
-def _told(name: str) -> tuple[str, str] | None:
-    """(kind, field) that a header tells."""
+def _kind_and_field(name: str) -> tuple[str, str] | None:
+    """(kind, field) of a header name."""
     if found := _ANTHROPIC.fullmatch(name):
         kind = "-".join(part for part in found.group(1, 2) if part)
         return kind or "requests", found[3]
@@ -80,16 +81,16 @@ def _told(name: str) -> tuple[str, str] | None:
 
 
 def number(text: str) -> float | None:
-    """A plain number, None for anything else."""
+    """A plain number; None for other texts."""
     return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def wait(value: str, now: float | None) -> float | None:
-    """Seconds until a reset or a next try; None where that cannot be said.
+    """Seconds until a reset or retry; None if unknown.
 
     Args:
-        value: seconds, a span (``6m0s``, ``12ms``), seconds or milliseconds since 1970, an RFC 3339 or HTTP date.
-        now: seconds since 1970 when it was said, for dates.
+        value: seconds, a duration (``6m0s``, ``12ms``), seconds or milliseconds since 1970, an RFC 3339 or HTTP date.
+        now: time of the response in seconds since 1970, for dates.
     """
     text = value.strip()
     plain = number(text)
@@ -105,7 +106,7 @@ def wait(value: str, now: float | None) -> float | None:
 
 
 def moment(text: str) -> float | None:
-    """Seconds since 1970 of an RFC 3339 or HTTP date, None for anything else."""
+    """Seconds since 1970 of an RFC 3339 or HTTP date; None for other texts."""
     if len(text) > 64:
         return None
     try:

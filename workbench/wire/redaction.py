@@ -1,9 +1,9 @@
-"""Secrets are replaced before the first byte reaches a disk.
+"""Replaces secrets before the first byte is written to disk.
 
-A stand-in has the length and the character classes of what it replaces and keeps its public prefix (``sk-ant-``,
-``Bearer``); the same secret gets the same stand-in within one session, so that pieces are still shared and no rule
-sees a difference that was not there. Signatures, encrypted reasoning and ids are never touched: they are state that
-the chain needs, and grant nothing.
+A stand-in has the length and the character classes of the secret and keeps its public prefix (``sk-ant-``, ``Bearer``);
+the same secret gets the same stand-in within one session, so that pieces are still shared and no rule sees a new
+difference. Signatures, encrypted reasoning and ids are never changed: they are state that the chain needs, and grant
+nothing.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from workbench.wire.secrets import (
     find,
     is_placeholder,
     is_secret,
-    merged,
+    merge,
     of_header,
     of_query,
     open_key,
     public_prefix,
 )
-from workbench.wire.secrets.streamed import Streamed
+from workbench.wire.secrets.streamed import StreamedTexts
 from workbench.wire.standins import disguise
 from workbench.wire.stream import framing_of
 
@@ -43,7 +43,7 @@ _OPEN_MEMBER = re.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
 _LONGEST_GAP = 400
 
 _LEAST, _LEAST_LETTERS = 8, 12
-"""Characters of a secret that bodies are searched for; of one that is all letters, or all digits."""
+"""Minimum length of a secret that bodies are searched for; and if it is all letters or all digits."""
 
 
 @dataclass(slots=True)
@@ -51,8 +51,8 @@ class Redactor:
     """Redacts the exchanges of one session.
 
     Attributes:
-        salt: makes stand-ins of different sessions unlinkable; random unless given.
-        seen: secrets that stood in a header or URL: they are looked for in bodies too.
+        salt: makes stand-ins of different sessions unlinkable; random by default.
+        seen: secrets found in headers and URLs, searched in bodies as well.
     """
 
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
@@ -70,33 +70,33 @@ class Redactor:
         return replace(exchange, request=request, response=response, frames=frames, client=client, note=note)
 
     def stand_in(self, secret: str) -> str:
-        """What stands for a secret: same length, same classes, public prefix kept."""
+        """Stand-in for a secret: same length, same classes, public prefix kept."""
         start = public_prefix(secret)
         return secret[:start] + disguise(secret[start:], self.salt)
 
     def remember(self, secret: str) -> None:
-        """Look for this text in every body from now on, unless it is too short to be told from a word.
+        """Search this text in every later body, unless it is too short to be distinguished from a word.
 
-        Digits tell it from one: with them eight characters are enough.
+        Text with digits needs only eight characters.
         """
         least = _LEAST if any(map(str.isdigit, secret)) and any(map(str.isalpha, secret)) else _LEAST_LETTERS
         if len(secret) >= least and not any(map(str.isspace, secret)):
             self.seen.add(secret.encode("latin-1", "replace"))
 
-    def text(self, text: bytes, stream: Streamed | None = None) -> tuple[bytes, list[Redaction]]:
-        """A body that is in no coding, every secret in it replaced; and where they stood.
+    def text(self, text: bytes, stream: StreamedTexts | None = None) -> tuple[bytes, list[Redaction]]:
+        """A body without content coding, with every secret replaced, and the positions of the stand-ins.
 
         Args:
-            stream: the stream that the text is the next part of; None for a whole body.
+            stream: the stream that the text continues; None for a whole body.
         """
         if is_messages(text):
             said = AwsTexts(text)
-            made, found = self._text(said.text, stream or Streamed())
-            return (said.written(made), said.marks(found)) if found else (text, [])
-        return self._text(text, stream or (Streamed() if framing_of(text) else None))
+            made, found = self._text(said.text, stream or StreamedTexts())
+            return (said.rewrite(made), said.marks(found)) if found else (text, [])
+        return self._text(text, stream or (StreamedTexts() if framing_of(text) else None))
 
-    def _text(self, text: bytes, stream: Streamed | None) -> tuple[bytes, list[Redaction]]:
-        """A text that is written as it is meant."""
+    def _text(self, text: bytes, stream: StreamedTexts | None) -> tuple[bytes, list[Redaction]]:
+        """A text without escapes."""
         changes = list(self._in_pieces(text, stream)) if stream else []
         taken = [(mark.start, mark.end) for mark, _ in changes]
         for start, end, kind in find(text, self.seen):
@@ -111,8 +111,8 @@ class Redactor:
             at = mark.end
         return b"".join((*pieces, text[at:])), [mark for mark, _ in changes]
 
-    def _in_pieces(self, text: bytes, stream: Streamed) -> Iterator[tuple[Redaction, bytes]]:
-        """Each piece of the secrets in a stream's deltas, and what stands for it."""
+    def _in_pieces(self, text: bytes, stream: StreamedTexts) -> Iterator[tuple[Redaction, bytes]]:
+        """Each piece of the secrets in a stream's deltas, and its stand-in."""
         for cut in stream.secrets(text, self.seen):
             made, at = self._stand_in(cut.secret), cut.written
             for start, end in cut.ranges:
@@ -122,10 +122,10 @@ class Redactor:
     def _stand_in(self, secret: bytes) -> bytes:
         return self.stand_in(secret.decode("latin-1")).encode("latin-1")
 
-    def settled(self, text: bytes) -> int:
-        """Length of the part of a growing text that can be redacted by itself: nothing to come changes it.
+    def settled_length(self, text: bytes) -> int:
+        """Length of the part of a growing text that can be redacted now: later text cannot change it.
 
-        Secrets keep within a line; but for values of members, which may stand on the next one, and private keys.
+        Secrets stay within a line, except for values of members, which may be on the next one, and private keys.
         """
         end = text.rfind(b"\n") + 1
         if (begun := open_key(text, end)) is not None:
@@ -171,7 +171,7 @@ class Redactor:
         return Headers(tuple(items)), found
 
     def _remember_credentials(self, value: str) -> None:
-        """The value of a header that is secret; of user and password as they are sent, the password too."""
+        """Remember the value of a secret header; of basic credentials also the password."""
         scheme, _, secret = value.rpartition(" ")
         self.remember(secret)
         if scheme.lower() == "basic":
@@ -179,13 +179,13 @@ class Redactor:
                 self.remember(b64decode(secret).decode("latin-1").partition(":")[2])
 
     def _remember_query(self, url: str) -> None:
-        """Secrets of a URL, as they stand in it and as they are meant."""
+        """Remember the secrets of a URL, encoded and decoded."""
         for start, end in in_url(url):
             self.remember(url[start:end])
             self.remember(unquote(url[start:end], "latin-1"))
 
     def _line(self, text: str, where: str = "") -> tuple[str, list[Redaction]]:
-        """A line of a head, or about an exchange, that is no secret as a whole: the secrets in it are replaced."""
+        """Redact a header line or metadata that is not a secret as a whole."""
         found = list[Redaction]()
         if not text:
             return text, found
@@ -195,12 +195,12 @@ class Redactor:
         return text, found
 
     def _cookie(self, value: str) -> str:
-        """Values of the pairs are replaced; names and attributes stay readable."""
+        """Replace the values of pairs; names and attributes stay readable."""
         return re.sub(r"(?<==)[^;,\s]+", lambda m: self.stand_in(m[0]), value)
 
     def _in_line(self, text: str) -> list[Secret]:
         spans = [Secret(*span, "api-key") for span in in_url(text)]
-        return merged([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
+        return merge([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
 
     def _body(self, body: Body) -> tuple[Body, list[Redaction]]:
         if not body.raw:
@@ -212,13 +212,13 @@ class Redactor:
         text, found = self.text(decoded)
         if not found:
             return body, []  # where it cannot be read, nothing can be recognised and the raw bytes are the evidence
-        cut = f"; it was not whole: {problem}" if problem else ""
+        cut = f"; it was incomplete: {problem}" if problem else ""
         return replace(
             body,
             raw=text,
             encoding="",
             is_raw=False,
-            note=f"the {body.encoding} form held a secret and was not kept{cut}",
+            note=f"the {body.encoding} form contained a secret and was not kept{cut}",
             original_length=len(body.raw),
             original_digest=hashlib.sha256(body.raw).hexdigest(),
         ), found
@@ -229,13 +229,13 @@ class Redactor:
 
 
 def is_open(text: bytes) -> bool:
-    """A text ends between the name of a secret and its value, which may stand on another line."""
+    """True if a text ends between the name of a secret and its value, which may be on another line."""
     found = _OPEN_MEMBER.search(text[-_LONGEST_GAP:])
     return bool(found and family(found[1], is_line=True))
 
 
 def header_kind(name: str, value: str) -> str:
-    """What a header holds that is secret: "cookie", "api-key", or "" for nothing."""
+    """Kind of secret in a header: "cookie", "api-key"; empty if there is none."""
     raw, kind = value.encode("latin-1", "replace"), of_header(name)
     if kind is None or not value or is_placeholder(raw.split(b" ")[-1]) or is_placeholder(raw):
         return ""
@@ -245,7 +245,7 @@ def header_kind(name: str, value: str) -> str:
 
 
 def in_url(text: str) -> list[tuple[int, int]]:
-    """Where secrets stand in the URLs of a text, by the place they have there."""
+    """Positions of secrets in the URLs of a text, by their parameter."""
     users = _USERINFO.finditer(text) if "@" in text else ()
     found = [m.span(1) for m in users if ":" in m[1] or is_secret(m[1].encode("latin-1", "replace"), Family.TOKEN)]
     for m in _PARAMETER.finditer(text) if "=" in text else ():

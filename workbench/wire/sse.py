@@ -1,7 +1,7 @@
-"""Event streams: bytes to blocks, by the WHATWG grammar (HTML standard, section 9.2.6), with the place of every byte.
+"""Splits event streams into blocks by the WHATWG grammar (HTML standard, section 9.2.6), with byte positions.
 
-A *block* is a run of lines between blank lines. Unlike a browser, this reader keeps what the grammar would discard
-(blocks of comments alone, a last block without its blank line) and marks it. Lines end with LF, CRLF or CR.
+A *block* is a run of lines between blank lines. Unlike a browser, this reader keeps blocks that the grammar would
+discard (only comments, a last block without its blank line) and marks them. Lines end with LF, CRLF or CR.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from typing import Final
 
 from workbench.limits import MAX_SSE_LINE
-from workbench.wire._sse_block import Block, SseEvent
+from workbench.wire._sse_block import SseBlock, SseEvent
 from workbench.wire._sse_plain import BOM, plain_events
 
-__all__ = ["SseEvent", "SseReader", "looks_like_stream", "meant", "read_events"]
+__all__ = ["SseEvent", "SseReader", "looks_like_stream", "read_events", "without_repeated_prefix"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _FIELD: Final = re.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*(?:data|event)?:")
@@ -21,9 +21,9 @@ _JSON: Final = re.compile(rb"[ \t\r\n]*+[{\[]")
 
 
 class SseReader:
-    """Reads a stream piece by piece; the events are the same however the bytes are cut.
+    """Reads a stream piece by piece; the events do not depend on where the bytes are cut.
 
-    Of a line longer than ``limits.MAX_SSE_LINE`` only so many bytes are read; the rest of it is skipped.
+    Of a line longer than ``limits.MAX_SSE_LINE`` only that many bytes are read; the rest is skipped.
     """
 
     def __init__(self, *, number: int = 0, offset: int = 0) -> None:
@@ -32,7 +32,7 @@ class SseReader:
         self._line: list[bytes] = []  # the unfinished line so far
         self._line_start = offset
         self._kept = 0  # bytes in it
-        self._block: Block | None = None
+        self._block: SseBlock | None = None
         self._after_cr = False
         self._at_start = offset == 0
         self._held = b""  # bytes that may be the beginning of a BOM
@@ -74,7 +74,7 @@ class SseReader:
         return self._take()
 
     def _without_bom(self, chunk: bytes) -> bytes:
-        """The chunk with what was held back before it; nothing while it is too short to tell a BOM."""
+        """The chunk after bytes held back; empty while too short to detect a BOM."""
         self._held += chunk
         if len(self._held) < len(BOM) and BOM.startswith(self._held):
             return b""
@@ -85,7 +85,7 @@ class SseReader:
         return self._held
 
     def _plain(self, piece: bytes, base: int) -> int:
-        """Read what lies between two blocks the fast way; how many bytes that took."""
+        """Read complete blocks on the fast path; return the number of bytes consumed."""
         events, read = plain_events(piece, number=self._number, base=base)
         self._events += events
         self._number += len(events)
@@ -101,7 +101,7 @@ class SseReader:
         if self._line:
             line = self._line[0] if len(self._line) == 1 else b"".join(self._line)
             self._line, self._kept = [], 0
-            self._block = self._block or Block(self._line_start)
+            self._block = self._block or SseBlock(self._line_start)
             self._block.add(line, self._line_start, end)
         elif self._block is not None:
             self._emit(terminated=True)
@@ -118,19 +118,19 @@ class SseReader:
 
 
 def read_events(body: bytes) -> tuple[SseEvent, ...]:
-    """Every block of a whole body: what ``SseReader`` gives for it, several times as fast."""
+    """All blocks of a whole body: same result as ``SseReader``, several times as fast."""
     events, read = plain_events(body)
     rest = SseReader(number=len(events), offset=read)
     return (*events, *rest.feed(body[read:]), *rest.close())
 
 
-def meant(data: bytes) -> bytes:
-    """The data of a block as its server meant it: a prefix that stands twice (``data: data: {}``) taken off."""
+def without_repeated_prefix(data: bytes) -> bytes:
+    """The data of a block without a repeated prefix (``data: data: {}``)."""
     return data.lstrip().removeprefix(b"data:").strip()
 
 
 def looks_like_stream(body: bytes, content_type: str) -> bool:
-    """The body is an event stream: as it says, unless it is JSON; or as its first line says, whatever the type."""
+    """True if the content type is event-stream and the body is not JSON, or if its first line looks like one."""
     body_start = 3 if body.startswith(BOM) else 0
     if content_type.partition(";")[0].strip().lower() == "text/event-stream":
         return not _JSON.match(body, body_start)

@@ -1,6 +1,6 @@
-"""Streams: how a body is framed, and its events, whatever frames them.
+"""Streams: framing of a body and its events, for all framings.
 
-Beside server-sent events (``sse``): lines of JSON (NDJSON), an array of JSON that arrives element by element (Google's
+Besides server-sent events (``sse``): lines of JSON (NDJSON), a JSON array that arrives element by element (Google's
 ``streamGenerateContent`` without ``alt=sse``), and AWS event stream messages. Every framing gives the same events.
 """
 
@@ -20,9 +20,9 @@ from workbench.wire._sse_block import SseEvent
 from workbench.wire.json_scan import CUT, Scanner
 
 __all__ = [
-    "Fault",
+    "BodyStream",
     "Framing",
-    "Stream",
+    "FramingFault",
     "aws_message",
     "framing_of",
     "is_sealed",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Framing(StrEnum):
-    """What separates the events of a stream."""
+    """Separator of the events of a stream."""
 
     SSE = "server-sent events"
     NDJSON = "JSON lines"
@@ -42,19 +42,19 @@ class Framing(StrEnum):
     AWS = "AWS event stream"
 
 
-class Fault(NamedTuple):
-    """What is wrong with the framing of one event; the event is read as far as it can be."""
+class FramingFault(NamedTuple):
+    """A framing fault of one event; the event is read as far as possible."""
 
     event: int
     text: str
 
 
-class Stream(NamedTuple):
-    """A body as a stream. ``framing`` is None, and ``events`` are none, for what is no stream."""
+class BodyStream(NamedTuple):
+    """A body as a stream. If it is not a stream, ``framing`` is None and ``events`` is empty."""
 
     framing: Framing | None
     events: tuple[SseEvent, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FramingFault, ...] = ()
 
 
 _NDJSON_TYPES: Final = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
@@ -68,10 +68,10 @@ _SPACE: Final = b" \t\r\n"
 
 
 def framing_of(body: bytes, content_type: str = "") -> Framing | None:
-    """The framing of a body, told from its content type and its first bytes; None for what is no stream.
+    """Framing of a body by its content type and first bytes; None if it is not a stream.
 
-    The bytes count more than the type: proxies and recorders mislabel. One JSON object is a stream only where the
-    type says that it is lines. An array whose first element is an error is an error body (Google answers so).
+    The bytes have priority: proxies and recorders mislabel. One JSON object is a stream only if the type states lines.
+    An array with an error as first element is an error body (Google responds so).
     """
     kind = content_type.partition(";")[0].strip().lower()
     if kind == _AWS_TYPE or _aws_frames.is_prelude(body):
@@ -86,47 +86,47 @@ def framing_of(body: bytes, content_type: str = "") -> Framing | None:
     return Framing.NDJSON if _is_lines(body, start) else None
 
 
-def read_stream(body: bytes, content_type: str = "", framing: Framing | None = None) -> Stream:
-    """The events of a content-decoded body, whole or as far as it came; of what is no stream, none.
+def read_stream(body: bytes, content_type: str = "", framing: Framing | None = None) -> BodyStream:
+    """Events of a content-decoded body, complete or so far; empty if it is not a stream.
 
     Args:
-        body: the bytes; of a stream that still arrives, what came of it. Its whole events stay when more comes.
-        content_type: value of the header, "" where it is not known.
-        framing: what it is read as; without it, what ``framing_of`` says.
+        body: the bytes; of an open stream those received. Complete events do not change when more arrive.
+        content_type: value of the header, empty if unknown.
+        framing: framing to assume; by default from ``framing_of``.
     """
     framing = framing or framing_of(body, content_type)
     if framing is Framing.SSE:
-        return Stream(framing, sse.read_events(body))
+        return BodyStream(framing, sse.read_events(body))
     if framing is Framing.NDJSON:
-        return Stream(framing, tuple(_lines(body)))
+        return BodyStream(framing, tuple(_lines(body)))
     if framing is Framing.JSON_ARRAY:
         return _array(body)
     if framing is Framing.AWS:
         messages = _aws_frames.read(body)
-        faults = tuple(Fault(m.event.number, m.fault) for m in messages if m.fault)
-        return Stream(framing, tuple(m.event for m in messages), faults)
-    return Stream(None)
+        faults = tuple(FramingFault(m.event.number, m.fault) for m in messages if m.fault)
+        return BodyStream(framing, tuple(m.event for m in messages), faults)
+    return BodyStream(None)
 
 
-def read_untyped(body: bytes, framing: Framing | None = None) -> Stream:
-    """``read_stream`` without the content type that the body came with, which may be all that called it a stream.
+def read_untyped(body: bytes, framing: Framing | None = None) -> BodyStream:
+    """``read_stream`` without the content type, which may have been the only sign of a stream.
 
-    What begins like no stream and is no JSON is server-sent events if it holds any.
+    A body that does not start like a stream and is not JSON is read as server-sent events if it has any.
     """
     found = read_stream(body, framing=framing)
     is_json = _JSON.match(body, len(_BOM) if body.startswith(_BOM) else 0)
     if found.framing is None and not is_json and _FIELD.search(body):
-        return Stream(Framing.SSE, sse.read_events(body))
+        return BodyStream(Framing.SSE, sse.read_events(body))
     return found
 
 
 def is_sealed(event: SseEvent) -> bool:
-    """The data of the event stands in base64 on the wire, so that no value in it has bytes of its own."""
+    """True if the event's data is base64 on the wire, so that values in it have no bytes of their own."""
     return isinstance(event, AwsEvent) and event.is_sealed
 
 
 def rewrite(body: bytes, events: tuple[SseEvent, ...], data: Mapping[int, bytes]) -> bytes:
-    """The body with other data in some events, where a framing counts or encodes what it holds.
+    """The body with new data in some events, for framings that count or encode their content.
 
     Args:
         body: the stream.
@@ -134,20 +134,20 @@ def rewrite(body: bytes, events: tuple[SseEvent, ...], data: Mapping[int, bytes]
         data: number of an event → its new data.
 
     Raises:
-        LocalProtocolError: an event that is not whole, or that has no data.
+        LocalProtocolError: an event that is incomplete or has no data.
     """
     pieces, at = list[bytes](), 0
     for number in sorted(data):
         event = events[number]
         if not isinstance(event, AwsEvent) or not event.terminated or not event.data_spans:
-            raise LocalProtocolError("this event cannot be written anew", where=f"event {number}")
+            raise LocalProtocolError("this event cannot be rewritten", where=f"event {number}")
         pieces += (body[at : event.start], event.rewritten(body, data[number]))
         at = event.end
     return b"".join((*pieces, body[at:]))
 
 
 def _is_lines(body: bytes, start: int) -> bool:
-    """The first line is a whole JSON object, and another one begins after it."""
+    """True if the first line is a whole JSON object and another one starts after it."""
     found = _OBJECT.match(body, start)
     stop = body.find(b"\n", found.end()) if found else -1
     if not found or stop < 0 or not _OBJECT.match(body, stop):
@@ -165,7 +165,7 @@ def _is_json(text: bytes) -> bool:
 
 
 def _lines(body: bytes) -> Iterator[SseEvent]:
-    """Every line that is not blank; a last one without its line end is whole when it is JSON."""
+    """Every non-blank line; a last one without line end is complete if it is JSON."""
     at, number = len(_BOM) if body.startswith(_BOM) else 0, 0
     while at < len(body):
         found = body.find(b"\n", at)
@@ -181,11 +181,11 @@ def _lines(body: bytes) -> Iterator[SseEvent]:
         at = stop + 1
 
 
-def _array(body: bytes) -> Stream:
+def _array(body: bytes) -> BodyStream:
     scanner = Scanner(body)
     root = scanner.root()
     if root is None:
-        return Stream(Framing.JSON_ARRAY)
+        return BodyStream(Framing.JSON_ARRAY)
     values = scanner.table(root).values
     events = [_element(body, n // 2, values[n], values[n + 1]) for n in range(0, len(values), 2)]
     last = events[-1].end if events else root + 1
@@ -193,8 +193,8 @@ def _array(body: bytes) -> Stream:
     fault = "" if rest.startswith(b"]") or (not rest and events and not events[-1].terminated) else "is not closed"
     if rest.startswith(b"]") and rest[1:].strip(_SPACE):
         fault = "is followed by other bytes"
-    faults = (Fault(max(len(events) - 1, 0), f"the array {fault}"),) if fault else ()
-    return Stream(Framing.JSON_ARRAY, tuple(events), faults)
+    faults = (FramingFault(max(len(events) - 1, 0), f"the array {fault}"),) if fault else ()
+    return BodyStream(Framing.JSON_ARRAY, tuple(events), faults)
 
 
 def _element(body: bytes, number: int, start: int, end: int) -> SseEvent:

@@ -1,4 +1,4 @@
-"""An exchange that is another one in the words of another protocol: how its branch says so."""
+"""Branch names of exchanges that are translated from another protocol."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _BRANCH = re.compile(r"([a-z0-9-]+) to ([a-z0-9-]+)(?: at (\S+))?")
 
 
 class Translation(NamedTuple):
-    """What the branch of a translated exchange says.
+    """Content of a translated exchange's branch name.
 
     Attributes:
-        client: protocol of the exchange that it was made from.
-        spoken: its own.
-        contract: label of the contract that it is judged by, "" where nobody said.
+        client: protocol of the original exchange.
+        spoken: protocol of this exchange.
+        contract: label of its contract; empty if not given.
     """
 
     client: str
@@ -23,11 +23,11 @@ class Translation(NamedTuple):
 
     @property
     def branch(self) -> str:
-        """For the exchange."""
+        """The branch name."""
         return f"{self.client} to {self.spoken}" + (f" at {self.contract}" if self.contract else "")
 
 
 def translation(branch: str) -> Translation | None:
-    """What a branch says; None where it is of another kind."""
+    """Parse a branch name; None if it is of another kind."""
     found = _BRANCH.fullmatch(branch)
     return Translation(found[1], found[2], found[3] or "") if found else None

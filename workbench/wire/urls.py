@@ -1,4 +1,4 @@
-"""URLs as they were recorded: any text at all."""
+"""URLs as recorded: any text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlsplit
 
 
 def split(url: str) -> SplitResult:
-    """A URL in its parts. One that is none (``http://[``) is all path."""
+    """Parts of a URL. An invalid one (``http://[``) is all path."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -20,7 +20,7 @@ from workbench.recorder.capture.keeper import Keeper, open_private, redactor_for
 from workbench.recorder.capture.queue import Capture
 from workbench.recorder.events import ExchangeEnded, RequestBytes, RequestStarted, ResponseBytes, ResponseStarted
 from workbench.wire import digests
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.exchange import Chunk, Exchange, Origin, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import exchanges_of
@@ -265,7 +265,7 @@ def test_what_is_over_is_handed_on_at_once_while_little_is_under_way(
 
 def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path) -> None:
     sent = hashlib.sha256(b"{}").hexdigest()
-    passed = {"request": Passed(sent, sent, 2, 2), "response": Passed("b" * 64, "c" * 64, 9, 4)}
+    passed = {"request": BodyDigest(sent, sent, 2, 2), "response": BodyDigest("b" * 64, "c" * 64, 9, 4)}
     capture = capturing(path, largest=4)
     capture.on_event(RequestStarted(1, 1.0, "default", asked()))
     capture.on_event(RequestBytes(1, 1.1, b"{}"))
@@ -275,7 +275,7 @@ def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path
     capture.close()
     (exchange,) = recorded(path)
     assert exchange.response and exchange.response.body.raw == b""
-    assert digests.passed(exchange) == passed
+    assert digests.read_digests(exchange) == passed
 
 
 def test_a_file_that_is_removed_is_missed_once_and_what_it_held_is_lost(path: Path) -> None:

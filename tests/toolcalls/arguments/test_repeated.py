@@ -8,7 +8,7 @@ import pytest
 
 from workbench.toolcalls.arguments import climb
 
-TWICE = "stands twice, the last one is used"
+TWICE = "is repeated; the last one is used"
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_keys_that_stand_twice_are_counted_and_said_of_what_was_unwrapped():
     raw = json.dumps("{" + ",".join(f'"k{n}": 0, "k{n}": 1' for n in range(6)) + "}")
     strict, unwrapped = climb(raw, None, None).steps
     assert strict.note == ""
-    assert unwrapped.note.startswith("it was JSON inside a JSON string; key 'k0' stands twice")
+    assert unwrapped.note.startswith("it was JSON inside a JSON string; key 'k0' is repeated")
     assert unwrapped.note.endswith("and 2 more keys")
 
 

@@ -10,7 +10,7 @@ from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.http import HttpView, Row, limit_words
 from workbench.views.lines import plain
-from workbench.wire.digests import Passed, to_meta
+from workbench.wire.digests import BodyDigest, to_meta
 from workbench.wire.exchange import (
     Body,
     Chunk,
@@ -121,7 +121,7 @@ def test_bodies_are_measured() -> None:
 
 
 def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() -> None:
-    same, other = Passed("a" * 64, "a" * 64, 2, 2), Passed("a" * 64, "b" * 64, 9, 7)
+    same, other = BodyDigest("a" * 64, "a" * 64, 2, 2), BodyDigest("a" * 64, "b" * 64, 9, 7)
     exchange = Exchange("1", HttpRequest(body=Body(b"{}")), HttpResponse(200), origin=Origin.RECORDED)
     made = view(replace(exchange, meta=to_meta({"request": same, "response": other})))
     said = {row.side: (row.value, row.style) for row in group(made, "bodies") if row.label == "through the recorder"}

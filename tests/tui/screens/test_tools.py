@@ -50,7 +50,7 @@ async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
         assert " changed of " in driver.text and "run by the provider: no schema" in driver.text
         await driver.press("g", "j")
         text = driver.text
-        assert "/oneOf: oneOf may not stand at the root" in text
+        assert "/oneOf: oneOf is not allowed at the root" in text
         assert "gemini json-schema" in text and "accepted" in text
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.wire.http1.test_head import cuts
 from workbench.limits import MAX_CHUNK_LINE, MAX_HEADER_BLOCK
-from workbench.wire.http1.body import Body, ChunkedBody, LengthBody, OpenBody, request_body, response_body
+from workbench.wire.http1.body import BodyReader, ChunkedBody, LengthBody, OpenBody, request_body, response_body
 from workbench.wire.http1.head import BadMessage, read_request, read_response
 
 SIZE = st.sampled_from(["%x", "%X", "0%x", "%x ", "%x;a", '%x;a="b c"; d'])
@@ -23,7 +23,7 @@ def chunked(chunks: list[tuple[bytes, str]], trailers: str) -> bytes:
     return b"".join(parts) + b"0\r\n" + trailers.encode() + b"\r\n"
 
 
-def follow(body: Body, pieces: list[bytes]) -> tuple[bytes, bytes, bytes]:
+def follow(body: BodyReader, pieces: list[bytes]) -> tuple[bytes, bytes, bytes]:
     """What was sent on, the body, and what came behind it."""
     wire, content, rest = b"", b"", b""
     for piece in pieces:
@@ -156,7 +156,7 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize(("lines", "expected"), REQUESTS.values(), ids=REQUESTS)
-def test_the_length_of_a_request_is_never_ambiguous(lines: str, expected: type[Body] | int) -> None:
+def test_the_length_of_a_request_is_never_ambiguous(lines: str, expected: type[BodyReader] | int) -> None:
     block = b"POST / HTTP/1.1\r\nHost: x" + (b"\r\n" + lines.encode("latin-1") if lines else b"")
     if isinstance(expected, int):
         with pytest.raises(BadMessage) as caught:
@@ -186,7 +186,7 @@ RESPONSES = {
 
 
 @pytest.mark.parametrize(("method", "status", "lines", "kind", "done"), RESPONSES.values(), ids=RESPONSES)
-def test_where_a_response_ends(method: str, status: str, lines: str, kind: type[Body], done: bool) -> None:
+def test_where_a_response_ends(method: str, status: str, lines: str, kind: type[BodyReader], done: bool) -> None:
     block = f"HTTP/1.1 {status} X" + (f"\r\n{lines}" if lines else "")
     body = response_body(read_response(block.encode()), method.encode())
     assert (type(body), body.is_done, body.ends_with_connection) == (kind, done, kind is OpenBody)

@@ -17,7 +17,7 @@ from workbench.errors import SessionFormatError
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
 from workbench.wire.session.identity import Former, file_name, former_ids, session_id, valid_id
-from workbench.wire.session.replaced import Replaced
+from workbench.wire.session.replaced import ReplacingSession
 
 Hold = Callable[[str, Iterable[str]], None]
 ID = "0123456789abcdef" * 2
@@ -145,7 +145,7 @@ def test_names_and_copies(approved: Hold, tmp_path: Path) -> None:
             former = [Former(*one) for one in former_ids(session)]
             rows.append(f"{session_id(session)} {store.copied_id(session)} {former}")
             if exchange:
-                other = Replaced(session, 0, Exchange("new", REQUEST))
+                other = ReplacingSession(session, 0, Exchange("new", REQUEST))
                 rows.append(
                     mark(other.id, other.name, other.summaries(), other.exchange(0), other.refresh(), len(other))
                 )

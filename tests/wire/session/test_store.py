@@ -161,7 +161,7 @@ def test_values_that_no_exchange_has_leave_their_line_out(changed: dict[str, obj
     path.write_text("\n".join((head, json.dumps(json.loads(first) | changed), second)))
     with closing(store.open_session(path)) as session:
         assert [e.id for e in exchanges_of(session)] == ["b"]
-        assert session.damage[0].startswith("line 2 is torn")
+        assert session.damage[0].startswith("line 2 is damaged")
 
 
 def test_the_forms_convert_into_each_other_without_loss(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_torn_text_session_names_the_line(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join([lines[0], lines[1], b"{oops", lines[2], lines[3][: len(lines[3]) // 2]]))
     session = store.open_session(path)
     assert len(session) == 2
-    assert [d.split(" is torn")[0] for d in session.damage] == ["line 3", "line 5"]
+    assert [d.split(" is damaged")[0] for d in session.damage] == ["line 3", "line 5"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -351,6 +351,6 @@ def test_saving_redacts_and_is_all_or_nothing(form: str, tmp_path: Path) -> None
 def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.wb"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="this is no file; a session is written to one"):
+    with pytest.raises(OSError, match="not a file; choose a file name"):
         store.save((), pipe)
     assert pipe.is_fifo()

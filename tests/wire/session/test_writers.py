@@ -137,7 +137,7 @@ def test_in_whatever_order_they_write_each_exchange_is_what_its_writer_made_of_i
 
 
 def test_who_wants_to_write_alone_is_refused_where_somebody_writes(path: Path) -> None:
-    with SessionWriter(path), pytest.raises(SessionFormatError, match="somebody is writing it"):
+    with SessionWriter(path), pytest.raises(SessionFormatError, match="another process is writing it"):
         SessionWriter(path, alone=True)
     SessionWriter(path, alone=True).close()
 

@@ -13,9 +13,9 @@ from typing import Generic, TypeVar
 
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.wire.exchange import Redaction
-from workbench.wire.jsontext import Run, runs
+from workbench.wire.jsontext import ObjectList, runs
 from workbench.wire.redaction import Redactor, is_open
-from workbench.wire.secrets.streamed import Streamed
+from workbench.wire.secrets.streamed import StreamedTexts
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -71,15 +71,15 @@ class AgainRedactor(Redactor):
 
     _known: Again[bytes, _Looked] = field(default_factory=Again, repr=False)
     _sought: int = 0
-    _cut: tuple[bytes, Sequence[Run]] = (b"", ())
+    _cut: tuple[bytes, Sequence[ObjectList]] = (b"", ())
 
-    def runs(self, text: bytes) -> Sequence[Run]:
+    def runs(self, text: bytes) -> Sequence[ObjectList]:
         """``jsontext.runs`` of a text; cached for the text redacted last."""
         if text is not self._cut[0]:
             self._cut = text, runs(text)
         return self._cut[1]
 
-    def text(self, text: bytes, stream: Streamed | None = None) -> tuple[bytes, list[Redaction]]:
+    def text(self, text: bytes, stream: StreamedTexts | None = None) -> tuple[bytes, list[Redaction]]:
         """Redact a text, as every redactor does."""
         if self._sought != len(self.seen):
             self._known.forget()
@@ -89,7 +89,7 @@ class AgainRedactor(Redactor):
             return Redactor.text(self, text, stream)
         return self._pieces(text, held) or Redactor.text(self, text)
 
-    def _pieces(self, text: bytes, held: Sequence[Run]) -> tuple[bytes, list[Redaction]] | None:
+    def _pieces(self, text: bytes, held: Sequence[ObjectList]) -> tuple[bytes, list[Redaction]] | None:
         """Redact element by element; None if a secret may span two elements."""
         outer = self._around(text, held)
         if outer is None:
@@ -118,7 +118,7 @@ class AgainRedactor(Redactor):
         text, found = Redactor.text(self, element)
         return _Looked(text, tuple(found), is_open(element))
 
-    def _around(self, text: bytes, held: Sequence[Run]) -> list[tuple[Redaction, bytes]] | None:
+    def _around(self, text: bytes, held: Sequence[ObjectList]) -> list[tuple[Redaction, bytes]] | None:
         """Secrets in the text around the lists: position in the whole, and stand-in."""
         cuts = [0, *(end for run in held for end in (run.start, run.end)), len(text)]
         gaps = [(start, end) for start, end in list(pairwise(cuts))[::2]]

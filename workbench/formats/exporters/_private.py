@@ -31,7 +31,7 @@ from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.json_strings import decode, encode
-from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
+from workbench.wire.jsontext import JsonIndex, ObjectList, dumps, loads
 from workbench.wire.session import MemorySession, Session, exchanges_of
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import Framing, rewrite
@@ -261,7 +261,7 @@ class _Maker:
     """Replaces private text, one exchange at a time."""
 
     words: StandIns
-    runs: Callable[[bytes], Sequence[Run]]
+    runs: Callable[[bytes], Sequence[ObjectList]]
     _json: PrivateJson = field(init=False)
     _errors: dict[tuple[int, int], bytes] = field(default_factory=dict)
 

@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.formats.exporters._again import Again
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.wire.json_strings import decode, encode
-from workbench.wire.jsontext import Run, loads
+from workbench.wire.jsontext import ObjectList, loads
 
 _TOKEN: Final = re.compile(
     r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL
@@ -81,7 +81,7 @@ class PrivateJson:
         """
         return _Walk(self, text, fixed or {}, is_private=False).run()
 
-    def request(self, data: bytes, runs: Sequence[Run]) -> bytes:
+    def request(self, data: bytes, runs: Sequence[ObjectList]) -> bytes:
         """Process JSON text with known lists; repeated elements are not processed again.
 
         Args:

@@ -85,7 +85,7 @@ def open_input(
             break
         importer = load(name)
         try:
-            session = plugins.answered(__name__, name, partial(_open, importer, source), None)
+            session = plugins.call_part(__name__, name, partial(_open, importer, source), None)
             if session is not None:
                 return session
         except WorkbenchError as error:
@@ -148,7 +148,7 @@ def load(name: str) -> Importer:
 def candidates(head: bytes) -> list[tuple[float, str]]:
     """(score, importer name) for every importer with a score above zero, best first."""
     names = plugins.names(__name__)
-    scores = ((plugins.answered(__name__, name, partial(_score, name, head), 0.0), name) for name in names)
+    scores = ((plugins.call_part(__name__, name, partial(_score, name, head), 0.0), name) for name in names)
     return sorted((s for s in scores if s[0] > 0), key=lambda s: (-s[0], s[1]))
 
 

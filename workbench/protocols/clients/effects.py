@@ -19,7 +19,7 @@ from workbench.protocols.clients.event_effects import Effect, What, effects_betw
 from workbench.protocols.clients.our_answer import value_at
 from workbench.protocols.clients.steps import Steps, text_of
 from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent, meant
+from workbench.wire.sse import SseEvent, without_repeated_prefix
 from workbench.wire.stream import is_sealed
 
 MOST_COMPARED = 2000
@@ -74,7 +74,9 @@ class Effects:
             return "(comment)" if event.comments else event.name or "(no data)"
         value = _value(event)
         if not isinstance(value, dict):
-            return meant(event.data)[:24].decode("utf-8", "replace") if value is None else "(no object)"
+            return (
+                without_repeated_prefix(event.data)[:24].decode("utf-8", "replace") if value is None else "(no object)"
+            )
         kind = next((value[key] for key in _TYPE_KEYS if isinstance(value.get(key), str)), None)
         if kind is not None:
             return str(kind)
@@ -167,7 +169,7 @@ class Effects:
     def _nothing(self, event: SseEvent, value: JsonValue) -> Effect:
         """A block that changed nothing: the end of a part, the answer's again, or one that says nothing."""
         if not isinstance(value, dict):
-            is_end = meant(event.data or b"") == b"[DONE]"
+            is_end = without_repeated_prefix(event.data or b"") == b"[DONE]"
             return Effect(What.ENDED) if is_end else Effect(What.NOTHING, text="cannot be read")
         last = [part for _, part in self._parts.get(event.number - 1, ())][-1:]
         if last and last[0].source.events[-1] < event.number and _CLOSES.search(self._type(event)):
@@ -196,7 +198,7 @@ def usage_words(usage: Usage) -> str:
 
 def _value(event: SseEvent) -> JsonValue:
     try:
-        return loads(meant(event.data or b""))
+        return loads(without_repeated_prefix(event.data or b""))
     except WireError:
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.wire.http1.head import Field, Request
+from workbench.wire.http1.head import HeaderField, Request
 
 OF_THE_BYTES = frozenset(
     (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
@@ -19,5 +19,5 @@ def without_headers(request: Request, *keys: bytes) -> Request:
 def with_body(request: Request, body: bytes) -> Request:
     """The head of the request for another body: uncompressed, and without ``Expect``."""
     bare, size = without_headers(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
-    fields = (*bare.fields, Field(b"content-length", size, b"Content-Length: " + size))
+    fields = (*bare.fields, HeaderField(b"content-length", size, b"Content-Length: " + size))
     return Request(request.start, request.version, fields, request.method, request.target)

@@ -19,7 +19,7 @@ from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Headers
 from workbench.wire.http1.body import ChunkedBody, LengthBody, response_body
-from workbench.wire.http1.head import Field, Response, render
+from workbench.wire.http1.head import HeaderField, Response, render
 
 
 class HeldResponse:
@@ -153,7 +153,7 @@ class HeldResponse:
         """Send a head for another body: its length, and no content coding."""
         size = b"%d" % len(text)
         kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
-        fields = (*kept, Field(b"content-length", size, b"Content-Length: " + size))
+        fields = (*kept, HeaderField(b"content-length", size, b"Content-Length: " + size))
         start, version = self._response.start, self._response.version
         self._response = Response(start, version, fields, self._response.status, self._response.reason)
         items = [(n, v) for n, v in self.head.headers if n.lower().encode("latin-1") not in OF_THE_BYTES]

@@ -35,18 +35,18 @@ from workbench.recorder.events import (
 from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.recorder.relay.forward import ClientSide, Forward
 from workbench.recorder.relay.own_responses import reply
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body as Bytes
 from workbench.wire.exchange import State
-from workbench.wire.http1.body import Body, request_body
+from workbench.wire.http1.body import BodyReader, request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_response, render
 from workbench.wire.http1.hops import is_persistent
 
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
 INSTEAD = "not passed on: answered at a breakpoint"
 
-MakeForward = Callable[[ClientSide, SafeListener, Request, Body], Forward]
+MakeForward = Callable[[ClientSide, SafeListener, Request, BodyReader], Forward]
 """Makes the exchange with the upstream, for a request in which nothing or the body alone has changed."""
 
 
@@ -65,7 +65,7 @@ class InterceptedExchange:
 
     def __init__(
         self, client: ClientSide, gate: BreakpointGate, sides: frozenset[str], listener: SafeListener,
-        make_forward: MakeForward, upstream: str, head: RequestHead, request: Request, body: Body,
+        make_forward: MakeForward, upstream: str, head: RequestHead, request: Request, body: BodyReader,
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client, self._gate, self._sides = client, gate, sides
@@ -395,7 +395,7 @@ class InterceptedExchange:
         words = "; ".join(filter(None, (why, *self._pauses.notes)))
         self._client_exchange.on_event(ExchangeEnded(0, self._loop.time(), state, words, self._digests()))
 
-    def _digests(self) -> Mapping[str, Passed]:
+    def _digests(self) -> Mapping[str, BodyDigest]:
         """Digests at the client's side, combined with those that the exchange inside took at the upstream's side.
 
         None where something else went to the upstream or came from it: its own exchange has those.
@@ -404,9 +404,9 @@ class InterceptedExchange:
         passed = dict(inside)
         asked, there = self._request_digests.result(), inside.get("request")
         if there and self._is_request_whole:
-            passed["request"] = Passed(asked.came, there.left, asked.bytes_in, there.bytes_out)
+            passed["request"] = BodyDigest(asked.came, there.left, asked.bytes_in, there.bytes_out)
         answered = inside.get("response")
         if answered and self._response:
             left = self._response.digests.result()
-            passed["response"] = Passed(answered.came, left.left, answered.bytes_in, left.bytes_out)
+            passed["response"] = BodyDigest(answered.came, left.left, answered.bytes_in, left.bytes_out)
         return passed

@@ -16,7 +16,7 @@ from workbench.limits import MAX_DECODED_BODY
 from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.redaction import Redactor
-from workbench.wire.secrets.streamed import Streamed
+from workbench.wire.secrets.streamed import StreamedTexts
 
 _SLICE = 1024
 """Bytes unpacked at a time, because not every decoder can be asked for less than all: a kilobyte grows to 32 MB."""
@@ -44,7 +44,7 @@ class TextGuard:
         self._redactor = redactor
         self._held = bytearray()
         self._again = 0
-        self._stream = Streamed()
+        self._stream = StreamedTexts()
         self._is_messages: bool | None = None
         self.settled = 0
         self.has_found = False
@@ -61,7 +61,7 @@ class TextGuard:
         body = bytes(self._held)
         said = AwsTexts(body) if self._is_messages else None
         text = said.text if said else body
-        read = self._stream.settled(text[: self._redactor.settled(text)], self._redactor.seen)
+        read = self._stream.settled_length(text[: self._redactor.settled_length(text)], self._redactor.seen)
         read, settled = said.end(read) if said else (read, read)
         self._again = 0 if settled else 2 * len(body)  # an open member may go on for megabytes: look again rarely
         if not settled:
@@ -69,7 +69,7 @@ class TextGuard:
         del self._held[:settled]
         self.settled += settled
         safe, found = self._redactor.text(body, self._stream)  # of the rest too: it may end what begins before it
-        self._stream.left(text[:read])
+        self._stream.advance(text[:read])
         self.has_found |= any(mark.start < settled for mark in found)
         return safe[:settled]
 

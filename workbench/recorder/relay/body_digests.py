@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from workbench.wire.digests import Passed
+from workbench.wire.digests import BodyDigest
 from workbench.wire.http1.body import ChunkedBody
 from workbench.wire.http1.head import BadMessage
 
@@ -59,6 +59,6 @@ class BodyDigests:
         self._sent.update(data)
         self._bytes_out += len(data)
 
-    def result(self) -> Passed:
+    def result(self) -> BodyDigest:
         """Digests and sizes up to now."""
-        return Passed(self._received.hexdigest(), self._sent.hexdigest(), self._bytes_in, self._bytes_out)
+        return BodyDigest(self._received.hexdigest(), self._sent.hexdigest(), self._bytes_in, self._bytes_out)

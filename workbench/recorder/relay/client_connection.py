@@ -18,7 +18,7 @@ from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.upstream_connection import ConnectionPool
 from workbench.wire.exchange import CLIENT_LEFT
 from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.body import Body, request_body
+from workbench.wire.http1.body import BodyReader, request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request
 
 if TYPE_CHECKING:
@@ -166,14 +166,14 @@ class ClientConnection(asyncio.Protocol):
         upstream: Upstream,
         request: Request,
         target: bytes,
-        body: Body,
+        body: BodyReader,
     ) -> InterceptedExchange:
         """Start an exchange that a breakpoint may hold, in place of a plain ``Forward``."""
         from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
 
         desk = self._context
 
-        def onward(client: ClientSide, listener: SafeListener, request: Request, body: Body) -> Forward:
+        def onward(client: ClientSide, listener: SafeListener, request: Request, body: BodyReader) -> Forward:
             return Forward(client, listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop)
 
         method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))

@@ -28,7 +28,7 @@ from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Upstream
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire.exchange import State
-from workbench.wire.http1.body import Body, ChunkedBody, Fed, response_body
+from workbench.wire.http1.body import BodyReader, ChunkedBody, FeedResult, response_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
 from workbench.wire.http1.hops import end_to_end, is_persistent
 
@@ -72,7 +72,7 @@ class Forward:
 
     def __init__(
         self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, connector: Connector,
-        upstream: Upstream, request: Request, target: bytes, body: Body, hop: str = "",
+        upstream: Upstream, request: Request, target: bytes, body: BodyReader, hop: str = "",
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
@@ -89,7 +89,7 @@ class Forward:
         self._is_upstream_full = False
         self._heads = HeadBuffer()
         self._response: Response | None = None
-        self._response_body: Body | None = None
+        self._response_body: BodyReader | None = None
         self._keeps = is_persistent(request)
         self._dechunks = False
         self._is_clean = True  # the upstream sent nothing behind its answer
@@ -275,7 +275,7 @@ class Forward:
         if body.is_done and self._is_request_whole:
             self._complete()
 
-    def _pass_piece_on(self, head: bytes, fed: Fed, now: float) -> None:
+    def _pass_piece_on(self, head: bytes, fed: FeedResult, now: float) -> None:
         sent = b"".join(fed.pieces) if self._dechunks else fed.wire
         self._client.write(head + sent)
         self._response_digests.add_sent(sent)

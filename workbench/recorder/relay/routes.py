@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.wire.http1.head import BadMessage, quoted
+from workbench.wire.http1.head import BadMessage, quote
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
 _WITH_SECRETS = re.compile(r"(?<=://).*@|^(?!\w+://).*@|[?#].*", re.DOTALL)
@@ -97,7 +97,7 @@ class Routes:
         upstream = self._upstreams.get(target[1:end])
         if upstream is None:
             known = ", ".join(f"/{name.decode()}/…" for name in self._upstreams)
-            raise BadMessage(f"unknown upstream {quoted(target[1:end])}; there are {known}", 404)
+            raise BadMessage(f"unknown upstream {quote(target[1:end])}; there are {known}", 404)
         rest = target[end:]
         return upstream, upstream.prefix + (
             rest if rest.startswith(b"/") else (b"" if upstream.prefix else b"/") + rest

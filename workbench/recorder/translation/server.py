@@ -31,7 +31,7 @@ from workbench.recorder.translation.requests import (
 from workbench.recorder.translation.responses import TranslatedHead, TranslatedResponse
 from workbench.wire.exchange import Body, Headers, HttpRequest
 from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.body import Body as Framing
+from workbench.wire.http1.body import BodyReader as Framing
 from workbench.wire.http1.body import request_body, response_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response
 from workbench.wire.http1.hops import end_to_end

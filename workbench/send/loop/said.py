@@ -20,7 +20,7 @@ from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part
 from workbench.protocols import Adapter
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.jsontext import dumps, loads
-from workbench.wire.sse import meant
+from workbench.wire.sse import without_repeated_prefix
 
 _LAST_EVENTS = 3
 """Events at the end of a stream of which one may hold the whole answer."""
@@ -83,7 +83,7 @@ def _whole(decoded: DecodedExchange) -> JsonValue:
 def _objects(data: bytes | None) -> Iterator[JsonValue]:
     """The data of an event, and the objects in it."""
     try:
-        value = loads(meant(data)) if data else None
+        value = loads(without_repeated_prefix(data)) if data else None
     except WireError:
         return
     if isinstance(value, dict):
@@ -181,7 +181,7 @@ def _streamed(decoded: DecodedExchange, part: Part) -> JsonValue:
         suffix = part.source.fields.get(name, "")
         if segments and suffix and segments[0].pointer.endswith(suffix):
             data = decoded.events[segments[0].event].data
-            held = value_at(loads(meant(data or b"")), segments[0].pointer.removesuffix(suffix))
+            held = value_at(loads(without_repeated_prefix(data or b"")), segments[0].pointer.removesuffix(suffix))
             if isinstance(held, dict):
                 is_late = isinstance(part, ToolCallIR) and part.raw is not None and "input" in held
                 return {**held, "input": part.input} if is_late and isinstance(part, ToolCallIR) else held

@@ -1,4 +1,4 @@
-"""The process that does what could run for ever: syntax repair and patterns. Alarms, or its parent, end it.
+"""Child process for work that could run for ever: syntax repair and patterns. Alarms or its parent end it.
 
 Reads jobs as lines of JSON from standard input and writes one line of JSON for each; ends with its input.
 """
@@ -23,10 +23,10 @@ _HEAVY = ("json_repair", "jsonschema")
 
 
 def main() -> None:
-    """``{"text"}`` is repaired to a value, or ``{"value"}`` is taken; ``{"schema"}``, if any, is applied to it.
+    """Repair ``{"text"}`` to a value, or use ``{"value"}``; apply ``{"schema"}``, if any, to it.
 
-    ``{"seconds"}`` is the processor time a job may take, ``{"wait"}`` when the parent gives up: alarms end this process
-    at the one, and at the other should the parent be gone by then. A first line ``READY`` says that it has started.
+    ``{"seconds"}`` is the processor time of a job, ``{"wait"}`` the time after which the parent gives up: alarms end
+    this process at either limit, even if the parent is gone. A first line ``READY`` reports that it has started.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in _HEAVY:  # their start is no part of a job
@@ -52,7 +52,7 @@ def _set_alarms(processor: float, clock: float) -> None:
 
 
 def work(job: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The answer to a job: ``value`` (None: nothing could be read), ``changes``, ``lossy``, ``faults``, ``problem``."""
+    """Response to a job: ``value`` (None if unreadable), ``changes``, ``lossy``, ``faults``, ``problem``."""
     answer: dict[str, JsonValue] = {"value": job.get("value"), "changes": [], "lossy": "", "faults": [], "problem": ""}
     if "text" in job:
         try:
@@ -66,10 +66,10 @@ def work(job: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def repair(text: str) -> tuple[JsonValue, list[str]]:
-    """The value that a broken text stands for, and what had to be changed.
+    """Value of a broken text, and the changes made.
 
     Raises:
-        Lossy: there is none, or part of the text would be lost, or the text has two readings.
+        Lossy: there is none, part of the text would be lost, or the text has two readings.
     """
     for half in duplicates(text):
         value, changes = _repaired(half)

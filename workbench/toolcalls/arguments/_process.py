@@ -1,4 +1,4 @@
-"""One child process that is started when it is first needed, used again, and killed when a job takes too long."""
+"""One child process, started on first use, reused, and killed when a job takes too long."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT = "it took too long to be worked out here: given up after {:g} s of comp
 _FAILED = "the process that reads broken arguments failed"
 _BUSY = "the process that reads broken arguments got no time from this machine"
 _CAN_LIMIT = hasattr(signal, "setitimer")
-"""The child limits its own processor time, which does not depend on what else runs; else a clock does."""
+"""True if the child can limit its own processor time, independent of other load; else a clock does."""
 
 _lock = threading.Lock()
 _child: subprocess.Popen[bytes] | None = None
@@ -31,11 +31,11 @@ _owner = 0
 
 
 class _NoAnswer(Exception):
-    """There is none for a reason that lies in this machine; it may be different the next time."""
+    """Raised if there is no response for a reason of this machine; the next attempt may succeed."""
 
 
 def ask(**job: JsonValue) -> Mapping[str, JsonValue]:
-    """The child's answer to a job (see ``_child.work``); ``{"problem"}`` alone where there is none."""
+    """Response of the child to a job (see ``_child.work``); only ``{"problem"}`` if there is none."""
     wait = limits.REPAIR_WAIT_SECONDS if _CAN_LIMIT else limits.REPAIR_SECONDS
     try:
         return _ask(dumps(job | {"seconds": limits.REPAIR_SECONDS, "wait": wait}), wait)
@@ -44,7 +44,7 @@ def ask(**job: JsonValue) -> Mapping[str, JsonValue]:
 
 
 def is_own(problem: str) -> bool:
-    """The problem lies in reading here, and not in what was read."""
+    """True if the problem is in our processing, not in the text."""
     return problem in (TIMEOUT.format(limits.REPAIR_SECONDS), _FAILED, _BUSY)
 
 
@@ -64,10 +64,10 @@ def _ask(job: bytes, wait: float) -> Mapping[str, JsonValue]:
 
 
 def _exchange(job: bytes, wait: float) -> tuple[bytes, bool]:
-    """(one line of answer, the job took too long); no line where the child is gone.
+    """(one response line, the job took too long); no line if the child is gone.
 
     Raises:
-        _NoAnswer: the child did not come to an end of the job for want of processor time.
+        _NoAnswer: the child did not get enough processor time to finish.
     """
     try:
         child = _running()
@@ -83,7 +83,7 @@ def _exchange(job: bytes, wait: float) -> tuple[bytes, bool]:
 
 
 def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[bytes, bool]:
-    """(what the child answers, the clock ran out before it did, and the child was killed)."""
+    """(response of the child, the clock ran out first and the child was killed)."""
     late = threading.Event()
 
     def give_up() -> None:
@@ -107,7 +107,7 @@ def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[byt
 
 
 def _running() -> subprocess.Popen[bytes]:
-    """The child, once it has said that it is ready: its start is no part of a job. Raises OSError, _NoAnswer."""
+    """The child after it has reported ready: its start is not part of a job. Raises OSError, _NoAnswer."""
     global _child, _owner
     if _child is not None and (_owner != os.getpid() or _child.poll() is not None):
         stop()
@@ -130,7 +130,7 @@ def _running() -> subprocess.Popen[bytes]:
 
 
 def stop() -> None:
-    """End the child, if there is one. Of a forked process only the pipes are closed: the child is its parent's."""
+    """End the child, if there is one. In a forked process only close the pipes: the child belongs to the parent."""
     global _child
     child, _child = _child, None
     if child is None:

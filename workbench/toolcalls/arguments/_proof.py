@@ -1,9 +1,9 @@
-"""Proof that a repair lost nothing: every text, number and literal of the broken text is in the value, in order.
+"""Proves that a repair lost nothing: every text, number and literal of the broken text is in the value, in order.
 
-The value is laid over the text it was made from. Between its keys and values nothing may stand but punctuation,
-brackets where they belong, comments and fences; a string may be spelled with other quotes or none, a literal as Python
-does. Where two readings of the text are possible (an inner bracket is missing, a quote inside a string is followed by a
-comma), the repair is refused: it may be right, and nobody can tell.
+The value is laid over the text it was made from. Between its keys and values only punctuation, matching brackets,
+comments and fences are allowed; a string may have other quotes or none, a literal may be Python's. If the text can be
+read in two ways (an inner bracket is missing, a quote inside a string is followed by a comma), the repair is refused:
+it may be right, but that cannot be known.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _FENCE = re.compile(r"```[\w-]*|</?[\w|▁:.-]+>")
 
 
 class Lossy(Exception):
-    """The repaired value is not, or not for certain, what the text says. The message tells where."""
+    """Raised if the repaired value is not, or not certainly, what the text says. The message names the position."""
 
 
 def prove(text: str, value: JsonValue) -> tuple[str, ...]:
-    """What a repair changed, in words.
+    """Describe the changes of a repair.
 
     Args:
         text: the broken text.
-        value: what it was repaired to.
+        value: the repaired value.
 
     Raises:
-        Lossy: something of the text is not in the value, or the text can be read in another way.
+        Lossy: a part of the text is not in the value, or the text can be read differently.
     """
     reading = _Reading(text)
     start = reading.opening("{" if isinstance(value, dict) else "[")
@@ -144,7 +144,7 @@ class _Reading:
         return end
 
     def ending(self, end: int) -> None:
-        """Where brackets are missing, the end of the text must show where they belong."""
+        """If brackets are missing, the end of the text must show where they belong."""
         if not self.missing:
             return
         last = self.text[:end].rstrip("\r\n\t ,;`")[-1:]
@@ -157,7 +157,7 @@ class _Reading:
             kinds[brackets] = max(members if depth else 0, kinds.get(brackets, 0))
 
     def outside(self, text: str) -> None:
-        """What stands around the value may be a fence, markup, stray closing brackets or a few words."""
+        """Allow a fence, markup, stray closing brackets or a few words around the value."""
         rest = _FENCE.sub("", text)
         if rest != text:
             self.changes.append("a fence or markup around it was left out")
@@ -231,7 +231,7 @@ class _Reading:
         return self.delimited(end)
 
     def content(self, value: str, at: int, quote: str) -> int:
-        """Lay the characters of a text over its spelling; where its closing quote stands."""
+        """Match the characters of a text with its spelling; return the offset of its closing quote."""
         text, done, odd, controls = self.text, 0, False, False
         while done < len(value):
             here = text[at : at + 1]
@@ -282,7 +282,7 @@ class _Reading:
         return 1, end
 
     def inner_quote(self, at: int) -> None:
-        """A quote inside a text must be told from one that ends it."""
+        """Distinguish a quote inside a text from one that ends it."""
         after = self.text[self.blank_only(at + 1) :][:1]
         before = self.text[:at].rstrip()[-1:]
         if after in ("", *",:}];+") or before in (*',:{["+',):

@@ -1,8 +1,8 @@
-"""Validation of arguments by their declared JSON Schema, with bounded work.
+"""Validates arguments by their declared JSON Schema, with bounded work.
 
-Schemas are hostile data: references may form loops, alternatives may multiply, patterns may run for ever, and a
-remote reference must never be fetched. Work is counted and capped here; a pattern that could run away raises
-``NeedsChild``, and the caller repeats the validation in a process that it can kill.
+Schemas are hostile data: references may form loops, alternatives may multiply, patterns may run for ever, and a remote
+reference must never be fetched. Work is counted and limited here; a pattern that could run away raises ``NeedsChild``,
+and the caller repeats the validation in a process that it can kill.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ INVALID, DOUBLE_ENCODED, COERCIBLE = "invalid", "double-encoded", "coercible"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One place where arguments break their schema.
+    """A violation of the schema by the arguments.
 
     Attributes:
         pointer: JSON pointer below the arguments.
         keyword: the schema keyword that fails ("required", "type" …).
-        message: what is wrong there, without the place.
-        kind: ``"invalid"``; ``"double-encoded"``: the string parses to the array or object that is declared;
-            ``"coercible"``: a scalar of the wrong type that reads as the declared one (or null for an optional key).
+        message: the fault, without the pointer.
+        kind: ``"invalid"``; ``"double-encoded"``: the string parses to the declared array or object; ``"coercible"``: a
+    scalar of the wrong type that reads as the declared one (or null for an optional key).
         replacement: the value that fits, for the last two kinds.
     """
 
@@ -48,18 +48,18 @@ class Fault:
 
 
 class NeedsChild(Exception):
-    """A pattern could run for longer than anybody waits."""
+    """Raised for a pattern that could run too long."""
 
 
 class TooMuchWork(Exception):
-    """The schema asks for more steps than any honest one."""
+    """Raised for a schema that needs more steps than any honest one."""
 
 
 @dataclass(slots=True)
 class _Budget:
-    """What one validation may still spend; ``patient`` in a process that can be killed.
+    """Remaining work of one validation; ``patient`` in a process that can be killed.
 
-    ``unread`` is a pattern that could not be tried, "" where all could.
+    ``unread`` is a pattern that could not be tried; empty if all could.
     """
 
     patient: bool = False
@@ -72,10 +72,10 @@ _budget: ContextVar[_Budget] = ContextVar("budget")
 
 
 def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[tuple[Fault, ...], str]:
-    """(faults, problem): every fault of ``value``, and why the schema could not be applied, "" where it could.
+    """Return (faults, problem): all faults, and why the schema could not be applied, empty if it could.
 
-    Faults are at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword; () where there is a problem with
-    more than a single pattern.
+    Faults are at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword; () for a problem with more than a
+    single pattern.
 
     Raises:
         NeedsChild: not ``patient``, and a pattern may run for long.
@@ -123,7 +123,7 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[F
 
 @cache
 def _bounded(base: Any) -> Any:
-    """A validator class whose every keyword counts its work and whose patterns are watched."""
+    """A validator class that counts the work of every keyword and watches patterns."""
     from jsonschema.validators import extend
 
     own: dict[str, Callable[..., Any]] = {
@@ -202,7 +202,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _cost(pattern: str, length: int) -> float:
-    """Steps that backtracking may take at worst; endless for what cannot be told from the form."""
+    """Worst-case backtracking steps; infinite if the form does not show it."""
     plain = _ESCAPES_AND_CLASSES.sub("x", pattern)
     if re.search(r"\\[1-9]|\(\?(?!:)", pattern) or re.search(r"\)\s*(?:[*+]|\{)", plain):
         return math.inf
@@ -238,7 +238,7 @@ def _describe(checker: Any, error: ValidationError) -> Fault:
 
 
 def _candidates(instance: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """What a value may have been meant as."""
+    """Values that a value may have been meant as."""
     if isinstance(instance, str):
         try:
             parsed = loads(instance.strip().encode("utf-8", "surrogatepass"))
@@ -257,7 +257,7 @@ def _accepts(checker: Any, error: ValidationError, candidate: JsonValue) -> bool
 
 
 def _is_optional(checker: Any, error: ValidationError) -> bool:
-    """A null for a key that need not be there at all: leaving it out would do."""
+    """True for null at an optional key: leaving it out would fix it."""
     path = list(error.absolute_schema_path)
     if len(path) < 3 or path[-3] != "properties":
         return False
@@ -325,7 +325,7 @@ def kind_of(value: JsonValue) -> str:
 
 
 def snippet(value: JsonValue) -> str:
-    """A value as JSON-like text for a message, cut."""
+    """A value as shortened JSON-like text for a message."""
     literal = {None: "null", True: "true", False: "false"}
     text = literal[value] if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= limits.SNIPPET // 3 else text[: limits.SNIPPET // 3] + "…"

@@ -1,8 +1,8 @@
 """The argument ladder: strict parse, syntax repair, coercion by schema, validation, refusal.
 
-Each rung that was needed is named and shown, and what was repaired is never silently valid. Size and depth are capped
-before anything else; what could run for ever runs in a child process with a deadline (a thread would not help: a bad
-regular expression holds the interpreter). A repair counts only when it is proved to have lost nothing (``_proof``).
+Each rung that was needed is named and shown, and repaired arguments are never silently valid. Size and depth are
+limited first; work that could run for ever is done in a child process with a deadline (a thread would not help: a bad
+regular expression holds the interpreter). A repair counts only if it provably lost nothing (``_proof``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 
 class Rung(StrEnum):
-    """A step that reading the arguments took."""
+    """A step of reading the arguments."""
 
     STRICT = "strict"  # the text parses, or the protocol carries a value
     UNWRAPPED = "unwrapped"  # it was JSON inside a JSON string
@@ -61,11 +61,11 @@ class Rung(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rung, with what it was given and what it made of it.
+    """One rung with its input and output.
 
     Attributes:
-        before, after: text where ``rung`` reads text, else a value; ``after`` of a refusal is the error result.
-        note: what changed, in words; "" for nothing.
+        before, after: text if ``rung`` reads text, else a value; ``after`` of a refusal is the error result.
+        note: the change in words; empty for none.
     """
 
     rung: Rung
@@ -76,17 +76,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """How far arguments could be read.
+    """Result of reading arguments.
 
     Attributes:
-        rungs: the steps taken, in order; empty when nothing could be read.
-        value: what they are after the last step.
-        faults: where the value breaks the schema before coercion.
-        error: why the text does not parse as it stands, "" when it does.
-        problem: why the climb stopped early: what is wrong with the text beyond ``error``, where there is one, else why
-            the schema could not be applied; "" when it did not.
+        rungs: the steps used, in order; empty if nothing could be read.
+        value: the value after the last step.
+        faults: violations of the schema before coercion.
+        error: reason why the text does not parse; empty if it does.
+        problem: reason for stopping early: a fault of the text beyond ``error``, else why the schema could not be
+    applied; empty if it did not stop.
         steps: the same rungs with before and after.
-        refusal: why the arguments cannot be used, None where they can.
+        refusal: reason why the arguments cannot be used; None if they can.
     """
 
     rungs: tuple[Rung, ...] = ()
@@ -98,22 +98,22 @@ class Ladder:
     refusal: Refusal | None = None
 
     def stepped(self, rung: Rung, before: JsonValue, after: JsonValue, note: str = "") -> Ladder:
-        """One rung higher."""
+        """Add a rung."""
         step = Step(rung, before, after, note)
         return replace(self, rungs=(*self.rungs, rung), value=after, steps=(*self.steps, step))
 
     def refused(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
-        """The end of the climb, where there is none yet."""
+        """Add the refusal, unless there is one."""
         return self if self.refusal else replace(self, refusal=Refusal(code, message, retryable))
 
 
 def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
-    """Read arguments as far as they can be read.
+    """Read arguments as far as possible.
 
     Args:
-        raw: the argument text; None where the protocol carries ``value`` itself.
-        value: the arguments where ``raw`` is None.
-        schema: JSON Schema of the tool, None where it has none.
+        raw: the argument text; None if the protocol carries ``value`` itself.
+        value: the arguments if ``raw`` is None.
+        schema: JSON Schema of the tool; None if it has none.
     """
     if raw is None:
         return _validate(Ladder().stepped(Rung.STRICT, value, value, "the protocol carries a value"), schema)
@@ -126,7 +126,7 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
 
 
 def judge(call: ToolCallIR, tools: Collection[ToolDef]) -> Ladder:
-    """Read the arguments of a call to one of these tools; a call to no tool of them is refused."""
+    """Read the arguments of a call to one of these tools; a call to an unknown tool is refused."""
     tool = next((t for t in tools if t.name == call.name), None)
     ladder = _climb_call(call, tool)
     if tool is not None:
@@ -137,10 +137,10 @@ def judge(call: ToolCallIR, tools: Collection[ToolDef]) -> Ladder:
 
 
 def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[Step, ...]:
-    """The ladder of a call as rows for people: every rung, and where it ended, the refusal.
+    """The ladder of a call as rows for people: every rung, and the refusal if there is one.
 
     Args:
-        tool: the declared tool, None where none is declared: the arguments are read, and not validated.
+        tool: the declared tool; None if undeclared: the arguments are then read without validation.
     """
     ladder = _climb_call(call, tool)
     if ladder.refusal is None:
@@ -185,7 +185,7 @@ def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
 
 
 def _depth(raw: str) -> int:
-    """Brackets open at once, those in texts too."""
+    """Maximum of open brackets, including those in strings."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[{\]}]", raw):
         depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
@@ -222,7 +222,7 @@ def _faults(answer: object) -> tuple[Fault, ...]:
 
 
 def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
-    """The last rungs, where the faults found allow them, and the refusal where they do not."""
+    """Final rungs if the faults allow them, else the refusal."""
     if not isinstance(ladder.value, dict):
         kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
         return ladder.refused(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
@@ -246,7 +246,7 @@ def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
 
 
 def _no_json(value: JsonValue) -> str:
-    """A number of the value that JSON cannot write, "" where there is none."""
+    """A number of the value that JSON cannot express; empty if there is none."""
     waiting = [value]
     while waiting:
         held = waiting.pop()
@@ -270,7 +270,7 @@ def _coerced(ladder: Ladder, schema: JsonValue) -> Ladder:
 
 
 def _replaced(value: JsonValue, faults: tuple[Fault, ...]) -> tuple[JsonValue, list[str]]:
-    """The value with every faulty place read as declared, and what changed; an optional null is left out."""
+    """The value with every faulty place replaced as declared, and the changes; an optional null is left out."""
     fixed, said = copy.deepcopy(value), []
     for fault in faults:
         steps = [s.replace("~1", "/").replace("~0", "~") for s in fault.pointer.split("/")[1:]]
@@ -296,7 +296,7 @@ _CUT_SCALAR = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-?\d[-+.\deE]*|-)$
 
 
 def is_cut(text: str) -> bool:
-    """The text is the beginning of a JSON array or object and stops before its end."""
+    """True if the text is the beginning of a JSON array or object without its end."""
     closers: list[str] = []
     in_string = False
     for token in _TOKEN.finditer(text):

@@ -1,4 +1,4 @@
-"""What a model is told when its arguments cannot be used: an error result it can act on."""
+"""Error results for unusable arguments, written so that a model can act on them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._schema import Fault
 
 MOST_NAMED = 3
-"""Faults that one message names; a model mends them one by one anyway."""
+"""Limit of faults named in one message; a model fixes them one by one anyway."""
 
 
 class Code(StrEnum):
-    """Every way in which a call can be refused before its tool runs."""
+    """Reasons for refusing a call before its tool runs."""
 
     UNKNOWN_TOOL = "UNKNOWN_TOOL"
     INVALID_JSON = "INVALID_JSON"
@@ -31,7 +31,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call is not run.
+    """Refusal of a call.
 
     Attributes:
         message: one or a few sentences for the model: what, where, and what was expected.
@@ -53,7 +53,7 @@ class Refusal:
 
 
 def of_faults(faults: tuple[Fault, ...]) -> Refusal:
-    """The refusal that names where arguments break their schema."""
+    """Refusal that names the schema faults of the arguments."""
     named = [f"{_place(fault.pointer)} {fault.message}" for fault in faults[:MOST_NAMED]]
     rest = len(faults) - len(named)
     more = f"; and {rest} more" if rest > 0 else ""

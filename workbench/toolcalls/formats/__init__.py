@@ -89,11 +89,11 @@ class Parser(Protocol):
     """Reads one text piece by piece."""
 
     def feed(self, text: str) -> list[Finding]:
-        """What is certain now, in order. Never raises on hostile text."""
+        """Findings that are certain now, in order. Never raises on hostile text."""
         ...
 
     def close(self) -> list[Finding]:
-        """The rest, when the text is over: a call that was not closed is reported with what is there of it."""
+        """The remaining findings at the end of the text; an unclosed call is reported with the text it has."""
         ...
 
 
@@ -101,10 +101,10 @@ class TextFormat(Protocol):
     """One format of tool calls in text.
 
     Attributes:
-        name: what people type ("qwen3-coder").
+        name: as typed by people ("qwen3-coder").
         title: for people, with the models that write it.
-        markers: strings one of which stands in every text that holds a call of this format; () for formats without
-            (bare JSON, pythonic).
+        markers: strings of which every text with a call in this format contains one; () for formats without markers
+    (bare JSON, pythonic).
     """
 
     name: str
@@ -120,7 +120,7 @@ class TextFormat(Protocol):
         ...
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """The results as the model's chat template hands them over, without the role markers around them."""
+        """The results as the model's chat template passes them on, without role markers."""
         ...
 
 
@@ -158,14 +158,14 @@ def find(
 
 
 def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
-    """Control markers that no call accounts for; see ``workbench.toolcalls.formats._find.debris``."""
+    """Control markers that belong to no call; see ``workbench.toolcalls.formats._find.debris``."""
     from workbench.toolcalls.formats import _find
 
     return _find.debris(text, calls)
 
 
 def is_marked(text: str) -> bool:
-    """Whether anything in a text shows that a model wrote it; see ``_recognised.is_marked``."""
+    """True if the text shows that a model wrote it; see ``_recognised.is_marked``."""
     from workbench.toolcalls.formats import _recognised
 
     return _recognised.is_marked(text)

@@ -1,4 +1,4 @@
-"""The token format of DeepSeek V3, R1 and V3.1: the two differ in what stands in front of the separator.
+"""Token format of DeepSeek V3, R1 and V3.1; the two dialects differ before the separator.
 
 Facts: sglang's ``deepseekv3_detector``, ``deepseekv31_detector``; the chat templates of V3, R1-0528 and V3.1. Copies
 through other tools turn ``｜`` (U+FF5C) into ``|`` or ``‖`` and ``▁`` (U+2581) into ``_``; such tags are read.
@@ -41,11 +41,11 @@ _FENCE: Final = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n?")
 
 
 class Head(NamedTuple):
-    """What a dialect reads in front of the arguments.
+    """Text before the arguments, as a dialect reads it.
 
     Attributes:
-        name: "" where there is none.
-        at: where the arguments begin in the text behind the separator.
+        name: empty if there is none.
+        at: start of the arguments in the text after the separator.
         is_fenced: a code fence was opened.
     """
 
@@ -57,11 +57,11 @@ class Head(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    """What was seen of one call.
+    """State of one call.
 
     Attributes:
         strings: follows the JSON strings of the arguments; None before they begin.
-        doubtful: the first closing tag that stood in a string: it counts if the string never ends.
+        doubtful: the first closing tag inside a string: it counts if the string never ends.
     """
 
     begin: Tag | None = None
@@ -164,7 +164,7 @@ class DeepSeekGrammar:
         )
 
     def _head(self, front: str, behind: str) -> Head:
-        """Name and beginning of the arguments, from the text in front of the separator and behind it."""
+        """Name and start of the arguments, from the text before and after the separator."""
         word = front.strip()
         fence = _FENCE.search(behind, 0, 200)
         if fence and "{" not in behind[: fence.start()] and fence.start() > 0:
@@ -187,6 +187,6 @@ def _without_separator(front: str) -> Head:
 
 
 def _unfenced(body: str) -> tuple[str, bool]:
-    """The text in a fence that was opened, and whether it is still open."""
+    """Text of an opened fence, and whether it is still open."""
     text = body.strip()
     return (text[:-3].rstrip(), False) if text.endswith("```") else (text.rstrip("`").rstrip(), True)

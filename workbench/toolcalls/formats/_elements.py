@@ -72,16 +72,16 @@ class Call:
 
 @dataclass(slots=True)
 class State:
-    """What a block holds so far.
+    """State of a block.
 
     Attributes:
-        call: the call that is open.
-        param: the parameter that is open.
-        closer: a closing tag of the call or block that came while a parameter was open.
-        swapped: the same, when the parameter's own closing tag came after it.
-        opened: a block's opening tag at the start of a line of a value, where nothing has followed it yet.
-        key: what names the next parameter, where names stand between tags.
-        depth: elements that are open inside a value.
+        call: the open call.
+        param: the open parameter.
+        closer: a closing tag of the call or block inside an open parameter.
+        swapped: the same, if the parameter's own closing tag came after it.
+        opened: a block's opening tag at the start of a line of a value, if nothing has followed it yet.
+        key: name of the next parameter, for formats with names between tags.
+        depth: elements open inside a value.
         is_over: the block was closed.
     """
 
@@ -135,7 +135,7 @@ class ElementGrammar:
         return None if self.tags.held(text, 0) == 0 else False
 
     def step(self, block: Block, tag: Tag) -> int:
-        """What a tag inside the block means."""
+        """Process a tag inside the block."""
         state: State | None = block.state
         if state is None:
             state = block.state = State()
@@ -271,7 +271,7 @@ class ElementGrammar:
         return GO_ON
 
     def _is_boundary(self, call: Call, tag: Tag) -> bool:
-        """Whether a parameter's opening tag inside a value begins the next one: not if nobody declared it."""
+        """True if a parameter's opening tag inside a value begins the next one: not if it is undeclared."""
         key = self.named_in(tag)
         if any(self.named_in(p.tag) == key for p in call.params):
             return False
@@ -339,7 +339,7 @@ class ElementGrammar:
         return [self._call(c, block, start) for c, start in zip(calls, starts, strict=True)]
 
     def _is_call(self, call: Call, block: Block) -> bool:
-        """An opening tag alone is a word of the prose, unless the tool exists or the text broke off behind it."""
+        """An opening tag alone is prose, unless the tool exists or the text breaks off after it."""
         name = self.named_in(call.tag)
         if not name:
             return bool(call.params)

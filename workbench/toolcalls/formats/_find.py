@@ -23,7 +23,7 @@ from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
 class Debris(NamedTuple):
-    """A control marker that no call accounts for, and the characters it stands at."""
+    """A control marker that belongs to no call, and its characters."""
 
     text: str
     start: int
@@ -99,7 +99,7 @@ def _calls(
 
 
 def _without_overlaps(found: Sequence[TextCall], names: frozenset[str]) -> list[TextCall]:
-    """Of calls that overlap, the one that fits best: a declared name, closed, the larger text, fewer problems."""
+    """The best of overlapping calls: a declared name, closed, the larger text, fewer problems."""
     if len(found) < 2:
         return list(found)
 
@@ -157,9 +157,9 @@ def _is_placeholder(call: TextCall) -> bool:
 
 
 def _lead(text: str, before: int, start: int) -> int:
-    """Where the messages with headers of their own begin that lead up to a place: the place, if none do.
+    """Start of the messages with own headers that lead up to a position; the position if there are none.
 
-    They are of the same answer as the call behind them, so their text announces and quotes nothing.
+    They belong to the same response as the following call, so their text announces and quotes nothing.
     """
     while text[max(before, start - _MAX_HEADER) : start].rstrip().endswith("<|end|>"):
         channel = text.rfind("<|channel|>", before, start)
@@ -202,7 +202,7 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
 
 
 def _nested_before_think_end(text: str, calls: Iterable[TextCall]) -> Iterator[TextCall]:
-    """Where the prompt opened the reasoning, its closing tag alone says what stands in it."""
+    """If the prompt opened the reasoning, only its closing tag shows what is inside."""
     stop = text.find("</think>")
     opened = text.find("<think>")
     lone = stop if stop >= 0 and not 0 <= opened < stop else -1
@@ -297,7 +297,7 @@ _MAX_LINE: Final = 400
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Nothing but markers is on its line, or before it, or behind it in the whole text."""
+    """True if its line, or all text before or after it, has only markers."""
     line_start = text.rfind("\n", max(0, start - _MAX_LINE), start) + 1
     if not line_start and start > _MAX_LINE:
         return not text[end : end + _MAX_LINE].strip()

@@ -29,12 +29,12 @@ _ARGUMENTS: Final = re.compile(rf"""["']({_SOME})["']\s*:\s*""")
 
 
 class JsonCall(NamedTuple):
-    """What one object says.
+    """Call in one object.
 
     Attributes:
-        input: None where unreadable.
+        input: None if unreadable.
         raw: text of the arguments.
-        key: what the arguments stand under; "" where there are none.
+        key: key of the arguments; empty if there are none.
     """
 
     name: str | None
@@ -46,11 +46,11 @@ class JsonCall(NamedTuple):
 
 
 def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
-    """The call that a JSON text says; None where it says none.
+    """The call in a JSON text; None if there is none.
 
     Args:
         text: one JSON object, perhaps cut or broken.
-        is_strict: anything else than a whole call is none: no other keys, a name in a string, arguments.
+        is_strict: accept only a complete call: no other keys, a string name, arguments.
     """
     try:
         value = jsontext.loads(text)
@@ -60,7 +60,7 @@ def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
 
 
 def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: bool = False) -> JsonCall | None:
-    """The call that an object says which was parsed already and stands at a pointer of ``text``."""
+    """The call in a parsed object at a pointer of ``text``."""
     if not isinstance(value, Mapping):
         return None
     inner = value.get("function")
@@ -122,7 +122,7 @@ def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
 
 
 class Whole(NamedTuple):
-    """A call of a text that is nothing but calls; ``start`` and ``end`` are characters of that text."""
+    """A call of a text that contains only calls; ``start`` and ``end`` are characters of that text."""
 
     call: JsonCall
     start: int
@@ -130,10 +130,10 @@ class Whole(NamedTuple):
 
 
 def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> list[Whole]:
-    """The calls of a text that is nothing but calls, in JSON; none where anything in it is something else.
+    """Calls of a text that contains only calls, in JSON; empty if anything else is in it.
 
-    A text without tags is a call only if every object in it has the keys of a call and no others, and names a tool
-    that was declared. Where nothing was declared, that is a problem of each. A tool's declaration is no call.
+    A text without tags is a call only if every object in it has exactly the keys of a call and names a declared tool.
+    If nothing was declared, that is a problem of each. A tool declaration is not a call.
     """
     found = list[Whole]()
     end = 0
@@ -151,16 +151,16 @@ def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> li
 
 
 def _places(text: str, count: int) -> list[tuple[int, int]]:
-    """Where the objects of one value stand."""
+    """Positions of the objects of one value."""
     inside = text.find("[") + 1
     found = [(inside + a, inside + b) for a, b in values(text[inside:])] if count > 1 else []
     return found if len(found) == count else [(0, len(text))] * count
 
 
 def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[Whole]:
-    """The calls of a text: one object, an array of them, or several one after another, perhaps in a code fence.
+    """Calls of a text: one object, an array, or several in sequence, perhaps in a code fence.
 
-    An object without a name is no call. ``end`` of each is that of the value it stands in.
+    An object without a name is not a call. ``end`` of each is the end of its enclosing value.
     """
     fence = _CODE_FENCE.match(text)
     at = fence.end() if fence else 0
@@ -188,7 +188,7 @@ def _named_in(text: str) -> list[JsonCall]:
 
 
 def unclosed(found: Whole) -> Whole:
-    """The same call, with the end of what it stands in missing."""
+    """The same call, marked as missing the end of its enclosing value."""
     problems = (*found.call.problems, UNCLOSED)
     return found._replace(call=found.call._replace(problems=problems))
 
@@ -227,12 +227,12 @@ def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
 
 
 def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
-    """Calls of one block, each beginning where the one before it ends.
+    """Calls of one block, each starting at the end of the previous one.
 
     Args:
         name: of the format.
         start, end: of the block, in characters of the whole text.
-        body: where the text they were read from begins.
+        body: start of the text they were read from.
     """
     found = list[TextCall]()
     for n, (call, _, place) in enumerate(calls):
@@ -244,7 +244,7 @@ def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_
 
 
 def plain_name(call: ToolCallIR) -> str:
-    """The name of a call, where names end without a tag of their own.
+    """Name of a call, for formats without a tag after the name.
 
     Raises:
         LocalProtocolError: it has none, or one that would be read differently.

@@ -32,7 +32,7 @@ class JsonBody:
     passed: int = -1
 
     def at_tag(self, block: Block, tag: Tag, *, closes: bool) -> int:
-        """GO_ON where the tag is text of a string, BACK to where the JSON had ended, END where the tag counts."""
+        """GO_ON if the tag is text of a string, BACK to the end of the JSON, END if the tag counts."""
         text = block.between()
         if closes and self.is_fresh and _is_json(text):
             return END
@@ -58,11 +58,11 @@ def _is_json(text: str) -> bool:
 
 
 class StringWatch:
-    """Whether a tag inside a call stands in a JSON string. Asked about every tag from a place on, in order.
+    """Decides whether a tag inside a call is in a JSON string. Called for every tag from a position on, in order.
 
     Args:
-        seen: pieces of the block that go before the place.
-        skips: characters of the next piece that do.
+        seen: pieces of the block before the position.
+        skips: characters of the next piece before it.
     """
 
     __slots__ = ("_is_inside", "_seen", "_skips")
@@ -73,22 +73,22 @@ class StringWatch:
         self._is_inside = False
 
     def new(self, block: Block, tag: Tag) -> str:
-        """The text between the tag before and this one."""
+        """Text between the previous tag and this one."""
         text = "".join(block.pieces[self._seen :])[self._skips :]
         self._seen, self._skips = len(block.pieces), len(tag.text)
         return text
 
     def is_inside(self, block: Block, tag: Tag) -> bool:
-        """The tag stands in a string."""
+        """True if the tag is in a string."""
         if toggles(self.new(block, tag)):
             self._is_inside = not self._is_inside
         return self._is_inside
 
 
 def calls_behind(grammar: Grammar, text: str, at: int, tools: Sequence[ToolDef], *, is_nested: bool) -> list[TextCall]:
-    """Calls in a text that stands at character ``at`` of the whole: a JSON string that seemed to go on had no end.
+    """Calls in text from character ``at`` of the whole on: a JSON string that seemed to continue had no end.
 
-    This happens once at most: what stood inside of strings stands outside of them when it is read anew.
+    This happens at most once: text that was inside strings is outside of them in the second reading.
     """
     parser = TagParser(grammar, tools)
     found: list[Finding] = [*parser.feed(text), *parser.close()]

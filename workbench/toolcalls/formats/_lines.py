@@ -24,13 +24,13 @@ class Reader(Protocol):
     """What a format says about lines. One reader reads one text."""
 
     def begins(self, line: str, before: str, *, is_start: bool, is_whole: bool) -> bool | None:
-        """Whether a line that is not in a code fence may begin a call; None while that is open, True for good.
+        """True if a line outside code fences starts a call for certain, None while it may, False if it does not.
 
         Args:
-            line: the line as far as it is there, the line break included.
-            before: the line of prose in front that is not blank.
-            is_start: nothing but blanks and reasoning goes before.
-            is_whole: no more of this line will come.
+            line: the line so far, including its line break.
+            before: the previous non-blank line of prose.
+            is_start: only blanks and reasoning precede it.
+            is_whole: the line is complete.
         """
         ...
 

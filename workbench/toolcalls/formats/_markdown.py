@@ -1,4 +1,4 @@
-"""Whether a place in prose is inside Markdown code: what is quoted there calls nothing."""
+"""Tracks whether a position in prose is inside Markdown code: quoted calls are no calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _CODE = re.compile(r"(?:\A|\n)[ \t>]*(`{3,}|~{3,})|(\n)|(`+)")
 
 
 class MarkdownCode:
-    """Whether a place in text is inside Markdown code: a fence, or backticks that were opened on the same line."""
+    """State of a text position: inside a fence, or after backticks opened on the same line."""
 
     __slots__ = ("_fence", "_is_line_start", "_span", "_unread")
 
@@ -17,18 +17,18 @@ class MarkdownCode:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, at the start of a line."""
+        """Restart at the start of a line."""
         self._unread.clear()
         self._fence = ""
         self._span = 0
         self._is_line_start = True
 
     def pass_over(self, text: str) -> None:
-        """Prose that goes before the place."""
+        """Process prose before the position."""
         self._unread.append(text)
 
     def is_quoted(self) -> bool:
-        """Whether the place behind everything that was passed over is inside code."""
+        """True if the position after all processed text is inside code."""
         text = "".join(self._unread)
         self._unread.clear()
         if not text:

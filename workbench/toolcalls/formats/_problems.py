@@ -1,4 +1,4 @@
-"""What can be wrong with a call, in the words of ``TextCall.problems``: those that several places say or ask for."""
+"""Problems of a call, in the words of ``TextCall.problems``, that several modules use."""
 
 from __future__ import annotations
 

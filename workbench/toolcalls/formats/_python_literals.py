@@ -31,7 +31,7 @@ _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "fals
 
 
 class NotLiteral(Exception):
-    """The text is no literal at this index: another word for "leave it alone"."""
+    """Raised if the text is not a literal at this index, and must be left alone."""
 
 
 class PythonCall(NamedTuple):
@@ -59,7 +59,7 @@ def skip(text: str, at: int) -> int:
 
 
 def call(text: str, at: int) -> PythonCall | None:
-    """The call that begins here; None where none does, or where its end is missing."""
+    """The call at this index; None if there is none, or its end is missing."""
     name = _NAME.match(text, at)
     if not name or not text.startswith("(", name.end()):
         return None
@@ -75,7 +75,7 @@ def call(text: str, at: int) -> PythonCall | None:
 
 
 def literal(text: str) -> JsonValue:
-    """The value of a text that is one literal; None where it is none, or where JSON has no such value."""
+    """Value of a text that is one literal; None if it is not, or if JSON has no such value."""
     problems = list[str]()
     try:
         value, end = _value(text, skip(text, 0), 1, problems)
@@ -178,7 +178,7 @@ def _mapping(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonV
 
 
 def _spelled(key: JsonValue) -> str:
-    """A key that is no string as JSON has to spell it."""
+    """A non-string key in the form that JSON requires."""
     if isinstance(key, bool) or key is None:
         return {True: "true", False: "false", None: "null"}[key]
     if isinstance(key, int | float):

@@ -1,4 +1,4 @@
-"""Whether a text has anything in it that shows that a model wrote it: a call, a control marker, a section."""
+"""Detects text that a model wrote: with a call, a control marker, or a reasoning section."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECTION = re.compile(
 
 
 def is_marked(text: str) -> bool:
-    """It holds a call in a known format, a control marker that stands alone, or a section of reasoning."""
+    """True for a call in a known format, a lone control marker, or a reasoning section."""
     if _SECTION.search(text):
         return True
     calls = find(text, is_thought_shown=True)

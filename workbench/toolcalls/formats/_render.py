@@ -1,4 +1,4 @@
-"""What all formats share in writing calls and results as text."""
+"""Shared by all formats for writing calls and results as text."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ class _Format(Protocol):
 
 
 def arguments_of(call: ToolCallIR) -> dict[str, JsonValue]:
-    """The arguments of a call that can be written.
+    """Arguments of a call that can be written.
 
     Raises:
-        LocalProtocolError: they are no object, or they could not be read.
+        LocalProtocolError: they are not an object, or could not be read.
     """
     if call.input is None and not (call.raw or "").strip():
         return {}
     if not isinstance(call.input, dict):
         raise LocalProtocolError(
-            f"the arguments of {call.name!r} are no object", hint="repair the arguments before they are written as text"
+            f"the arguments of {call.name!r} are not an object",
+            hint="repair the arguments before they are written as text",
         )
     return call.input
 
@@ -66,14 +67,14 @@ def result_text(result: ToolResultIR) -> str:
 
 
 def attribute(name: str) -> str:
-    """A name as an attribute's value. Raises LocalProtocolError for characters that it cannot carry."""
+    """A name as an attribute value. Raises LocalProtocolError for characters that it cannot contain."""
     if not name or any(c in name for c in "\"'<>\n"):
-        raise LocalProtocolError(f"the name {name!r} cannot stand in a tag", hint="rename it")
+        raise LocalProtocolError(f"the name {name!r} cannot be written in a tag", hint="rename it")
     return f'"{name}"'
 
 
 def raw_or_json(value: JsonValue) -> str:
-    """A string as it is, everything else as JSON."""
+    """A string unchanged, other values as JSON."""
     return value if isinstance(value, str) else json_text(value)
 
 

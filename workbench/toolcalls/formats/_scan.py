@@ -25,7 +25,7 @@ from workbench.toolcalls.formats._markdown import MarkdownCode
 from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags
 
 MAX_RETURNS: Final = 100
-"""How often one parser may go back to an earlier place: bounds the work on text made to be misread."""
+"""Limit of returns of one parser to an earlier position: bounds the work on text made to be misread."""
 
 GO_ON, SETTLED, END, BEFORE, BACK = range(5)
 """What a tag means inside a call.
@@ -65,23 +65,23 @@ class Block:
         return self.opener.start
 
     def text(self) -> str:
-        """Everything up to the tag that is being asked about, or the whole text when it is read.
+        """Text up to the current tag, or the whole text when it is read.
 
-        It is joined anew each time: asked for at every tag, it would take quadratic time.
+        It is joined on each call: called at every tag, it would take quadratic time.
         """
         return "".join(self.pieces)
 
     def between(self) -> str:
-        """The text between the tag that is being asked about and the one before it."""
+        """Text between the previous tag and the current one."""
         return "".join(self.pieces[self.mark :])
 
     def since(self, place: int) -> str:
-        """The text from a place (in characters of the whole text) on. Joins all of it, as ``text`` does."""
+        """Text from a position (in characters of the whole text) on. Joins all of it, as ``text`` does."""
         return self.text()[place - self.opener.start :]
 
 
 class Grammar(Protocol):
-    """What a format has to say so that ``TagParser`` can read it."""
+    """Definition of a format for ``TagParser``."""
 
     @property
     def tags(self) -> Tags:
@@ -94,15 +94,15 @@ class Grammar(Protocol):
         ...
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """Whether the text behind an opener can be a call; None while that is open (decide within 300 characters)."""
+        """True if the text after an opener can be a call; None while undecided (decide within 300 characters)."""
         ...
 
     def step(self, block: Block, tag: Tag) -> int:
-        """What a tag inside a call means: GO_ON, SETTLED, END, BEFORE or BACK."""
+        """Meaning of a tag inside a call: GO_ON, SETTLED, END, BEFORE or BACK."""
         ...
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
-        """What a call's text says: in order; none where it is no call. Text they do not cover is prose."""
+        """Content of a call's text, in order; empty if it is not a call. Text it does not cover is prose."""
         ...
 
 
@@ -151,7 +151,7 @@ class TagParser:
         return self._work(final=False)
 
     def _only_begins(self, text: str) -> bool:
-        """A tag may begin in this piece of a call, and none ends: then its end is waited for."""
+        """True if this piece of a call can start a tag but not end one: the end is awaited."""
         last = self._tags.last
         if not last or text.rfind(last) > text.find(self._awaited):
             return False
@@ -270,7 +270,7 @@ class TagParser:
         return True
 
     def _after_end(self, block: Block, final: bool) -> bool:
-        """Behind a place where the call may end: only blanks and a tag can belong to it."""
+        """Continue after a possible end: only blanks and a tag can belong to the call."""
         window, at = self._window, self._at
         size = len(window)
         stop = size - len(window[at:].lstrip())
@@ -291,7 +291,7 @@ class TagParser:
         return True
 
     def _ask(self, block: Block, found: re.Match[str]) -> bool:
-        """Ask the grammar about a tag; True where the call ends with it or before it."""
+        """Ask the grammar about a tag; True if the call ends with or before it."""
         start, end = found.span()
         base, text = self._base, found[0]
         tag = Tag(self._tags.kind(found), base + start, base + end, text)
@@ -320,7 +320,7 @@ class TagParser:
         return False
 
     def _finish(self, block: Block, end: int, half: int = 0) -> None:
-        """The call ends: say what it says, and read on behind it. ``half``: characters of a tag that was cut off."""
+        """Report the call, and continue after it. ``half``: characters of a tag that was cut off."""
         whole = block.text()
         size = end - block.start
         if size < len(whole):

@@ -1,4 +1,4 @@
-"""The tags of a format: where one stands in a text, and what may be the beginning of one."""
+"""Tags of a format: finds them in a text, and their possible beginnings."""
 
 from __future__ import annotations
 
@@ -70,22 +70,22 @@ class Tags:
         self.last: Final = ends.pop() if len(ends) == 1 else ""
 
     def kind(self, match: re.Match[str]) -> str:
-        """Which kind of tag was found."""
+        """Kind of the tag found."""
         return self._kinds[match.lastindex or 0]
 
     def begun(self, text: str) -> bool:
-        """All of the text is the beginning of a tag, or a tag."""
+        """True if the whole text is the beginning of a tag, or a tag."""
         return self._partial.match(text) is not None
 
     def begins(self, text: str, at: int = 0) -> int:
-        """Index of the first character that may begin a tag; -1 where there is none."""
+        """Index of the first character that may begin a tag; -1 if there is none."""
         if self.first:
             return text.find(self.first, at)
         found = self._firsts.search(text, at)
         return found.start() if found else -1
 
     def held(self, text: str, at: int) -> int:
-        """Where the beginning of a tag stands at the end of ``text[at:]``; ``len(text)`` where there is none."""
+        """Start of an incomplete tag at the end of ``text[at:]``; ``len(text)`` if there is none."""
         size = len(text)
         at = self.begins(text, max(at, size - MAX_TAG))
         found = self._partial.search(text, at) if at >= 0 else None

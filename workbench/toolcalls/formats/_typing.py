@@ -1,9 +1,9 @@
-"""What an argument's text means where the format leaves its type open: the tool's schema decides.
+"""Types an argument's text by the tool's schema, for formats that leave the type open.
 
 The candidate types are collected from the schema (``type``, lists of types, ``anyOf``/``oneOf``/``allOf``, ``enum``,
 ``const``, local ``$ref``) and tried in one fixed order, as vLLM's ``coerce_to_schema_type`` does (0.33.0,
 ``tool_parsers/utils.py``): null, integer, number, boolean, object, array, string. The first that reads the text counts;
-where none does, it stays text.
+if none does, it stays text.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ONE_TYPE: Final[dict[str, tuple[str, ...]]] = {name: (name,) for name in ORDER}
 _MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
 
 MAX_SCHEMA_HOPS: Final = 64
-"""Alternatives and references followed for the types of one argument."""
+"""Limit of alternatives and references followed for the types of one argument."""
 
 UNREAD: Final = object()
-"""A text that is not of the type."""
+"""Marks a text that is not of the type."""
 
 
 class ToolTypes:
@@ -48,7 +48,7 @@ class ToolTypes:
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def is_known(self, tool: str) -> bool:
-        """A tool of this name was declared."""
+        """True if a tool of this name was declared."""
         return tool in self._schemas
 
     def schema(self, tool: str) -> Mapping[str, Any]:
@@ -65,11 +65,11 @@ class ToolTypes:
         return known
 
     def value(self, tool: str, key: str, text: str) -> JsonValue:
-        """What an argument's text means."""
+        """Value of an argument's text."""
         return self.read(text, self.types(tool, key))
 
     def read(self, text: str, types: Sequence[str]) -> JsonValue:
-        """What a text means, given the types it may have (as ``types_of`` gives them)."""
+        """Value of a text, given its possible types (from ``types_of``)."""
         if types == ("string",):
             return text
         if not types:
@@ -105,7 +105,7 @@ def items_of(schema: JsonValue, root: JsonValue) -> JsonValue:
 
 
 def types_of(schema: JsonValue, root: JsonValue) -> tuple[str, ...]:
-    """Types a schema allows, in ``ORDER``; () where it does not say. ``root`` is what ``#/…`` references lead into."""
+    """Types that a schema allows, in ``ORDER``; () if open. ``root`` is the target schema of ``#/…`` references."""
     if type(schema) is dict and _MORE.isdisjoint(schema) and type(schema.get("type")) is str:
         return _ONE_TYPE.get(schema["type"], ())
     found: set[str] = set()
@@ -166,7 +166,7 @@ def json_value(text: str) -> JsonValue:
 
 
 def is_finite(value: JsonValue) -> bool:
-    """No number in it is infinite or NaN."""
+    """True if no number in it is infinite or NaN."""
     waiting = [value]
     while waiting:
         here = waiting.pop()

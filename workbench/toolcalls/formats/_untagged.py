@@ -22,7 +22,7 @@ from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.json_text import JsonTracker, read
 
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
-"""What formats without markers may put in front."""
+"""Prefixes that formats without markers may have."""
 
 _MAX_INTRO: Final = 400
 _INTENT: Final = re.compile(
@@ -45,7 +45,7 @@ _MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds t
 
 
 def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
-    """What a format without markers finds that may be meant. ``names``: the declared ones that stand in the text."""
+    """Intended calls in a format without markers. ``names``: declared names that occur in the text."""
     tag = TAGGED.get(text_format.name)
     is_tagged = tag is not None and tag in text
     if not is_tagged and not (names and _may_end_with_calls(text_format.name, text, names)):
@@ -60,7 +60,7 @@ def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: f
 
 
 def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
-    """The text begins or ends as calls do, and a declared tool is named in it as in a call of this format."""
+    """True if the text begins or ends as calls do, and names a declared tool as in this format."""
     if text.strip()[:1] not in ("{", "[") and text.rstrip()[-1:] not in ("`", "~", "]", "}"):
         return False
     if name == "pythonic":
@@ -69,7 +69,7 @@ def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
 
 
 def _is_the_answer(text: str, found: Sequence[TextCall]) -> bool:
-    """Nothing else is in the text but what announces the calls."""
+    """True if the text has nothing else but an announcement of the calls."""
     between = [text[a.end : b.start] for a, b in pairwise(found)]
     if any(t.strip(" \t\r\n;,") for t in (*between, text[found[-1].end :])):
         return False

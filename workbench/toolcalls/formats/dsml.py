@@ -132,7 +132,7 @@ def _state(block: Block) -> _State:
 
 
 class _Body:
-    """What stands inside one ``invoke``."""
+    """Content of one ``invoke``."""
 
     def __init__(self, block: Block, state: _State) -> None:
         invoke = state.invoke
@@ -147,7 +147,7 @@ class _Body:
         self._begin = invoke.end
 
     def value(self, tool: str, tools: Sequence[ToolDef]) -> tuple[JsonValue, list[str]]:
-        """The arguments, and what is wrong with them."""
+        """The arguments and their problems."""
         if not any(t.kind == "parameter" for t in self._tags) and self.raw.strip():
             found = read(self.raw)
             return found.value, list(found.problems)
@@ -211,7 +211,7 @@ def _json(text: str) -> JsonValue:
 def _unwrapped(
     values: dict[str, JsonValue], problems: list[str], tool: str, tools: Sequence[ToolDef]
 ) -> tuple[JsonValue, list[str]]:
-    """Arguments that stand under one more key, as vLLM takes them out: the tool has no such parameter."""
+    """Arguments nested under one extra key, as vLLM unwraps them: the tool has no such parameter."""
     key = next(iter(values), None)
     schema = next((t.schema for t in tools if t.name == tool), None)
     declared = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -230,8 +230,8 @@ class Dsml:
 
     Args:
         block: name of the outer tag.
-        blank: what stands in front of a tag's name (V4.1: a blank).
-        empty: what stands in a call without parameters.
+        blank: text before a tag's name (V4.1: a blank).
+        empty: content of a call without parameters.
     """
 
     name = "dsml"

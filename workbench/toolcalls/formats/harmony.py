@@ -36,14 +36,14 @@ _TYPES: Final = frozenset({"json", "code", "text"})
 
 
 class Header(NamedTuple):
-    """What stands in front of ``<|message|>``.
+    """Header before ``<|message|>``.
 
     Attributes:
-        role: "" where the text begins behind it.
-        channel: the first that is named; None where there is none.
+        role: empty if the text begins after it.
+        channel: the first that is named; None if there is none.
         recipient: as written ("functions.read").
-        type: what the content is said to be ("json").
-        problems: what is wrong with it.
+        type: stated type of the content ("json").
+        problems: of the header.
     """
 
     role: str
@@ -54,7 +54,7 @@ class Header(NamedTuple):
 
     @property
     def is_call(self) -> bool:
-        """A tool is spoken to, by the model."""
+        """True if the model addresses a tool."""
         to = self.recipient
         return bool(to) and to not in _PEOPLE and self.role.partition(" ")[0] in ("", "assistant")
 
@@ -164,7 +164,7 @@ class _Grammar:
 
 
 def _is_in_string(block: Block, state: _State, tag: Tag) -> bool:
-    """A token that is found now stands in a JSON string of the content, if the content is JSON."""
+    """True if a token found now is in a JSON string of the content."""
     if state.is_json is None:
         begun = "".join(block.pieces[state.place[0] :])[state.place[1] :]
         state.is_json = begun.lstrip()[:1] in ("{", "[", '"')
@@ -173,7 +173,7 @@ def _is_in_string(block: Block, state: _State, tag: Tag) -> bool:
 
 
 def _call(head: Header, raw: str, end: Tag | None, block: Block, tools: Sequence[ToolDef]) -> TextCall | None:
-    """The call of a message; None where it is prose for all that its header says."""
+    """The call of a message; None if it is prose despite its header."""
     said = head.recipient or ""
     name = said.removeprefix("functions.").strip(".,:;")
     value, problems = _value(name, said, head, raw, tools)

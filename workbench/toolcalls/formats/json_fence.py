@@ -40,7 +40,7 @@ _KEYS: Final = frozenset({*NAMES, *ARGUMENTS, "id", "type", "tool_call_id", "cal
 
 
 def may_be_calls(head: str) -> bool | None:
-    """Whether JSON that begins so may be calls, judged by its first key; None while that is not there."""
+    """True if JSON with this beginning may be calls, by its first key; None while that is missing."""
     key = _KEY.match(head)
     if key:
         return key[1] in _KEYS
@@ -48,7 +48,7 @@ def may_be_calls(head: str) -> bool | None:
 
 
 class _Reader:
-    """One text. What is held is either bare JSON, or fences with calls and perhaps one that is open."""
+    """Reads one text. Held text is either bare JSON, or fences with calls and perhaps an open one."""
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self._names = names_of(tools)

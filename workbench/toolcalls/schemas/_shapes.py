@@ -1,4 +1,4 @@
-"""Small questions about schemas, and small changes of them."""
+"""Predicates about schemas, and small changes of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ APART = (
     *("not", "if", "then", "else", "contains", "propertyNames", "dependentSchemas", "patternProperties"),
     *("prefixItems", "unevaluatedProperties", "unevaluatedItems", "additionalItems", "allOf", "dependencies"),
 )
-"""Their schemas are kept as they stand or not at all: what is wider inside may be narrower outside."""
+"""Keywords with schemas that are kept unchanged or not at all: wider inside may be narrower outside."""
 
 CONTEXT: Mapping[str, tuple[str, ...]] = {
     "additionalProperties": ("properties", "patternProperties"),
@@ -44,7 +44,7 @@ CONTEXT: Mapping[str, tuple[str, ...]] = {
     "exclusiveMinimum": ("minimum",),
     "exclusiveMaximum": ("maximum",),
 }
-"""What a keyword means depends on these: a check that has the one has the others."""
+"""Keywords that determine the meaning of another one: a check with the one has the others."""
 
 _BY_TYPE: Mapping[str, tuple[str, ...]] = {
     "object": (
@@ -58,12 +58,12 @@ _BY_TYPE: Mapping[str, tuple[str, ...]] = {
 
 
 def kept_only(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """The schema without what demands nothing."""
+    """The schema without keywords that are no constraints."""
     return {k: v for k, v in schema.items() if k not in ANNOTATIONS}
 
 
 def join(fragments: Iterable[JsonValue]) -> JsonValue:
-    """One schema that demands all of them; True where there is none."""
+    """One schema that requires all of them; True if there is none."""
     parts = [f for f in fragments if f is not True and f != {}]
     keys = [k for p in parts if isinstance(p, dict) for k in p]
     if all(isinstance(p, dict) for p in parts) and len(set(keys)) == len(keys):
@@ -72,7 +72,7 @@ def join(fragments: Iterable[JsonValue]) -> JsonValue:
 
 
 def holds_ref(fragment: JsonValue) -> bool:
-    """Somewhere in it stands a reference: it means nothing without its root."""
+    """True if it contains a reference, which needs its root."""
     waiting = [fragment]
     while waiting:
         held = waiting.pop()
@@ -86,7 +86,7 @@ def holds_ref(fragment: JsonValue) -> bool:
 
 
 def nullable(schema: dict[str, JsonValue], dialect: Dialect) -> dict[str, JsonValue]:
-    """The schema, or null, in the words of a dialect."""
+    """The schema, or null, in the terms of a dialect."""
     if dialect.nullable:
         return {**schema, "nullable": True}
     declared = schema.get("type")
@@ -121,7 +121,7 @@ def _is_one_of(value: JsonValue, name: str) -> bool:
 
 
 def type_told(schema: Mapping[str, JsonValue]) -> str | None:
-    """The type that the keywords of a schema are about, None where they are about none or several."""
+    """The type that the keywords of a schema apply to; None if none or several."""
     told = [name for name, keywords in _BY_TYPE.items() if any(k in schema for k in keywords if k != "format")]
     return told[0] if len(told) == 1 else None
 
@@ -134,7 +134,7 @@ def type_of_values(values: Iterable[JsonValue]) -> list[str]:
 
 
 def disjoint(branches: list[JsonValue]) -> bool:
-    """No value fits two of them, as far as types or a property with fixed values tell."""
+    """True if types or a property with fixed values show that no value fits two of them."""
     if not all(isinstance(b, dict) for b in branches):
         return False
     schemas: list[dict[str, JsonValue]] = [b for b in branches if isinstance(b, dict)]

@@ -40,7 +40,7 @@ class Values(Work):
         return Found({"anyOf": [f.schema for f in made]}, (), mapping), exact
 
     def typed(self, schema: dict[str, JsonValue], at: At) -> Found:
-        """A schema without combinators to be changed: its type, and then its keywords."""
+        """Lower a schema without combinators: its type, then its keywords."""
         dialect = self.dialect
         if "const" in schema and not dialect.accepts("const"):
             self.note(at, "const", "an enum of one value")
@@ -117,10 +117,10 @@ class Values(Work):
         """Keyword by keyword: kept, lowered inside, or moved to the check."""
         dialect, kind = self.dialect, schema.get("type")
         if dialect.max_depth and at.depth >= dialect.max_depth and kind in ("object", "array"):
-            self.note(at, "an object or array nested too deep", "a string that holds its JSON text", CHECKED)
+            self.note(at, "an object or array nested too deep", "a string with its JSON text", CHECKED)
             return Found({"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), Text())
         if dialect.closed_objects and kind == "object" and not at.is_root and _is_map(schema):
-            self.note(at, "an object with keys that are not declared", "a string that holds its JSON text", CHECKED)
+            self.note(at, "an object with keys that are not declared", "a string with its JSON text", CHECKED)
             return Found({"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), Text())
         made: dict[str, JsonValue] = {}
         schema, rest = self.without_old_words(schema, at)
@@ -147,7 +147,7 @@ class Values(Work):
                 made[keyword] = value
         if dialect.items_required and kind and "array" in types_of(kind) and "items" not in made:
             found = self.node(True, at.down("items", deeper=True))
-            self.note(at, "an array without items", "items that take anything")
+            self.note(at, "an array without items", "items that accept anything")
             made["items"], items = found.schema, found.mapping
         mapping = self.object_mapping(schema, made, maps, at) if "object" in types_of(kind) else SAME
         if mapping is not SAME or items is not SAME:
@@ -162,19 +162,19 @@ class Values(Work):
         return Found(made, tuple(rest), mapping if mapping is not SAME or items is SAME else Items(items))
 
     def own_values(self, made: dict[str, JsonValue], at: At) -> list[JsonValue]:
-        """Fixed values of an object or array whose insides are written in another way: the check has them."""
+        """Fixed values of an object or array that is written differently now: the check has them."""
         fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
         for keyword in fixed:
             self.note(at, keyword, "it is left out", CHECKED)
         return [fixed] if fixed else []
 
     def without_old_words(self, schema: dict[str, JsonValue], at: At) -> tuple[dict[str, JsonValue], list[JsonValue]]:
-        """(schema, fragments): tuples that are not taken as they stand, and bounds of draft 4, go to the check."""
+        """(schema, fragments): unsupported tuples and draft 4 bounds move to the check."""
         rest: list[JsonValue] = []
         tuples = {k: schema[k] for k in ("prefixItems", "items", "additionalItems") if k in schema}
         is_old = isinstance(schema.get("items"), list)
         if is_old or ("prefixItems" in tuples and not self.is_clean(tuples)):
-            self.note(at, "items by their place", "it is left out", CHECKED)
+            self.note(at, "items by position", "it is left out", CHECKED)
             schema = {k: v for k, v in schema.items() if k not in tuples}
             rest.append(tuples)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
@@ -191,7 +191,7 @@ class Values(Work):
         elif self.dialect.accepts(keyword):
             made[keyword] = value
         else:
-            self.note(at, keyword, "it is left out; it demands nothing")
+            self.note(at, keyword, "left out: it is no constraint")
 
     def properties(
         self, properties: dict[str, JsonValue], at: At
@@ -214,7 +214,7 @@ class Values(Work):
         rest: list[JsonValue],
         at: At,
     ) -> None:
-        """A schema of undeclared keys is kept where it is taken as it stands."""
+        """Keep a schema of undeclared keys if it is accepted unchanged."""
         if self.is_clean(value):
             made["additionalProperties"] = value
             return
@@ -224,7 +224,7 @@ class Values(Work):
     def object_mapping(
         self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
     ) -> Same:
-        """What strict mode adds to an object, and the mapping of its properties."""
+        """Additions of strict mode to an object, and the mapping of its properties."""
         dialect = self.dialect
         is_object = describes_object(made)
         absent: list[str] = []
@@ -247,7 +247,7 @@ class Values(Work):
     def require_all(
         self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
     ) -> list[str]:
-        """Optional properties become required ones that allow null; which they are."""
+        """Turn optional properties into required ones that allow null; return their names."""
         required = [n for n in schema.get("required") or () if isinstance(n, str)]
         properties = dict(made["properties"])
         for name in [n for n in required if n not in properties]:
@@ -269,7 +269,7 @@ class Values(Work):
 
 
 def _is_map(schema: dict[str, JsonValue]) -> bool:
-    """Its keys are not all declared: a map, or an object of any kind."""
+    """True if not all keys are declared: a map, or an object of any kind."""
     if schema.get("patternProperties"):
         return True
     additional = schema.get("additionalProperties", True)

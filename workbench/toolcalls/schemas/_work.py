@@ -1,4 +1,4 @@
-"""What the lowering of schemas works with: places, results, and the questions every part of it asks."""
+"""Shared by the lowering of schemas: positions, results, and common questions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Step:
     """One change.
 
     Attributes:
-        pointer: place in the original schema.
-        what: what stood there.
-        instead: what is done instead.
-        effect: ``"exact"``: it says the same; ``"local check"``: the rest is checked locally; ``"narrower"``: some
-            values that the original accepts cannot be written any more.
+        pointer: position in the original schema.
+        what: the original content.
+        instead: the replacement.
+        effect: ``"exact"``: same meaning; ``"local check"``: the rest is checked locally; ``"narrower"``: some values
+    that the original accepts can no longer be written.
     """
 
     pointer: str
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A lowered node: ``rest`` holds the fragments that remain to be checked at its place."""
+    """A lowered node; ``rest`` has the fragments that remain to be checked at its position."""
 
     schema: dict[str, JsonValue]
     rest: tuple[JsonValue, ...] = ()
@@ -50,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a node stands: its pointer, how deep, and the references that were followed to it."""
+    """Position of a node: its pointer, its depth, and the references followed to it."""
 
     pointer: str = ""
     depth: int = 0
@@ -89,16 +89,16 @@ class Work:
         self.steps.append(Step(at.pointer, what, instead, effect))
 
     def is_clean(self, schema: JsonValue) -> bool:
-        """A fragment is taken as it stands, below the root."""
+        """True if a fragment below the root is accepted unchanged."""
         holder = {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
         defs = {k: self.root[k] for k in ("$defs", "definitions") if k in self.root and self.dialect.accepts(k)}
         found = lint({**holder, **defs}, self.dialect)
         return not any(i.effect != IGNORED and i.pointer.startswith("/properties/x") for i in found)
 
-    def anything(self, at: At, what: str = "a schema that takes anything") -> Found:
+    def anything(self, at: At, what: str = "a schema that accepts anything") -> Found:
         if not self.dialect.typed:
             return Found({})
-        self.note(at, what, "a string that holds JSON text", EXACT)
+        self.note(at, what, "a string with JSON text", EXACT)
         return Found({"type": "string", "description": "JSON text of any value"}, (), Text())
 
     def fits(self, value: JsonValue, schema: JsonValue) -> bool:

@@ -1,7 +1,7 @@
-"""Dialects: what one provider takes of JSON Schema in one mode, as data from its contract.
+"""Dialects: the part of JSON Schema that one provider accepts in one mode, as data from its contract.
 
-The terms ``schema.*`` of a contract describe plain tools; ``schema.MODE.*`` (``schema.strict.*``) say what is different
-in a mode. A term that is not there refuses nothing.
+The terms ``schema.*`` of a contract describe plain tools; ``schema.MODE.*`` (``schema.strict.*``) the differences of a
+mode. A missing term refuses nothing.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from workbench.ir import NOTHING, JsonValue
 __all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "Term", "dialects"]
 
 PLAIN = ""
-"""The mode of tools that ask for none."""
+"""Mode of tools that request none."""
 
 SUBTREES = ("strict", "json-schema")
 """Modes that contracts may describe: constrained decoding, and Gemini's second field for schemas."""
 
 
 OF_TOOLS = ("max-tools", "name-pattern", "unique-names", "parameters-required", "tools-with-history")
-"""Terms about the list of tools, beside those that are fields of ``Dialect``."""
+"""Terms about the list of tools, in addition to the fields of ``Dialect``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One fact: its value, and where it is from."""
+    """One fact: its value and source."""
 
     value: JsonValue
     source: str = ""
@@ -35,27 +35,27 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What is accepted.
+    """Accepted schemas.
 
     Attributes:
         name: contract, variant and mode in words: ``"openai strict"``.
-        accepted_keywords: the only keywords that are known, None for any.
-        refused_keywords, ignored_keywords: beyond that; ignored ones are taken and bind nobody.
-        root_refused: keywords that may not stand at the root.
+        accepted_keywords: the only supported keywords; None for any.
+        refused_keywords, ignored_keywords: in addition; ignored ones are accepted without effect.
+        root_refused: keywords not allowed at the root.
         root_object: the root has ``type: object``.
         refs: ``"all"``, ``"no-recursion"`` or ``"none"``.
         type_lists: ``type`` may be a list.
-        nullable: null is said by ``nullable: true`` and not by a type.
-        enum_strings: an enum holds strings only.
+        nullable: null is expressed by ``nullable: true``, not by a type.
+        enum_strings: an enum contains only strings.
         items_required: every array has ``items``.
         typed: every schema has a type, an anyOf, an enum or a reference.
-        no_empty_properties: ``properties`` may not be ``{}``.
+        no_empty_properties: ``properties`` must not be ``{}``.
         closed_objects: every object has ``additionalProperties: false``.
         all_required: every property is required; an optional one allows null.
-        max_depth, max_properties, max_enum_values, max_text: of one schema: levels of objects and arrays, properties,
-            enum values, and characters of names and enum values.
+        max_depth, max_properties, max_enum_values, max_text: per schema: levels of objects and arrays, properties, enum
+    values, and characters of names and enum values.
         max_optional: optional properties of all tools of a request.
-        sources: field name → where it is from, and what is not certain.
+        sources: field name → source of the fact, and what is uncertain.
     """
 
     name: str = "any"
@@ -82,12 +82,12 @@ class Dialect:
     sources: Mapping[str, Term] = field(default=NOTHING, compare=False)
 
     def accepts(self, keyword: str) -> bool:
-        """The keyword may stand somewhere in a schema."""
+        """True if the keyword is allowed somewhere in a schema."""
         known = self.accepted_keywords is None or keyword in self.accepted_keywords
         return known and keyword not in self.refused_keywords
 
     def source(self, name: str) -> str:
-        """Where the fact behind a field is from, "" where the contract does not say it."""
+        """Source of the fact behind a field; empty if the contract has none."""
         term = self.sources.get(name)
         return term.source if term else ""
 

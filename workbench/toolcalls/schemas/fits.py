@@ -1,4 +1,4 @@
-"""Whether a value fits a schema, with bounded work and without fetching anything."""
+"""Tests whether a value fits a schema, with bounded work and without fetching anything."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["Undecided", "fits", "plain"]
 
 
 class Undecided(Exception):
-    """The schema cannot be applied here: the message says why."""
+    """Raised if the schema cannot be applied; the message has the reason."""
 
 
 def fits(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> bool:
-    """The value fits.
+    """True if the value fits.
 
     Args:
-        root: the schema that holds the definitions, where ``schema`` is a part of it.
+        root: the schema with the definitions, if ``schema`` is a part of it.
 
     Raises:
-        Undecided: the schema is none, leads nowhere, or takes too long.
+        Undecided: the schema is invalid, has no target for a reference, or takes too long.
     """
     if isinstance(root, dict) and isinstance(schema, dict):
         schema = {**{k: root[k] for k in ("$defs", "definitions", "$schema") if k in root}, **schema}
@@ -34,7 +34,7 @@ def fits(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> bool:
 
 
 def plain(schema: JsonValue) -> JsonValue:
-    """``nullable: true`` in words of JSON Schema: the schema, or null."""
+    """Replace ``nullable: true`` by standard JSON Schema: the schema, or null."""
     if isinstance(schema, list):
         return [plain(held) for held in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Values to try a schema with: some that should fit, some that almost do, some that do not. The same on every run."""
+"""Generates test values for a schema: some that fit, some that nearly fit, some that do not. Deterministic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_DEPTH = 6
 
 
 def instances(schema: JsonValue, count: int, seed: int = 0) -> Iterator[JsonValue]:
-    """Objects made from a schema, then changed in one or two places, then of no plan at all."""
+    """Objects made from a schema, then changed in one or two places, then random ones."""
     draw = _Draw(random.Random(seed), schema)
     for number in range(count):
         value = draw.fitting(schema, 0)

@@ -14,7 +14,7 @@ from workbench.wire.jsontext import dumps
 STRICT, SIMPLE, TEXTS = "strict-json-schema", "simple-object", "string-only"
 
 LEVELS = (STRICT, SIMPLE, TEXTS)
-"""From the highest down."""
+"""Schema levels, highest first."""
 
 _DIALECTS: Mapping[str, Dialect] = {
     STRICT: Dialect(STRICT, "strict", root_object=True, closed_objects=True, all_required=True),
@@ -30,7 +30,7 @@ _DIALECTS: Mapping[str, Dialect] = {
 
 
 def lowered(schema: JsonValue, level: str) -> Lowered:
-    """A tool's schema as a model of a level can fill it in, and what remains to be checked.
+    """A tool's schema as a model of a level can fill it in, and the constraints that remain to be checked.
 
     Args:
         level: one of ``LEVELS``.
@@ -39,7 +39,7 @@ def lowered(schema: JsonValue, level: str) -> Lowered:
 
 
 def original(value: JsonValue, schema: JsonValue, level: str) -> JsonValue:
-    """Arguments for a lowered schema as the schema itself has them; as they are where they cannot be read so."""
+    """Arguments of a lowered schema in the form of the original; unchanged if they cannot be converted."""
     try:
         return lowered(schema, level).mapping.decode(value)
     except (Undecodable, WireError, TypeError, KeyError, RecursionError):
@@ -47,7 +47,7 @@ def original(value: JsonValue, schema: JsonValue, level: str) -> JsonValue:
 
 
 def _texts(schema: JsonValue) -> Lowered:
-    """A schema whose properties are all texts; what is no text is written as JSON text."""
+    """A schema with only string properties; other types are written as JSON text."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return Lowered({"type": "object", "properties": {}}, schema)
@@ -58,7 +58,7 @@ def _texts(schema: JsonValue) -> Lowered:
 
 
 def _text(schema: JsonValue) -> JsonValue:
-    """A property as a text; its description says what is to be written."""
+    """A property as a string; its description states what to write."""
     said = schema.get("description") if isinstance(schema, dict) else None
     if isinstance(schema, dict) and isinstance(schema.get("enum"), list):
         written = f"one of {dumps(schema['enum']).decode('utf-8', 'replace')}"

@@ -1,4 +1,4 @@
-"""What a dialect refuses or ignores of a schema, place by place."""
+"""Finds the parts of a schema that a dialect refuses or ignores."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ KEYWORD, ITEMS, REF, STRICT, SHAPE, SIZE = "keyword", "items", "ref", "strict", 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing that a dialect does not take as it stands.
+    """A part of a schema that a dialect does not accept as it is.
 
     Attributes:
-        pointer: JSON pointer from the root schema, to the keyword where one is at fault, else to the schema.
-        keyword: the keyword at fault, or missing.
+        pointer: JSON pointer from the root schema, to the faulty keyword if there is one, else to the schema.
+        keyword: the keyword that is at fault or missing.
         effect: ``"refused"`` or ``"ignored"``.
-        message: what is wrong, one sentence.
+        message: the fault, one sentence.
         kind: ``keyword``, ``items``, ``ref``, ``strict``, ``shape`` or ``size``.
-        when: which fault of its kind, as contracts name it.
-        source: where the fact is from.
-        property: the name of the property concerned, where it is one of several.
-        size: what was counted and what may be, of a limit.
+        when: kind of fault, in the words of contracts.
+        source: of the fact.
+        property: name of the property concerned, if it is one of several.
+        size: for a limit, the count and the maximum.
     """
 
     pointer: str
@@ -47,9 +47,9 @@ class Issue:
 
 
 def lint(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
-    """Everything a dialect refuses or ignores of a tool's schema, in the order of the text."""
+    """All parts of a tool's schema that a dialect refuses or ignores, in text order."""
     if not isinstance(schema, dict):
-        return (Issue("", "", REFUSED, "the schema is no object", SHAPE),)
+        return (Issue("", "", REFUSED, "the schema is not an object", SHAPE),)
     found = list(_root(schema, dialect))
     for node in nodes(schema):
         if isinstance(node.schema, dict):
@@ -70,7 +70,7 @@ def _root(schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     root = Node(schema)
     for keyword in schema:
         if keyword in dialect.root_refused:
-            yield _issue(dialect, root, keyword, f"{keyword} may not stand at the root", "root_refused")
+            yield _issue(dialect, root, keyword, f"{keyword} is not allowed at the root", "root_refused")
     if dialect.root_object and schema.get("type") != "object":
         message = "the root has no type: object"
         yield _issue(dialect, root, "type", message, "root_object", kind=SHAPE, when="root-type", at="schema")
@@ -80,10 +80,10 @@ def _keywords(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Ite
     for keyword in schema:
         if not dialect.accepts(keyword):
             fact = "refused_keywords" if keyword in dialect.refused_keywords else "accepted_keywords"
-            yield _issue(dialect, node, keyword, f"the keyword {keyword} is not known here", fact)
+            yield _issue(dialect, node, keyword, f"the keyword {keyword} is not supported", fact)
         elif keyword in dialect.ignored_keywords:
             pointer = f"{node.pointer}/{escape(keyword)}"
-            message = f"the keyword {keyword} is taken and not enforced"
+            message = f"the keyword {keyword} is accepted but not enforced"
             yield Issue(pointer, keyword, IGNORED, message, source=dialect.source("ignored_keywords"))
     if dialect.no_empty_properties and schema.get("properties") == {}:
         message = "an object's properties may not be empty"
@@ -95,23 +95,23 @@ def _reference(root: JsonValue, node: Node, schema: dict[str, JsonValue], dialec
     if not isinstance(ref, str) or not dialect.accepts("$ref"):
         return
     if resolve(root, ref) is None:
-        message = "the reference leads to nothing in this schema"
+        message = "the reference has no target in this schema"
         yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="unresolved")
     elif dialect.refs == "none":
-        yield _issue(dialect, node, "$ref", "references are not known here", "refs", kind=REF)
+        yield _issue(dialect, node, "$ref", "references are not supported", "refs", kind=REF)
     elif dialect.refs == "no-recursion" and is_cyclic(root, ref):
-        message = "a reference leads back to itself"
+        message = "the reference is recursive"
         yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="recursion")
 
 
 def _types(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     declared = schema.get("type")
     if isinstance(declared, list) and not dialect.type_lists:
-        yield _issue(dialect, node, "type", "type may not be a list", "type_lists")
+        yield _issue(dialect, node, "type", "type must not be a list", "type_lists")
     if dialect.nullable and declared == "null":
-        yield _issue(dialect, node, "type", "there is no type null, only nullable", "nullable")
+        yield _issue(dialect, node, "type", "type null is not supported, only nullable", "nullable")
     if dialect.enum_strings and any(not isinstance(v, str) for v in _list(schema.get("enum"))):
-        yield _issue(dialect, node, "enum", "an enum may hold texts only", "enum_strings")
+        yield _issue(dialect, node, "enum", "an enum may contain only strings", "enum_strings")
     types = declared if isinstance(declared, list) else [declared]
     if dialect.items_required and "array" in types and "items" not in schema:
         yield _issue(dialect, node, "items", "an array without items", "items_required", kind=ITEMS, at="schema")
@@ -124,7 +124,7 @@ def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Itera
     if not describes_object(schema):
         return
     if dialect.closed_objects and schema.get("additionalProperties") is not False:
-        message = "additionalProperties must be there and false"
+        message = "additionalProperties must be false"
         yield _issue(
             dialect, node, "additionalProperties", message, "closed_objects",
             kind=STRICT, when="additional-properties", at="schema",
@@ -136,14 +136,14 @@ def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Itera
             message = f"the property {name!r} is not required"
             yield _issue(dialect, node, "required", message, "all_required", when="required", property=name, **more)
         for name in [n for n in required if isinstance(n, str) and n not in known]:
-            message = f"required names {name!r}, which is no property"
+            message = f"required contains {name!r}, which is not a property"
             yield _issue(
                 dialect, node, "required", message, "all_required", when="extra-required", property=name, **more
             )
 
 
 def describes_object(schema: dict[str, JsonValue]) -> bool:
-    """The schema describes an object."""
+    """True if the schema describes an object."""
     declared = schema.get("type")
     if declared is None:
         return "properties" in schema
@@ -151,7 +151,7 @@ def describes_object(schema: dict[str, JsonValue]) -> bool:
 
 
 def dict_of(value: JsonValue) -> dict[str, JsonValue]:
-    """The value where it is an object, else an empty one."""
+    """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 

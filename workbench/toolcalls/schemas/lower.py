@@ -1,8 +1,8 @@
-"""The smallest change that makes a dialect accept a schema, and the check that remains.
+"""Computes the smallest change that makes a dialect accept a schema, and the check that remains.
 
-Nothing is lost: whatever the changed schema no longer says is in the local check, so that both together accept exactly
-what the original accepts. Where a value cannot be written at all any more (an undeclared key under strict mode), the
-step says ``narrower``.
+Nothing is lost: constraints removed from the schema are in the local check, so that both together accept exactly the
+values of the original. If a value can no longer be written (an undeclared key under strict mode), the step says
+``narrower``.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Lowered:
     """A schema that a dialect accepts.
 
     Attributes:
-        schema: what to declare.
-        check: JSON Schema of what remains to be checked, on the decoded value; True where nothing remains.
-        mapping: the way between original values and those of ``schema``.
-        steps: every change, in order; () where the original is accepted as it stands.
-        remaining: what the dialect still refuses.
-        parts: simpler tools in place of this one, (suffix, result), where ``remaining`` is not empty and the root has
-            alternatives.
+        schema: the schema to declare.
+        check: JSON Schema of the remaining constraints, for the decoded value; True if there are none.
+        mapping: between original values and those of ``schema``.
+        steps: every change, in order; () if the original is accepted unchanged.
+        remaining: issues that the dialect still refuses.
+        parts: simpler tools instead of this one, (suffix, result), if ``remaining`` is not empty and the root has
+    alternatives.
     """
 
     schema: JsonValue
@@ -46,7 +46,7 @@ class Lowered:
 
 
 def down_level(schema: JsonValue, dialect: Dialect) -> Lowered:
-    """The smallest change of a tool's schema that a dialect accepts."""
+    """Change a tool's schema as little as possible so that a dialect accepts it."""
     if not isinstance(schema, dict) or not [i for i in lint(schema, dialect) if i.effect != IGNORED]:
         return Lowered(schema, remaining=() if isinstance(schema, dict) else lint(schema, dialect))
     work = _Lowering(schema, dialect)
@@ -55,7 +55,7 @@ def down_level(schema: JsonValue, dialect: Dialect) -> Lowered:
         check: JsonValue = schema if work.is_whole else work.check(found.rest)
         lowered = Lowered(found.schema, check, found.mapping, tuple(dict.fromkeys(work.steps)))
     except (RecursionError, TypeError, ValueError, AttributeError, KeyError):  # hostile, or no schema at all
-        step = Step("", "the schema, which is none or nested too deep", "an object of any kind", CHECKED)
+        step = Step("", "the schema, which is invalid or nested too deep", "an object of any kind", CHECKED)
         lowered = Lowered({"type": "object"}, schema, SAME, (step,))
     remaining = tuple(i for i in lint(lowered.schema, dialect) if i.effect != IGNORED)
     parts = _parts(schema, dialect) if remaining else ()
@@ -103,7 +103,7 @@ class _Lowering(Values):
             return self.anything(at)
         if not isinstance(schema, dict) or self.left < 0:
             self.is_whole = True
-            return self.anything(at, "a schema that takes nothing" if schema is False else "a schema too large")
+            return self.anything(at, "a schema that accepts nothing" if schema is False else "a schema too large")
         if isinstance(schema.get("$ref"), str):
             return self.reference(schema, at)
         if "allOf" in schema and not self.is_kept(schema, "allOf", at):
@@ -114,7 +114,7 @@ class _Lowering(Values):
         return self.typed(schema, at)
 
     def is_kept(self, schema: dict[str, JsonValue], keyword: str, at: At) -> bool:
-        """The combinator may stand where it is: the dialect takes it, and what is in it."""
+        """True if the combinator can be kept: the dialect accepts it and its content."""
         refused = at.is_root and keyword in self.dialect.root_refused
         if refused or not self.dialect.accepts(keyword) or self.dialect.closed_objects or self.dialect.typed:
             return False
@@ -130,7 +130,7 @@ class _Lowering(Values):
         target = resolve(self.root, ref)
         if target is None:
             self.is_whole = True
-            self.note(at, f"$ref {ref[:80]}, which leads nowhere", "nothing is demanded here", CHECKED)
+            self.note(at, f"$ref {ref[:80]}, which has no target", "any value is accepted here", CHECKED)
             return self.anything(at)
         name = ref.rpartition("/")[2]
         must_go = at.is_root and self.dialect.root_object  # the root names its type itself
@@ -140,7 +140,7 @@ class _Lowering(Values):
             self.is_whole = True
             self.note(at, f"the recursion of {ref[:80]}", "it is cut here", CHECKED)
             return self.anything(at, "a schema that contains itself")
-        self.note(at, f"$ref {ref[:80]}", "its target stands here")
+        self.note(at, f"$ref {ref[:80]}", "replaced by its target")
         below = At(at.pointer, at.depth, (*at.refs, ref))
         if constraints or not isinstance(target, dict):
             return self.all_of({"allOf": [target, constraints]}, below)
@@ -178,7 +178,7 @@ class _Lowering(Values):
         return found if exact else found.and_rest({"allOf": schema["allOf"]}, rest)
 
     def followed(self, schema: JsonValue, at: At) -> JsonValue:
-        """A branch with its reference resolved; anything where it leads back."""
+        """A branch with its reference resolved; any value if it is recursive."""
         seen = list(at.refs)
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
             ref = str(schema["$ref"])
@@ -202,7 +202,7 @@ class _Lowering(Values):
             found = self.node(rest, at) if kept_only(rest) else Found(rest)
             return Found({**found.schema, keyword: schema[keyword]}, found.rest, found.mapping)
         if not self.dialect.accepts("anyOf"):
-            self.note(at, keyword, "nothing is demanded here", CHECKED)
+            self.note(at, keyword, "any value is accepted here", CHECKED)
             return self.node(rest, at).and_rest({keyword: schema[keyword]})
         said = {k: v for k, v in rest.items() if k in ANNOTATIONS and self.dialect.accepts(k)}
         is_apart = keyword == "anyOf" or disjoint(branches)
@@ -220,7 +220,7 @@ class _Lowering(Values):
         keyword: str,
         at: At,
     ) -> Found:
-        """Alternatives at the root: one object with the properties of all, and what only the check can tell."""
+        """Alternatives at the root: one object with the properties of all; the check does the rest."""
         objects = [b for b in branches if isinstance(b, dict)]
         inner = [self.followed_deep(b, at) for b in objects]
         properties: dict[str, JsonValue] = dict(dict_of(rest.get("properties")))
@@ -245,7 +245,7 @@ class _Lowering(Values):
         return self.node(flat, at).and_rest({keyword: schema[keyword]}, {**context, **dropped})
 
     def followed_deep(self, branch: dict[str, JsonValue], at: At) -> dict[str, JsonValue]:
-        """A branch without combinators of its own, as far as that can be."""
+        """A branch without combinators of its own, as far as possible."""
         if isinstance(branch.get("allOf"), list):
             rest = {k: v for k, v in branch.items() if k != "allOf"}
             return merge([rest, *(self.followed(b, at) for b in branch["allOf"])])[0]
@@ -253,5 +253,5 @@ class _Lowering(Values):
 
 
 def _refs(branches: list[JsonValue]) -> list[str]:
-    """References that branches are: what is inside them may not follow the same ones again."""
+    """References that are branches: their content must not follow the same ones again."""
     return [str(b["$ref"]) for b in branches if isinstance(b, dict) and isinstance(b.get("$ref"), str)]

@@ -1,4 +1,4 @@
-"""The way between a value of the original schema and the value that a down-levelled schema has in its place."""
+"""Maps values of the original schema to values of the down-levelled schema and back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["SAME", "Inexpressible", "Items", "Named", "Object", "Only", "Same", 
 
 
 class Inexpressible(Exception):
-    """The down-levelled schema has no place for a part of the value; the message says for what."""
+    """Raised if the down-levelled schema has no place for a part of the value; the message names it."""
 
 
 class Undecodable(Exception):
-    """A text that should hold JSON does not: no value stands behind it."""
+    """Raised if a text that should contain JSON does not."""
 
 
 class Same:
-    """The value stays as it is."""
+    """The value is unchanged."""
 
     def encode(self, value: JsonValue) -> JsonValue:
         """The value as the down-levelled schema has it. Raises Inexpressible."""
@@ -50,7 +50,7 @@ class Text(Same):
 
 @dataclass(frozen=True, slots=True)
 class Only(Same):
-    """Only values of one type have a place: the original schema named none."""
+    """Only values of one type have a place: the original schema named no type."""
 
     type: str
     inner: Same = SAME
@@ -70,8 +70,8 @@ class Object(Same):
 
     Attributes:
         properties: name → mapping.
-        absent_as_null: properties that are null where the original leaves them out.
-        closed: there is no place for any other key.
+        absent_as_null: properties that are null if the original leaves them out.
+        closed: no other key has a place.
     """
 
     properties: Mapping[str, Same] = NOTHING
@@ -115,10 +115,10 @@ class Items(Same):
 
 @dataclass(frozen=True, slots=True)
 class Union(Same):
-    """Alternatives: the first that takes the value.
+    """Alternatives: the first that accepts the value.
 
     Attributes:
-        fits: whether a value fits the down-levelled schema of a branch.
+        fits: predicate: a value fits the down-levelled schema of a branch.
         branches: (schema, mapping).
     """
 

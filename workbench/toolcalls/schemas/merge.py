@@ -1,4 +1,4 @@
-"""One schema in place of several that all have to hold."""
+"""Merges several schemas that must all hold into one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVERY_TYPE = ("object", "array", "string", "number", "boolean", "null")
 
 
 def merge(schemas: Iterable[JsonValue]) -> tuple[dict[str, JsonValue], bool]:
-    """(merged, exact). Not exact: the merged schema takes more than all of them together do."""
+    """(merged, exact). Not exact: the merged schema accepts more than all of them together."""
     made: dict[str, JsonValue] = {}
     exact = True
     for schema in schemas:
@@ -34,7 +34,7 @@ def merge(schemas: Iterable[JsonValue]) -> tuple[dict[str, JsonValue], bool]:
 
 
 def _is_apart(made: Mapping[str, JsonValue], schema: Mapping[str, JsonValue]) -> bool:
-    """Nothing in either speaks of what stands in the other: the undeclared keys of one may be declared there."""
+    """True if neither affects the other's content: undeclared keys of one may be declared in the other."""
     looks_around = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems")
     names = ("properties", "patternProperties", "prefixItems")
     for one, other in ((made, schema), (schema, made)):
@@ -46,7 +46,7 @@ def _is_apart(made: Mapping[str, JsonValue], schema: Mapping[str, JsonValue]) ->
 
 
 def _both(keyword: str, one: JsonValue, other: JsonValue) -> tuple[JsonValue, bool]:
-    """(value of a keyword that both have, whether it says the same as both)."""
+    """(value of a keyword that both have, is equivalent to both)."""
     if keyword == "type":
         return _both_types(one, other)
     if keyword == "required" and isinstance(one, list) and isinstance(other, list):
@@ -79,7 +79,7 @@ def _both_types(one: JsonValue, other: JsonValue) -> tuple[JsonValue, bool]:
 
 
 def types_of(declared: JsonValue) -> list[str]:
-    """The types that a ``type`` names; all where there is none."""
+    """Types that a ``type`` names; all types if absent."""
     if isinstance(declared, str):
         return [declared]
     return [str(t) for t in declared] if isinstance(declared, list) else list(EVERY_TYPE)

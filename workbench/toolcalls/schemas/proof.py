@@ -1,4 +1,4 @@
-"""Proof by trial: local check and down-levelled schema together accept what the original accepts, and nothing else."""
+"""Proves by trial that local check plus down-levelled schema accept the same values as the original."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A value that tells the two apart."""
+    """A value that the two sides judge differently."""
 
     value: JsonValue
     original: bool
@@ -27,15 +27,15 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the trial found.
+    """Result of the trial.
 
     Attributes:
         tried: values that could be judged.
-        accepted: how many of them the original accepts.
+        accepted: number of them that the original accepts.
         inexpressible: values of the original that have no form in the down-levelled schema (its narrower steps).
         undecided: values that no schema here could be applied to.
-        problem: why, for the last of them.
-        against: values that the two sides judge differently, a few of them.
+        problem: reason for the last of them.
+        against: a few counterexamples.
     """
 
     tried: int
@@ -47,7 +47,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Something was tried, and nothing speaks against it."""
+        """True if something was tried without a counterexample."""
         return self.tried > 0 and not self.against
 
 
@@ -77,7 +77,7 @@ class _Trial:
         self.against: list[Counterexample] = []
 
     def forward(self, value: JsonValue) -> None:
-        """A value of the original: it is accepted exactly where its form is, and the check passes."""
+        """Check a value of the original: it is accepted exactly if its form is, and the check passes."""
         mapping = self.lowered.mapping
         try:
             form = mapping.encode(value)
@@ -92,7 +92,7 @@ class _Trial:
         self.judge(value, form)
 
     def backward(self, form: JsonValue) -> None:
-        """A value of the down-levelled schema: what it reads as is accepted exactly where the check passes."""
+        """Check a value of the down-levelled schema: its original is accepted exactly if the check passes."""
         try:
             if not fits(form, self.lowered.schema):
                 return

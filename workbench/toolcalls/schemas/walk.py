@@ -1,4 +1,4 @@
-"""Where schemas stand inside a schema, and what its references mean."""
+"""Finds the schemas inside a schema, and resolves references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANNOTATIONS = frozenset(
         *("contentSchema", "$defs", "definitions"),
     )
 )
-"""Keywords that refuse no value. ``format`` is one of them since draft 2019-09, unless a vocabulary says otherwise."""
+"""Keywords that refuse no value. ``format`` is one of them since draft 2019-09, unless a vocabulary differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def nodes(schema: JsonValue) -> Iterator[Node]:
 
 
 def resolve(root: JsonValue, ref: str) -> JsonValue | None:
-    """What a reference inside the schema points at; None for anything that leads elsewhere."""
+    """Target of a reference inside the schema; None for any other target."""
     if ref == "#":
         return root
     if not ref.startswith("#/"):
@@ -103,7 +103,7 @@ def _unquoted(step: str) -> str:
 
 
 def is_cyclic(root: JsonValue, ref: str) -> bool:
-    """Following the reference, one comes back to it."""
+    """True if following the reference leads back to it."""
     seen: set[str] = set()
     waiting = [ref]
     while waiting:

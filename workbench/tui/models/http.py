@@ -290,7 +290,7 @@ def _time(exchange: Exchange) -> Iterator[Row]:
 
 def _bodies(opened: ExchangeView) -> Iterator[Row]:
     texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
-    passed = digests.passed(opened.decoded.exchange)
+    passed = digests.read_digests(opened.decoded.exchange)
     for side, http in _sides(opened.decoded.exchange):
         yield Row("length", _length(http.body, texts[side]), side=side)
         if side in passed:
@@ -303,7 +303,7 @@ def _bodies(opened: ExchangeView) -> Iterator[Row]:
             yield Row("sha256 as sent", http.body.original_digest, side=side, about="of the bytes on the wire")
 
 
-def _passed(side: str, each: digests.Passed) -> Row:
+def _passed(side: str, each: digests.BodyDigest) -> Row:
     """Whether the recorder handed on what it received."""
     about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
     if each.is_equal:

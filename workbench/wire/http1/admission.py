@@ -1,14 +1,14 @@
-"""Which requests the relay takes: those meant for it by a program of this machine, and that it can forward.
+"""Decides whether the relay accepts a request: local origin, known host, supported framing.
 
-A web page that got the browser to call loopback (DNS rebinding, cross-site requests) shows in Host, Origin and
-Sec-Fetch-Site, which a page cannot set; programs that are no browser send no Origin, or one of their own scheme.
+A web page that makes the browser call loopback (DNS rebinding, cross-site requests) is visible in Host, Origin and
+Sec-Fetch-Site, which a page cannot set; other programs send no Origin, or one with a scheme of their own.
 """
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from workbench.wire.http1.head import BadMessage, Request, quoted
+from workbench.wire.http1.head import BadMessage, Request, quote
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -23,18 +23,18 @@ class Admission:
             self._authorities |= {host.encode() for host in hosts}
 
     def target(self, request: Request) -> bytes:
-        """The path and query that a request asks this listener for. Raises BadMessage with the status to answer."""
+        """Path and query of a request to this listener. Raises BadMessage with the status to answer."""
         self._check_method(request)
         target = self._origin_form(request.target)
         self._check_host(request)
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade"):
-            raise BadMessage("WebSocket is not spoken here; use plain HTTP requests", 426)
+            raise BadMessage("WebSocket is not supported; use plain HTTP requests", 426)
         return target
 
     def _check_method(self, request: Request) -> None:
         if request.method == b"CONNECT":
-            raise BadMessage("this is no forward proxy: set the client's base URL to it, not HTTP_PROXY", 405)
+            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY", 405)
 
     def _origin_form(self, target: bytes) -> bytes:
         if target.startswith(b"/"):
@@ -44,8 +44,8 @@ class Admission:
         if mark and scheme.lower() == b"http" and authority.lower() in self._authorities:
             return slash + path or b"/"
         if mark:
-            raise BadMessage("this is no forward proxy: set the client's base URL to it, not HTTP_PROXY")
-        raise BadMessage(f"not a path: {quoted(target)}")
+            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY")
+        raise BadMessage(f"not a path: {quote(target)}")
 
     def _check_host(self, request: Request) -> None:
         hosts = request.values(b"host")
@@ -53,15 +53,15 @@ class Admission:
             raise BadMessage(f"exactly one Host header is needed, not {len(hosts)}")
         if hosts and hosts[0].lower() not in self._authorities:
             known = " or ".join(sorted(a.decode() for a in self._authorities))
-            raise BadMessage(f"Host is {quoted(hosts[0])}; only {known} is answered", 421)
+            raise BadMessage(f"Host is {quote(hosts[0])}; only {known} is answered", 421)
 
 
 def _check_page(request: Request) -> None:
-    """Refuse what a foreign web page sends. Pages served from this machine may use the relay."""
+    """Refuse requests of web pages from other sites. Pages served from this machine may use the relay."""
     origins = request.values(b"origin")
     for origin in origins:
         if origin == b"null" or (origin.lower().startswith((b"http:", b"https:")) and not _is_local(origin)):
-            raise BadMessage(f"a web page of {quoted(origin)} may not use this listener", 403)
+            raise BadMessage(f"a web page of {quote(origin)} may not use this listener", 403)
     if not origins and b"cross-site" in request.tokens(b"sec-fetch-site"):
         raise BadMessage("a web page of another site may not use this listener", 403)
 

@@ -1,6 +1,6 @@
-"""Bodies of HTTP/1.1 messages: where each ends, and what its bytes are without the chunk framing (RFC 9112 6 and 7).
+"""Finds the end of HTTP/1.1 bodies, and their bytes without chunk framing (RFC 9112, 6 and 7).
 
-A body is followed as its bytes pass: what is sent on is what came, chunk sizes, extensions and trailers included.
+A body is followed as its bytes pass: they are sent on unchanged, with chunk sizes, extensions and trailers.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ _SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 
 
-class Fed(NamedTuple):
-    """What became of bytes fed: ``wire`` to send on, ``pieces`` of the body in it, ``rest`` behind the body's end."""
+class FeedResult(NamedTuple):
+    """Result of feeding bytes: ``wire`` to send on, ``pieces`` of the body, ``rest`` after the body's end."""
 
     wire: bytes
     pieces: Sequence[bytes]
     rest: bytes
 
 
-class Body(Protocol):
+class BodyReader(Protocol):
     """Follows one body. ``ends_with_connection``: only the end of the connection ends it."""
 
     is_done: bool
     ends_with_connection: bool
 
-    def feed(self, data: bytes) -> Fed:
-        """More bytes came. Raises BadMessage."""
+    def feed(self, data: bytes) -> FeedResult:
+        """Process more bytes. Raises BadMessage."""
         ...
 
 
 class LengthBody:
-    """A body of so many bytes; with 0, none."""
+    """A body with a length; 0 for none."""
 
     ends_with_connection = False
 
@@ -45,24 +45,24 @@ class LengthBody:
         self._left = length
         self.is_done = length == 0
 
-    def feed(self, data: bytes) -> Fed:
+    def feed(self, data: bytes) -> FeedResult:
         wire = data[: self._left]
         self._left -= len(wire)
         self.is_done = self._left == 0
-        return Fed(wire, (wire,) if wire else (), data[len(wire) :])
+        return FeedResult(wire, (wire,) if wire else (), data[len(wire) :])
 
 
 class OpenBody:
-    """A body that the end of the connection ends."""
+    """A body that ends with the connection."""
 
     ends_with_connection = True
     is_done = False
 
-    def feed(self, data: bytes) -> Fed:
-        return Fed(data, (data,), b"")
+    def feed(self, data: bytes) -> FeedResult:
+        return FeedResult(data, (data,), b"")
 
 
-class _At(Enum):
+class _ChunkPart(Enum):
     SIZE = "chunk size"
     DATA = "chunk data"
     DATA_END = "end of a chunk"
@@ -70,67 +70,67 @@ class _At(Enum):
 
 
 class ChunkedBody:
-    """A body in chunks. A line is sent on when it is whole and good, chunk data as they come.
+    """A chunked body. A framing line is sent on when it is complete and valid, chunk data immediately.
 
     Attributes:
-        good: once bad framing was fed, what was good of it.
+        good: after invalid framing, the valid bytes before it.
     """
 
     ends_with_connection = False
 
     def __init__(self) -> None:
         self.is_done = False
-        self.good = Fed(b"", (), b"")
-        self._at = _At.SIZE
+        self.good = FeedResult(b"", (), b"")
+        self._at = _ChunkPart.SIZE
         self._left = 0
         self._held = bytearray()
         self._trailer_size = 0
 
-    def feed(self, data: bytes) -> Fed:
-        if self._at is _At.SIZE and not self._held and (fed := _one(data)):
+    def feed(self, data: bytes) -> FeedResult:
+        if self._at is _ChunkPart.SIZE and not self._held and (fed := _one(data)):
             return fed
         if self._held and self._goes_on(data):
             self._held += data
-            return Fed(b"", (), b"")
+            return FeedResult(b"", (), b"")
         data = bytes(self._held) + data if self._held else data
         pieces: list[bytes] = []
         pos = 0
         while pos < len(data) and not self.is_done:
-            if self._at is _At.DATA:
+            if self._at is _ChunkPart.DATA:
                 piece = data[pos : pos + self._left]
                 pieces.append(piece)
                 pos += len(piece)
                 self._left -= len(piece)
                 if not self._left:
-                    self._at = _At.DATA_END
+                    self._at = _ChunkPart.DATA_END
             elif end := self._good_line(data, pos, pieces):
                 pos = end
             else:
                 break
         self._held = bytearray() if self.is_done else bytearray(data[pos:])
-        return Fed(data[:pos], pieces, data[pos:] if self.is_done else b"")
+        return FeedResult(data[:pos], pieces, data[pos:] if self.is_done else b"")
 
     def _goes_on(self, data: bytes) -> bool:
-        """More of a line that is held, and not its end: it need not be read again for that."""
-        is_line = self._at in (_At.SIZE, _At.TRAILER)
+        """True if this is more of a held line, without its end: the line need not be parsed again."""
+        is_line = self._at in (_ChunkPart.SIZE, _ChunkPart.TRAILER)
         return is_line and b"\n" not in data and len(self._held) + len(data) <= MAX_CHUNK_LINE
 
     def _good_line(self, data: bytes, pos: int, pieces: Sequence[bytes]) -> int:
         try:
             return self._line(data, pos)
         except BadMessage:
-            self.good = Fed(data[:pos], pieces, b"")
+            self.good = FeedResult(data[:pos], pieces, b"")
             raise
 
     def _line(self, data: bytes, pos: int) -> int:
-        """Take one line of framing; gives where it ends, 0 while it is not whole."""
-        if self._at is _At.SIZE:
+        """Process one framing line; return its end, or 0 if it is incomplete."""
+        if self._at is _ChunkPart.SIZE:
             return self._size(data, pos)
         end = data.find(b"\r\n", pos)
-        if self._at is _At.DATA_END:
+        if self._at is _ChunkPart.DATA_END:
             if not b"\r\n".startswith(data[pos : pos + 2]):
-                raise BadMessage("a chunk is longer than its size says", found=data[pos : pos + 20])
-            self._at = _At.SIZE if end == pos else self._at
+                raise BadMessage("a chunk is longer than its size", found=data[pos : pos + 20])
+            self._at = _ChunkPart.SIZE if end == pos else self._at
             return end + 2 if end == pos else 0
         return self._trailer(data, pos, end)
 
@@ -141,7 +141,7 @@ class ChunkedBody:
                 raise BadMessage("not a chunk size", found=data[pos : pos + 40])
             return 0
         self._left = int(matched[1], 16)
-        self._at = _At.DATA if self._left else _At.TRAILER
+        self._at = _ChunkPart.DATA if self._left else _ChunkPart.TRAILER
         return matched.end()
 
     def _trailer(self, data: bytes, pos: int, end: int) -> int:
@@ -159,17 +159,17 @@ class ChunkedBody:
         return end + 2
 
 
-def _one(data: bytes) -> Fed | None:
-    """What became of one whole chunk, as nearly all come; None for anything else."""
+def _one(data: bytes) -> FeedResult | None:
+    """Fast path for exactly one whole chunk, the usual case; None for other data."""
     matched = _SIZE_LINE.match(data)
     size = int(matched[1], 16) if matched else 0
     if matched and size and matched.end() + size + 2 == len(data) and data.endswith(b"\r\n"):
-        return Fed(data, (data[matched.end() : -2],), b"")
+        return FeedResult(data, (data[matched.end() : -2],), b"")
     return None
 
 
-def request_body(head: Request) -> Body:
-    """The body that follows a request's head. Raises BadMessage where that is ambiguous."""
+def request_body(head: Request) -> BodyReader:
+    """The body after a request head. Raises BadMessage if its length is ambiguous."""
     lengths = head.values(b"content-length")
     if _is_chunked(head):
         if lengths:
@@ -182,15 +182,15 @@ def request_body(head: Request) -> Body:
     return LengthBody(_length(lengths[0]) if lengths else 0)
 
 
-def response_body(head: Response, method: bytes) -> Body:
-    """The body that follows the head of a final response to that method. Raises BadMessage."""
+def response_body(head: Response, method: bytes) -> BodyReader:
+    """The body after the head of a final response to that method. Raises BadMessage."""
     if method == b"HEAD" or head.status in (204, 304):
         return LengthBody(0)
     if _is_chunked(head):
         return ChunkedBody()
     lengths = {_length(v.strip(b" \t")) for value in head.values(b"content-length") for v in value.split(b",")}
     if len(lengths) > 1:
-        raise BadMessage("different lengths are given in Content-Length")
+        raise BadMessage("Content-Length has different values")
     return LengthBody(lengths.pop()) if lengths else OpenBody()
 
 
@@ -199,11 +199,11 @@ def _is_chunked(head: Head) -> bool:
     if not codings:
         return False
     if len(codings) > 1 or codings[0].lower() != b"chunked":
-        raise BadMessage("only the transfer coding 'chunked' is known", 501, found=b", ".join(codings))
+        raise BadMessage("only the transfer coding 'chunked' is supported", 501, found=b", ".join(codings))
     return True
 
 
 def _length(value: bytes) -> int:
     if not _LENGTH.fullmatch(value):
-        raise BadMessage("Content-Length is no length", found=value)
+        raise BadMessage("Content-Length is not a number", found=value)
     return int(value)

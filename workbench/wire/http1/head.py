@@ -1,6 +1,6 @@
-"""Heads of HTTP/1.1 messages: read strictly, kept line by line as they stood, so that they can be sent on unchanged.
+"""Heads of HTTP/1.1 messages: parsed strictly, kept line by line, so that they can be sent on unchanged.
 
-What two readers could take for different messages is refused, not mended (RFC 9112, sections 2.2, 3, 5.1, 5.2 and 11).
+Messages that two parsers could read differently are refused, not repaired (RFC 9112, sections 2.2, 3, 5.1, 5.2 and 11).
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _NEITHER_TOKEN_NOR_LINE_END = re.compile(rb"[^!#$%&'*+\-.^_`|~0-9A-Za-z\r\n]")
 
 
 class BadMessage(WireError):
-    """A message that is not HTTP/1.1, or that two readers could read differently.
+    """Raised for a message that is not HTTP/1.1, or that two parsers could read differently.
 
     Args:
-        found: what stands there instead. Said to who is answered, but no part of ``what``: it may be part of a secret.
+        found: the offending bytes. They are shown to the client, but not part of ``what``: they may be a secret.
 
     Attributes:
-        status: what to answer when a client sent it.
+        status: response status if a client sent it.
     """
 
     def __init__(self, what: str, status: int = 400, *, found: bytes | None = None) -> None:
-        super().__init__(what, hint=None if found is None else f"there is {quoted(found)}")
+        super().__init__(what, hint=None if found is None else f"there is {quote(found)}")
         self.status = status
 
 
-class Field(NamedTuple):
-    """One header line as sent; ``key`` is its name in lower case, ``value`` is without the space around."""
+class HeaderField(NamedTuple):
+    """One header line as sent; ``key`` is its name in lower case, ``value`` has no surrounding space."""
 
     key: bytes
     value: bytes
@@ -47,24 +47,24 @@ class Field(NamedTuple):
 
     @property
     def name(self) -> bytes:
-        """The name in the case it was sent in."""
+        """The name as sent."""
         return self.line[: len(self.key)]
 
-    def with_value(self, value: bytes) -> Field:
+    def with_value(self, value: bytes) -> HeaderField:
         """The same header with another value."""
-        return Field(self.key, value, self.name + b": " + value)
+        return HeaderField(self.key, value, self.name + b": " + value)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Start line and headers, as received, without line ends."""
+    """Start line and headers as received, without line ends."""
 
     start: bytes
     version: bytes
-    fields: tuple[Field, ...]
+    fields: tuple[HeaderField, ...]
 
     def values(self, key: bytes) -> list[bytes]:
-        """Values of a header, by its name in lower case."""
+        """Values of a header, by its lower-case name."""
         return [f.value for f in self.fields if f.key == key]
 
     def tokens(self, key: bytes) -> list[bytes]:
@@ -75,7 +75,7 @@ class Head:
 
     @property
     def headers(self) -> Headers:
-        """For those who record: text of the wire read as Latin-1."""
+        """Headers for a recording: wire bytes read as Latin-1."""
         return Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in self.fields))
 
 
@@ -96,52 +96,52 @@ class Response(Head):
 
 
 def render(start: bytes, lines: Iterable[bytes]) -> bytes:
-    """The bytes of a head, with its empty line."""
+    """Bytes of a head with its empty line."""
     return b"\r\n".join((start, *lines, b"", b""))
 
 
 def read_request(block: bytes) -> Request:
-    """Read a request's head, given without its empty line. Raises BadMessage."""
+    """Parse a request head without its empty line. Raises BadMessage."""
     start, fields = _split(block)
     matched = _REQUEST_LINE.fullmatch(start)
     if not matched:
         if re.fullmatch(rb"\S+ \S+ HTTP/(?!1\.[01]$)[0-9.]+", start):
-            raise BadMessage(f"only HTTP/1.1 and 1.0 are spoken here, not {quoted(start[-8:])}", 505)
-        raise BadMessage("no request line of HTTP/1.1", found=start)
+            raise BadMessage(f"only HTTP/1.1 and 1.0 are supported, not {quote(start[-8:])}", 505)
+        raise BadMessage("not an HTTP/1.1 request line", found=start)
     method, target, version = matched.groups()
     return Request(start, version, fields, method, target)
 
 
 def read_response(block: bytes) -> Response:
-    """Read a response's head, given without its empty line. Raises BadMessage."""
+    """Parse a response head without its empty line. Raises BadMessage."""
     start, fields = _split(block)
     matched = _STATUS_LINE.fullmatch(start)
     if not matched:
-        raise BadMessage("no status line of HTTP/1.1", found=start)
+        raise BadMessage("not an HTTP/1.1 status line", found=start)
     version, status, reason = matched.groups()
     return Response(start, version, fields, int(status), reason or b"")
 
 
-def read_fields(lines: Iterable[bytes]) -> tuple[Field, ...]:
-    """Read header or trailer lines. Raises BadMessage."""
+def read_fields(lines: Iterable[bytes]) -> tuple[HeaderField, ...]:
+    """Parse header or trailer lines. Raises BadMessage."""
     return tuple(_field(line) for line in lines)
 
 
-def quoted(data: bytes) -> str:
-    """A piece of a message for an error text: ASCII, on one line, not long."""
+def quote(data: bytes) -> str:
+    """Bytes of a message for an error text: ASCII, one line, shortened."""
     return ascii(data[:SNIPPET].decode("latin-1"))
 
 
-def _split(block: bytes) -> tuple[bytes, tuple[Field, ...]]:
+def _split(block: bytes) -> tuple[bytes, tuple[HeaderField, ...]]:
     start, *lines = block.split(b"\r\n")
     return start, read_fields(lines)
 
 
-def _field(line: bytes) -> Field:
+def _field(line: bytes) -> HeaderField:
     matched = _FIELD.fullmatch(line)
     if matched:
         name, value = matched.groups()
-        return Field(name.lower(), value.strip(b" \t"), line)
+        return HeaderField(name.lower(), value.strip(b" \t"), line)
     if line[:1] in (b" ", b"\t"):
         raise BadMessage("a header is folded over two lines", found=line)
     if re.match(rb"%s[ \t]+:" % _TOKEN, line):
@@ -150,7 +150,7 @@ def _field(line: bytes) -> Field:
 
 
 class HeadBuffer:
-    """Collects bytes until a head is whole."""
+    """Collects bytes until a head is complete."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -160,20 +160,20 @@ class HeadBuffer:
         return len(self._data)
 
     def add(self, data: bytes) -> None:
-        """More bytes came."""
+        """Append bytes."""
         self._data += data
 
     def take_rest(self) -> bytes:
-        """Everything that was not taken as a head; the buffer is empty then."""
+        """All bytes that are not part of a head; the buffer is empty afterwards."""
         rest = bytes(self._data)
         self._data.clear()
         self._looked = 0
         return rest
 
     def take(self) -> bytes | None:
-        """The next head without its empty line, or None if it is not whole. Raises BadMessage.
+        """The next head without its empty line; None if it is incomplete. Raises BadMessage.
 
-        Empty lines before a head are passed over, as RFC 9112 2.2 asks.
+        Empty lines before a head are skipped, as RFC 9112 2.2 requires.
         """
         while self._data[:2] == b"\r\n":
             del self._data[:2]
@@ -191,7 +191,7 @@ class HeadBuffer:
         return block
 
     def _check_unfinished(self) -> None:
-        """What can never become a head is refused at once, so that nobody waits for its end."""
+        """Refuse data that can never become a head, so that nobody waits for its end."""
         if _NEITHER_TOKEN_NOR_LINE_END.match(self._data):
             raise BadMessage("this is not HTTP (is it TLS?)", found=bytes(self._data))
         if _STRAY_LINE_END.search(self._data, max(0, self._looked - 1)):

@@ -1,10 +1,10 @@
-"""What of a head belongs to one connection alone and is not sent on (RFC 9110 7.6.1, RFC 9112 9.3)."""
+"""Hop-by-hop headers, which are not sent on (RFC 9110 7.6.1, RFC 9112 9.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.wire.http1.head import Field, Head
+from workbench.wire.http1.head import Head, HeaderField
 
 _HOP_BY_HOP = frozenset(
     {
@@ -20,11 +20,11 @@ _HOP_BY_HOP = frozenset(
 )
 
 _NOT_FOR_CONNECTION_TO_NAME = frozenset({b"content-length", b"host", b"transfer-encoding", b"trailer"})
-"""Framing stays as it came, and with it the headers that say so: a Connection header cannot take them away."""
+"""Framing is forwarded unchanged, so a Connection header must not remove its headers."""
 
 
-def end_to_end(head: Head) -> Sequence[Field]:
-    """The headers that are sent on."""
+def end_to_end(head: Head) -> Sequence[HeaderField]:
+    """Headers that are sent on."""
     dropped = _HOP_BY_HOP
     if named := set(head.tokens(b"connection")) - _NOT_FOR_CONNECTION_TO_NAME:
         dropped = dropped | named
@@ -32,5 +32,5 @@ def end_to_end(head: Head) -> Sequence[Field]:
 
 
 def is_persistent(head: Head) -> bool:
-    """Whether its sender keeps the connection open after it. HTTP/1.0 is taken at its default: it does not."""
+    """True if the sender keeps the connection open. HTTP/1.0 is assumed to close it."""
     return head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")

@@ -1,14 +1,14 @@
-"""Secrets: the one list that redaction, exports and the rule ``secret.in-body`` read.
+"""Secrets: the one detector that redaction, exports and the rule ``secret.in-body`` use.
 
-In: text, names and headers. Out: the places of secrets in them. A secret is recognised by its shape (``shapes``: keys
-with a known prefix, tokens with a known structure, private keys), or by its name (``names``, ``named``: JSON members,
-lines of an environment, headers, URL parameters, options of a command) and then by its value (``values``). Text is
-searched as it is meant (``views``), also inside base64. It may import what ``wire`` may.
+In: text, names and headers. Out: positions of secrets in them. A secret is recognised by its shape (``shapes``: keys
+with a known prefix, tokens with a known structure, private keys), or by its name (``names``, ``named_values``: JSON
+members, environment lines, headers, URL parameters, command options) and then by its value (``values``). Text is
+searched decoded (``views``), also inside base64. It may import what ``wire`` may.
 """
 
 from workbench.wire.secrets.named import kind_of
 from workbench.wire.secrets.names import Family, family, is_header, is_parameter, of_header, of_query
-from workbench.wire.secrets.search import Secret, find, merged
+from workbench.wire.secrets.search import Secret, find, merge
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
 from workbench.wire.secrets.values import Style, is_placeholder, is_secret
 
@@ -24,7 +24,7 @@ __all__ = [
     "is_placeholder",
     "is_secret",
     "kind_of",
-    "merged",
+    "merge",
     "of_header",
     "of_query",
     "open_key",

@@ -1,4 +1,4 @@
-"""Secrets by where they stand in a command, a call or a file, whose words say what they are."""
+"""Finds secrets by their position in a command, call or file with known keywords."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from workbench.wire.secrets.names import Family
-from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.values import Style, is_secret
 
 _OPEN: Final = rb"[\\\"']{0,8}"
@@ -34,7 +34,7 @@ _FORMS: Final = tuple(
         (b"auth", b"auth", rb"auth\w{0,5}[\\\"']{0,8}(?:\s{0,4}[=:]\s{0,4}[(\[]|\()\s{0,40}" + _PAIR),
     )
 )
-"""What few texts have and a form does, what it begins with, both in lower case; and all of it."""
+"""For each form: a rare text it contains, its start, both in lower case; and its full pattern."""
 _SIGNS: Final = frozenset(sign for sign, _, _ in _FORMS)
 
 _OF_KEY: Final = re.compile(
@@ -44,30 +44,30 @@ _OBJECT: Final = re.compile(rb"[^{}]{0,4096}")
 _PUTTY: Final = re.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za-z0-9+/=]{2,64}[\s\\]{1,4}){1,999})")
 
 
-def formed(text: bytes, lower: bytes) -> Iterator[Shaped]:
-    """Secrets of a view that stand where commands, calls and keys have them."""
+def find_by_form(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
+    """Secrets of a view at the positions where commands, calls and keys have them."""
     signs = {sign: sign in lower for sign in _SIGNS}
     for sign, mark, form in _FORMS:
         at = lower.find(mark) if signs[sign] else -1
         while at >= 0:
             found = form.match(text, at)
             if found and is_secret(found["value"].rstrip(b",;)"), Family.PASSWORD, Style.LINE):
-                yield Shaped(*found.span("value"), "password")
+                yield ShapedSecret(*found.span("value"), "password")
             at = lower.find(mark, at + len(mark))
     if b'"kty' in lower:
         yield from _web_keys(text)
     if b"private-lines:" in lower:
         for found in _PUTTY.finditer(text):
-            yield Shaped(*found.span("value"), "private-key")
+            yield ShapedSecret(*found.span("value"), "private-key")
 
 
-def _web_keys(text: bytes) -> Iterator[Shaped]:
-    """The private members of JSON web keys; what is public of them stays."""
+def _web_keys(text: bytes) -> Iterator[ShapedSecret]:
+    """Private members of JSON web keys; public ones are kept."""
     at = text.find(b'"kty')
     while at >= 0:
         start = text.rfind(b"{", max(0, at - 4096), at)
         inside = _OBJECT.match(text, start + 1 if start >= 0 else at)
         end = inside.end() if inside else at
         for found in _OF_KEY.finditer(text, start if start >= 0 else at, end):
-            yield Shaped(*found.span("value"), "private-key")
+            yield ShapedSecret(*found.span("value"), "private-key")
         at = text.find(b'"kty', max(end, at + 4))

@@ -1,4 +1,4 @@
-"""Secrets by the names they are given in a text: members, variables, headers, options, tags, parameters, URLs."""
+"""Finds secrets by their names in a text: members, variables, headers, options, tags, parameters, URLs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from workbench.wire.secrets.forms import formed
+from workbench.wire.secrets.forms import find_by_form
 from workbench.wire.secrets.names import Family, family, of_query
-from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.tables import HEAD, Tables
 from workbench.wire.secrets.values import Style, is_made_up, is_random, is_secret, is_uuid
 
@@ -34,7 +34,7 @@ _SIGN: Final = (
     rb"|(?P<space>[ \t]{1,8})"
     rb")(?:[bBrRfFuU](?=['\"\\]))?(?P<open>" + _QUOTE + rb"{0,12})"
 )
-"""What stands between a name and its value: signs of programs and files, or words, which then need more of a value."""
+"""Separators between a name and its value: operators of programs and files, or words, which need more evidence."""
 _MARKS: Final = tuple(
     (mark, re.compile(rest + _BEHIND + _SIGN))
     for mark, rest in (
@@ -52,10 +52,10 @@ _MARKS: Final = tuple(
         (b"assertion", b""),
     )
 )
-"""What names end with; behind it stand a sign and a value."""
+"""Endings of secret names, followed by a separator and a value."""
 
 _MOST: Final = 512
-"""Bytes of a value that are read before it is known to be a secret."""
+"""Bytes of a value read before it is known to be a secret."""
 
 _BARE: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]{1,512}")
 _REST: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]*+")
@@ -77,7 +77,7 @@ _OF_NAMES: Final = bytes(sorted({*b"_.-", *range(48, 58), *range(65, 91), *range
 _QUALIFIED: Final = re.compile(rb"(?i)(api|access|secret|auth|bearer|refresh|private|personal|session)[ ]+\Z")
 _LONGEST_NAME: Final = 80
 _PART: Final = re.compile(rb"\bname=\\{0,6}\"\Z")
-"""Before the name of a part of a form."""
+"""Text before the name of a form part."""
 _SETTER: Final = re.compile(rb"(?<![A-Za-z0-9])(?i:set|with|add|use)[_A-Z]")
 _SETS: Final = re.compile(rb"(?:setx|setenv|set -[A-Za-z]{1,4}|ENV|#[ ]?define|configure set)[ \t]{1,8}\Z")
 
@@ -91,14 +91,14 @@ _BEARER: Final = re.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_
 _BEARER_MARKS: Final = ((b"bearer ", 4), (b"basic ", 3))
 
 
-class _Named(NamedTuple):
+class _NamedValue(NamedTuple):
     name: bytes
     family: Family
     style: Style
 
 
-def named(text: bytes) -> Iterator[Shaped]:
-    """Secrets of a view that a name tells."""
+def find_named(text: bytes) -> Iterator[ShapedSecret]:
+    """Secrets of a view that are identified by a name."""
     lower, cookies, tables = text.lower(), _Cookies(text), Tables(text)
     for mark, behind in _MARKS:
         at = lower.find(mark)
@@ -113,7 +113,7 @@ def named(text: bytes) -> Iterator[Shaped]:
                 yield from tables.under(at + len(mark))
             at = lower.find(mark, after)
     yield from _bearers(text, lower)
-    yield from formed(text, lower)
+    yield from find_by_form(text, lower)
     if b"=" in text:
         yield from _parameters(text)
     if b"://" in text:
@@ -122,9 +122,9 @@ def named(text: bytes) -> Iterator[Shaped]:
         yield from _options(text, lower)
 
 
-def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) -> Iterator[Shaped]:
-    """What stands behind a name and its sign."""
-    told = _told(text, mark, sign)
+def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) -> Iterator[ShapedSecret]:
+    """The value after a name and its separator."""
+    told = _read_name(text, mark, sign)
     if told is None:
         return
     name, kind, style = told
@@ -152,11 +152,11 @@ def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) ->
     if held != name and is_secret(held.rstrip(b",;"), kind, style) and not _describes(text, end):
         if end - start >= _MOST and (whole := rest.match(text, start)):
             end = max(end, whole.end())
-        yield Shaped(start, end - (len(held) - len(held.rstrip(b",;"))), kind_of(name))
+        yield ShapedSecret(start, end - (len(held) - len(held.rstrip(b",;"))), kind_of(name))
 
 
-def _told(text: bytes, mark: int, sign: re.Match[bytes]) -> _Named | None:
-    """The whole name, what it says, and how its value is written; None where it is not one."""
+def _read_name(text: bytes, mark: int, sign: re.Match[bytes]) -> _NamedValue | None:
+    """The whole name, its family, and the style of its value; None if it is not a secret's name."""
     before = text[max(0, mark - _LONGEST_NAME) : mark]
     start = mark - len(before) + len(before.rstrip(_OF_NAMES))
     name = text[start : sign.start("close")].lstrip(b"-.")
@@ -179,13 +179,13 @@ def _told(text: bytes, mark: int, sign: re.Match[bytes]) -> _Named | None:
     if kind is None:
         return None
     if sign["said"] or sign["call"] or (sign["sign"] and b"," in sign["sign"]):
-        return _Named(name, kind, Style.LISTED)
+        return _NamedValue(name, kind, Style.LISTED)
     style = Style.LINE if is_line or sign["part"] else Style.QUOTED if is_quoted else Style.BARE
-    return _Named(name, kind, style)
+    return _NamedValue(name, kind, style)
 
 
 def kind_of(name: bytes) -> str:
-    """What a named secret is: a key or token, or a password."""
+    """Kind of a named secret: a key or token, or a password."""
     low = name.lower()
     return "bearer" if b"auth" in low else "api-key" if b"key" in low or b"token" in low else "password"
 
@@ -195,7 +195,7 @@ def _is_of_netrc(text: bytes, start: int, name: bytes) -> bool:
 
 
 def _is_of_another(text: bytes, start: int, sign: re.Match[bytes]) -> bool:
-    """The name is a part of something else: of a resource's name, a type, a union of types, a constructor."""
+    """True if the name is part of something else: a resource name, a type, a union of types, a constructor."""
     if sign["call"]:
         return not _SETTER.search(text, start, sign.start("close"))
     if sign["said"] and b"|" in sign["said"]:
@@ -205,7 +205,7 @@ def _is_of_another(text: bytes, start: int, sign: re.Match[bytes]) -> bool:
 
 
 def _is_set(text: bytes, start: int) -> bool:
-    """A command before the name gives it a value: of a shell, of an image, of a compiler."""
+    """True if a command before the name assigns its value: of a shell, an image file, a compiler."""
     return bool(_SETS.search(text, max(0, start - 40), start))
 
 
@@ -214,12 +214,12 @@ def _takes_scheme(name: bytes) -> bool:
 
 
 def _describes(text: bytes, end: int) -> bool:
-    """It is the token of a language model, with its probability behind it."""
+    """True for a language model's token with its probability."""
     return b"logprob" in text[end : end + 40] or b'"bytes"' in text[end : end + 40]
 
 
 class _Cookies:
-    """The cookies of a text. Their pairs are read once, however many cookies are named among them.
+    """Cookies of a text. The pairs are parsed once, however many of them are named.
 
     Args:
         text: a view.
@@ -229,8 +229,8 @@ class _Cookies:
         self._text = text
         self._read = 0
 
-    def pairs(self, start: int) -> Iterator[Shaped]:
-        """The secret values of the pairs from an offset on. Offsets come in order."""
+    def pairs(self, start: int) -> Iterator[ShapedSecret]:
+        """Secret values of the pairs from an offset on. Offsets must be ascending."""
         text, most = self._text, min(len(self._text), start + _LONGEST_COOKIE)
         if not _PAIR_BEGINS.match(text, start):
             return
@@ -240,10 +240,10 @@ class _Cookies:
         self._read = stop if end else max(start, *(text.rfind(sign, start, stop) for sign in (b";", b",", b" ")))
         for found in _PAIR.finditer(text, start, stop):
             if is_random(found[2]) or is_secret(found[2], Family.KEY):
-                yield Shaped(*found.span(2), "cookie")
+                yield ShapedSecret(*found.span(2), "cookie")
 
 
-def _bearers(text: bytes, lower: bytes) -> Iterator[Shaped]:
+def _bearers(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
     for mark, skipped in _BEARER_MARKS:
         at = lower.find(mark)
         while at >= 0:
@@ -251,7 +251,7 @@ def _bearers(text: bytes, lower: bytes) -> Iterator[Shaped]:
             after = at + len(mark)
             if found and _is_credential(found[1]) and not text[at - 1 : at].isalnum():
                 after = found.end()
-                yield Shaped(*found.span(1), "bearer")
+                yield ShapedSecret(*found.span(1), "bearer")
             at = lower.find(mark, after)
 
 
@@ -259,22 +259,22 @@ def _is_credential(value: bytes) -> bool:
     return len(value) > 200 or (is_random(value) and not is_made_up(value))
 
 
-def _parameters(text: bytes) -> Iterator[Shaped]:
+def _parameters(text: bytes) -> Iterator[ShapedSecret]:
     for found in _PARAMETER.finditer(text):
         kind = of_query(found[1])
         if kind is not None and is_secret(found[2], kind):
-            yield Shaped(*found.span(2), "api-key")
+            yield ShapedSecret(*found.span(2), "api-key")
 
 
-def _passwords_of_urls(text: bytes) -> Iterator[Shaped]:
+def _passwords_of_urls(text: bytes) -> Iterator[ShapedSecret]:
     at = text.find(b"://")
     while at >= 0:
         found = _USERINFO.match(text, at)
         group = 1 if found and found[1] is not None else 2
         if found and _is_password(found[group], is_long=group == 2):
-            yield Shaped(*found.span(group), "password")
+            yield ShapedSecret(*found.span(group), "password")
         elif (user := _USER.match(text, at)) and is_random(user[1]) and not is_made_up(user[1]):
-            yield Shaped(*user.span(1), "api-key")
+            yield ShapedSecret(*user.span(1), "api-key")
         at = text.find(b"://", at + 3)
 
 
@@ -285,11 +285,11 @@ def _is_password(value: bytes, *, is_long: bool) -> bool:
                                                  and any(map(str.isalpha, value.decode("latin-1"))))  # fmt: skip
 
 
-def _options(text: bytes, lower: bytes) -> Iterator[Shaped]:
-    """User and password of a command, as curl takes them."""
+def _options(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
+    """User and password in a command, as curl takes them."""
     at = lower.find(b"-u")
     while at >= 0:
         found = _OPTION.match(text, at)
         if found and (is_secret(found[2], Family.PASSWORD) or is_secret(found[2], Family.TOKEN)):
-            yield Shaped(*found.span(2), "password")
+            yield ShapedSecret(*found.span(2), "password")
         at = lower.find(b"-u", at + 2)

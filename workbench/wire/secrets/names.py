@@ -1,4 +1,4 @@
-"""Names that call what stands behind them a secret, however they are written: apiKey, API_KEY, x-api-key."""
+"""Recognises names of secrets in any notation: apiKey, API_KEY, x-api-key."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Final
 
 
-def listed(words: str) -> tuple[str, ...]:
-    """Words of a text that lists them."""
+def word_set(words: str) -> tuple[str, ...]:
+    """Set of the words in a text."""
     return tuple(words.split())
 
 
 class Family(Enum):
-    """What a name says of its value."""
+    """Kind of value that a name announces."""
 
     PASSWORD = "password"  # chosen by people: may be words
     KEY = "key"  # a credential beyond doubt
@@ -28,7 +28,7 @@ _BEHIND: Final = frozenset(
     b"prod production dev test staging live value raw plain plaintext b64 base64 str string primary secondary main old"
     b" new current".split()
 )
-"""Words that may follow, and change nothing."""
+"""Words that may follow without changing the meaning."""
 
 _PASSWORD: Final = frozenset(b"password passwd pwd passphrase passcode psk".split())
 _KEYS: Final = frozenset(
@@ -38,16 +38,16 @@ _KEYS: Final = frozenset(
     pgp portkey private provider publishable replicate restricted root secret sendgrid server service session shared
     signing slack ssl storage stripe subscription tavily tls together user vault virtual webhook write xai""".split()
 )
-"""Whose key is a secret, in any text."""
+"""Owners with secret keys, in any text."""
 _NO_KEYS: Final = frozenset(
     b"""cache public primary foreign sort partition idempotency lookup row object index map hash natural composite
     surrogate unique routing request correlation trace dedup deduplication shard file websocket prompt message event
     group rate limit throttle content image column translation i18n locale field param parameter record entity order
     registry hot arrow enter escape shift control meta this item list dict json yaml answer""".split()
 )
-"""Whose key is none, even in an environment or a header."""
+"""Owners with keys that are no secrets, even in an environment or a header."""
 _SURE: Final = frozenset(b"api secret private".split())
-"""What such a key is of, does not matter: ``image_api_key``."""
+"""Key names that are secret for any owner: ``image_api_key``."""
 _PUBLIC: Final = frozenset(b"public publishable".split())
 _NO_TOKENS: Final = frozenset(
     b"""page next prev previous continuation sync cursor eos bos pad unk sep cls mask stop start end special image audio
@@ -64,7 +64,7 @@ _LONE: Final = frozenset(b"auth authorization authentication jwt assertion token
 _CREDENTIALS: Final = frozenset(b"credential credentials creds cred".split())
 
 _ID_HEADERS: Final = (b"mcp-session-id",)
-"""Headers that name something, and by their protocol grant nothing."""
+"""Headers with ids that grant nothing by their protocol."""
 _HEADER_WORDS: Final = frozenset(b"signature sig session sid".split())
 _QUERY_KEYS: Final = (b"key", b"token", b"sig", b"signature")
 _AWS_PARAMETERS: Final = (b"signature", b"credential", b"token")
@@ -76,11 +76,11 @@ _QUERY_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=8192)
 def family(name: bytes, *, is_line: bool = False) -> Family | None:
-    """What a name says; None for a name of something else.
+    """Family of a name; None for other names.
 
     Args:
         name: of a member, a variable, an option.
-        is_line: it is one of an environment or a header, where every key counts that is not known to be none.
+        is_line: it is in an environment line or header, where every key counts unless known to be none.
     """
     words = _words(name)
     if not words:
@@ -128,7 +128,7 @@ def _words(name: bytes) -> list[bytes]:
 
 @lru_cache(maxsize=4096)
 def of_header(name: str) -> Family | None:
-    """What the name of a header says: of unknown ones too, where it ends like the name of a credential."""
+    """Family of a header name, also of unknown ones that end like a credential."""
     raw = name.encode("latin-1", "replace")
     words = [] if raw.lower() in _ID_HEADERS else _words(raw)
     if (words and words[-1] in (b"cookie", b"cookie2")) or name.lower() in ("cookie2", "set-cookie2"):
@@ -143,7 +143,7 @@ def of_header(name: str) -> Family | None:
 
 @lru_cache(maxsize=4096)
 def of_query(name: bytes) -> Family | None:
-    """What the name of a URL's parameter says."""
+    """Family of a URL parameter name."""
     low = name.lower()
     if low in _QUERY_KEYS or (low.startswith((b"x-amz-", b"x-goog-")) and low.rpartition(b"-")[2] in _AWS_PARAMETERS):
         return Family.KEY
@@ -153,10 +153,10 @@ def of_query(name: bytes) -> Family | None:
 
 
 def is_header(name: str) -> bool:
-    """A header of this name holds a secret, whatever its value looks like."""
+    """True if a header of this name holds a secret, whatever its value."""
     return of_header(name) not in (None, Family.TOKEN)
 
 
 def is_parameter(name: str) -> bool:
-    """A parameter of this name holds a secret, whatever its value looks like."""
+    """True if a URL parameter of this name holds a secret, whatever its value."""
     return of_query(name.encode("latin-1", "replace")) not in (None, Family.TOKEN)

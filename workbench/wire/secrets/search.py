@@ -1,4 +1,4 @@
-"""Every secret of a text, by one pass for each way to tell one."""
+"""Finds every secret of a text, in one pass per detection method."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from workbench.wire.secrets.named import named
-from workbench.wire.secrets.shapes import shaped
+from workbench.wire.secrets.named import find_named
+from workbench.wire.secrets.shapes import find_shaped
 from workbench.wire.secrets.values import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.views import BASE64, FILL, runs, view
 
 _DEEPEST: Final = 2
-"""Base64 inside of base64."""
+"""Limit of base64 nested in base64."""
 _HEAD: Final = 24
 _LINE: Final = (56, 128)
-"""Characters in a line of base64 that goes on in the next one."""
+"""Line length of base64 that continues on the next line."""
 _NEXT_LINE: Final = re.compile(rb"[\r\n]{1,4}[ \t]{0,60}([A-Za-z0-9+/_-]+)(?=={0,2}(?:[^A-Za-z0-9+/_=.-]|\Z))")
 _GZIP: Final = b"H4sI"
 _MOST_UNZIPPED: Final = 1_000_000
@@ -27,7 +27,7 @@ _DIGITS: Final = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 _SEALED: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
 _FEWEST: Final = 8
-"""Different characters of a word that says nothing."""
+"""Minimum of different characters of a word that may be a secret."""
 _TEXT: Final = re.compile(rb"[\t\n\r -~]*+\Z")
 _ALONE: Final = re.compile(rb"[A-Za-z0-9_.+/~=-]{20,512}")
 _ID: Final = re.compile(rb"[a-z]{2,16}[_-][A-Za-z0-9_-]*|[0-9a-f]{32,128}|[0-9.]+")
@@ -35,7 +35,7 @@ _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 
 
 class Secret(NamedTuple):
-    """A secret in a text: its range, and what it is (``"api-key"``, ``"bearer"``, ``"password"`` …)."""
+    """A secret in a text: its range and kind (``"api-key"``, ``"bearer"``, ``"password"`` …)."""
 
     start: int
     end: int
@@ -43,22 +43,22 @@ class Secret(NamedTuple):
 
 
 def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
-    """The secrets of a text, in order; those that overlap as one.
+    """Secrets of a text, in order; overlapping ones are joined.
 
     Args:
-        text: in no coding.
-        seen: secrets that are known, whatever they look like.
+        text: without content coding.
+        seen: known secrets, whatever their shape.
     """
-    return merged(_all(text, seen, 0))
+    return merge(_all(text, seen, 0))
 
 
 def _all(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
-    yield from _known(text, seen)
+    yield from _find_known(text, seen)
     written = view(text)
     meant = written.replace(FILL, b"") if FILL in written else written
-    found = [*_told(meant, seen if meant is not text else ())]
+    found = [*_find_direct(meant, seen if meant is not text else ())]
     if depth < _DEEPEST:
-        found += _sealed(meant, seen, depth)
+        found += _find_encoded(meant, seen, depth)
     if meant is written or not found:
         yield from found
         return
@@ -67,13 +67,13 @@ def _all(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
         yield Secret(places[start - 1] + 1 if start else 0, places[end - 1] + 1, kind)
 
 
-def _told(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
-    for start, end, kind in chain(shaped(text), named(text)):
+def _find_direct(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
+    for start, end, kind in chain(find_shaped(text), find_named(text)):
         yield Secret(start, end, kind)
-    yield from _known(text, seen)
+    yield from _find_known(text, seen)
 
 
-def _known(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
+def _find_known(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
     for secret in seen:
         at = text.find(secret)
         while at >= 0:
@@ -81,8 +81,8 @@ def _known(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
             at = text.find(secret, at + len(secret))
 
 
-def _sealed(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
-    """Those inside base64, where it is base64 of text: the characters that say them."""
+def _find_encoded(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
+    """Secrets inside base64 of text, as ranges of the base64 characters."""
     for lines in _sealed_texts(text):
         sealed = b"".join(text[start:end] for start, end in lines)
         for secret in _inside(sealed, seen, depth):
@@ -90,12 +90,12 @@ def _sealed(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret
 
 
 def _inside(sealed: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
-    """Those of the text that one run of base64, or of hexadecimal digits, holds; where they are in the run."""
+    """Secrets in the text of one run of base64 or hexadecimal digits, as ranges of the run."""
     if sealed.startswith(_GZIP):
-        if any(_all(_unzipped(sealed), seen, depth + 1)):
+        if any(_all(_gunzip(sealed), seen, depth + 1)):
             yield Secret(0, len(sealed), "api-key")
         return
-    inner, per, chars = decoded(sealed), 3, 4
+    inner, per, chars = decode_base64(sealed), 3, 4
     if inner is None and (inner := _of_digits(sealed)) is not None:
         per, chars = 1, 2
     if inner is None:
@@ -105,7 +105,7 @@ def _inside(sealed: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secr
 
 
 def _sealed_texts(text: bytes) -> Iterator[list[tuple[int, int]]]:
-    """Runs of base64; those that are the lines of one text together."""
+    """Runs of base64; consecutive lines of one text together."""
     done = 0
     for start, end in runs(text, BASE64, _HEAD):
         if start < done:
@@ -118,7 +118,7 @@ def _sealed_texts(text: bytes) -> Iterator[list[tuple[int, int]]]:
 
 
 def _more_lines(text: bytes, at: int, width: int) -> Iterator[tuple[int, int]]:
-    """Lines behind one that are as long as it, and a last one that is shorter."""
+    """Lines after one that have its length, and a last shorter one."""
     while (found := _NEXT_LINE.match(text, at)) and found.end() - found.start(1) <= width:
         yield found.span(1)
         at = found.end()
@@ -127,7 +127,7 @@ def _more_lines(text: bytes, at: int, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _place(lines: list[tuple[int, int]], offset: int) -> int:
-    """Where a character of the lines together is in the text."""
+    """Offset in the text of a character in the joined lines."""
     for start, end in lines:
         if offset < end - start:
             return start + offset
@@ -135,8 +135,8 @@ def _place(lines: list[tuple[int, int]], offset: int) -> int:
     return lines[-1][1]
 
 
-def decoded(sealed: bytes) -> bytes | None:
-    """The text that stands in base64; None where none does."""
+def decode_base64(sealed: bytes) -> bytes | None:
+    """Text encoded in base64; None if it is not text."""
     if not _is_text(b64decode(sealed[:_HEAD].translate(_STANDARD))):
         return None
     whole = sealed.translate(_STANDARD)
@@ -145,7 +145,7 @@ def decoded(sealed: bytes) -> bytes | None:
 
 
 def _is_text(inner: bytes) -> bool:
-    """ASCII, or UTF-8 that is mostly so; its last character may be cut."""
+    """True for ASCII or mostly UTF-8; the last character may be cut."""
     if _TEXT.match(inner):
         return True
     try:
@@ -156,15 +156,15 @@ def _is_text(inner: bytes) -> bool:
 
 
 def _of_digits(sealed: bytes) -> bytes | None:
-    """The text that hexadecimal digits say; None where they say none."""
+    """Text encoded in hexadecimal digits; None if it is not text."""
     if len(sealed) % 2 or not _DIGITS.fullmatch(sealed):
         return None
     inner = bytes.fromhex(sealed[:_HEAD].decode())
     return bytes.fromhex(sealed.decode()) if _TEXT.match(inner) else None
 
 
-def _unzipped(sealed: bytes) -> bytes:
-    """What gzip inside of base64 holds, as far as it can be read."""
+def _gunzip(sealed: bytes) -> bytes:
+    """Content of gzip inside base64, as far as it can be read."""
     whole = sealed.translate(_STANDARD)
     try:
         data = b64decode(whole[: len(whole) // 4 * 4])
@@ -174,18 +174,18 @@ def _unzipped(sealed: bytes) -> bytes:
 
 
 def _alone(inner: bytes) -> Iterator[Secret]:
-    """Somebody sealed one word that is neither an id nor a digest."""
+    """True if one word was encoded that is neither an id nor a digest."""
     word = inner.strip()
     if _ALONE.fullmatch(word) and not (_ID.fullmatch(word) or is_uuid(word) or is_wordy(word) or is_made_up(word)):
-        if len(set(word)) <= _FEWEST or (_SEALED.fullmatch(word) and decoded(word) is not None):
+        if len(set(word)) <= _FEWEST or (_SEALED.fullmatch(word) and decode_base64(word) is not None):
             return
         at = inner.index(word)
         if not any(map(is_wordy, re.split(rb"[/.:=]", word)[:-1])):
             yield Secret(at, at + len(word), "api-key")
 
 
-def merged(found: Iterable[Secret]) -> list[Secret]:
-    """In order, those that overlap as one."""
+def merge(found: Iterable[Secret]) -> list[Secret]:
+    """Sort, and join overlapping ones."""
     apart = list[Secret]()
     for one in sorted(found):
         if apart and one.start < apart[-1].end:

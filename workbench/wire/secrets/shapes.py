@@ -1,7 +1,6 @@
-"""Secrets that tell themselves: by a prefix of their own, by their structure, by the words around them.
+"""Finds secrets by prefix, by structure, or by surrounding words.
 
-Learned from the documents of those who issue them, and from what the scanners of the field know (gitleaks,
-detect-secrets, trufflehog).
+From the documentation of their issuers and from known scanners (gitleaks, detect-secrets, trufflehog).
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from workbench.wire.secrets.names import listed
+from workbench.wire.secrets.names import word_set
 from workbench.wire.secrets.values import is_made_up, is_wordy
 from workbench.wire.secrets.views import BASE64, runs
 
-_PREFIXES: Final = listed("""
+_PREFIXES: Final = word_set("""
 sk- sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_ sk_ gsk_ hf_ hf- r8_ r8- nvapi_ nvapi- xai_
 xai- pplx_ pplx- tgp_v1_ tgp_v1- csk- fw_ fw- fpk_ tvly- jina_ pcsk_ fc- lsv2_pt_ lsv2_sk_ ls__ vck_ vcp_ vca_
 rpa_ flp_ esecret_ up_ wandb_v1_ hcaik_ AIza AQ. ya29. GOCSPX- AKIA ASIA ABIA ACCA ABSK bedrock-api-key- ghp_
@@ -33,7 +32,7 @@ key_ live_ llx- nfb_ nfc_ nfo_ nfu_ p8e- pa- phs_ pk_ pnb_ pnu_ ramp_id_ ramp_se
 s-s4t2af- s-s4t2ud- salad_cloud_ sdk- secret-live- secret-test- shltm_ signkey- slk_ sm_aat_ sm_pat_ sm_sat_ sntryi_
 sq0c sqco_ test_ tk-us- tr_dev_ tr_prod_ vci_ vcr_
 """)
-"""What keys begin with, in no order. A prefix that other words begin with too has a body of its own in ``_BODIES``."""
+"""Prefixes of keys, in no order. A prefix that other words share has a pattern of its own in ``_BODIES``."""
 
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _ALONE: Final = r"(?![\w+/=-])"
@@ -121,7 +120,7 @@ _BODIES: Final = {
 }
 _BODY: Final = "[A-Za-z0-9_-]{16,}"
 
-_PUBLIC: Final = listed("""
+_PUBLIC: Final = word_set("""
 sk-ant-api03- sk-ant-admin01- sk-ant-oat01- sk-ant- sk-proj- sk-or-v1- sk-svcacct- sk-admin-
 """)
 _PREFIX: Final = re.compile(
@@ -138,7 +137,7 @@ def _pattern(prefix: str) -> str:
 _KEY: Final = re.compile("|".join(map(_pattern, sorted(_PREFIXES, key=len, reverse=True))).encode())
 _BEGINNINGS: Final = frozenset(prefix[:2].encode() for prefix in _PREFIXES)
 KEY_TEXT: Final = rf"(?<![\w+/-])(?:{'|'.join(re.escape(p) for p in _PREFIXES)})[\w-]{{16,}}"
-"""Pattern of keys by their prefix, in text: coarser than what is a secret."""
+"""Pattern of keys by prefix, in text; it matches more than secrets."""
 
 _WEB_TOKEN: Final = re.compile(
     rb"eyJ[\w-]{10,}+\.(?:eyJ[\w-]{10,}+(?:\.[\w-]++){1,3}|[\w-]*+\.[\w-]{10,}+\.[\w-]{10,}+\.[\w-]{10,}+)"
@@ -175,18 +174,18 @@ _TAILED: Final = re.compile(
     rb"|[\w-]{11}A{10}[\w-]{43}"  # Dropbox
     rb"|[A-Za-z0-9]{64}_[A-Za-z0-9]{4}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # Webex
 )
-"""Keys that are told by what they end with, or have in their middle."""
+"""Keys identified by their ending or middle."""
 _SHORTEST_TAILED: Final = 35
 _AZURE: Final = re.compile(
     rb"[\w+/-]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[\w+/-]{5}[AQgw]==|[\w+/-]{44}AzFu[\w+/-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-D]\w{5}"
     rb"|[\w+/-]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][\w+/-]{5}=|[A-Za-z0-9+/]{42}\+ACR[A-D]?[A-Za-z0-9+/]{5,6}"
 )
-"""Keys of Azure's services; each has four letters for its service."""
+"""Keys of Azure services; each has four letters for its service."""
 _LONGEST_OF_AZURE: Final = 90
 _LEFT: Final = re.compile(rb"[\w.:~!/-]*\Z")
 _JOINTS: Final = (b".", b":", b"~", b"!")
 _WIDEST_JOINT, _FURTHEST = 64, 200
-"""Bytes before and behind a part of a key in which its other parts are."""
+"""Bytes before and after a part of a key within which its other parts are."""
 _DIGIT: Final = re.compile(rb"[0-9]")
 
 _AWS: Final = re.compile(rb"(?i)aws|secret|A[KS]IA")
@@ -194,7 +193,7 @@ _STATE: Final = re.compile(
     rb"(?i)(?:signature|data|id|hash|digest|sha-?[0-9]*|nonce|etag|checksum|fingerprint|key|code|cursor|content)"
     rb"[\"'\\]*\s*[:=]\s*[\"'\\]*\Z"
 )
-"""Names of what looks random and grants nothing."""
+"""Names of values that look random and grant nothing."""
 _DIGEST: Final = re.compile(rb"(?i)(?:sha|md|blake)[0-9a-z]{1,4}[=:-]\Z")
 _SESSION: Final = (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz", b"IQoJ")
 _OPENSSH: Final = b"b3BlbnNzaC1rZXkt"
@@ -217,10 +216,10 @@ _LONGEST_PEM: Final = 64 * 1024
 
 _WORD: Final = re.compile(rb"[A-Za-z0-9_-]{16,}")
 _ESCAPE: Final = re.compile(rb"u[0-9a-fA-F]{4}|[bf]")
-"""What a run begins with whose backslash stands before it."""
+"""First characters of a run after a backslash."""
 
 
-class Shaped(NamedTuple):
+class ShapedSecret(NamedTuple):
     """A secret in a text."""
 
     start: int
@@ -228,8 +227,8 @@ class Shaped(NamedTuple):
     kind: str
 
 
-def shaped(text: bytes) -> Iterator[Shaped]:
-    """Secrets of a view that tell themselves."""
+def find_shaped(text: bytes) -> Iterator[ShapedSecret]:
+    """Secrets of a view that are identified by their shape."""
     done, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
     for start, end in runs(text, BASE64, 16):
         word = text[start - 1 : end + 1]
@@ -245,13 +244,13 @@ def shaped(text: bytes) -> Iterator[Shaped]:
 
 
 def public_prefix(secret: str) -> int:
-    """Length of what a secret begins with that all of its kind do."""
+    """Length of the prefix that all secrets of this kind share."""
     found = _PREFIX.match(secret)
     return found.end() if found and found.end() < len(secret) else 0
 
 
-def _in_run(text: bytes, start: int, end: int) -> Iterator[Shaped]:
-    """Those in a run of characters of base64, which holds several words where it is none."""
+def _in_run(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
+    """Secrets in a run of base64 characters, which may be several words."""
     if end - start >= 38:
         yield from _in_base64(text, start, end)
     if text.find(b"/", start, end) < 0 and text.find(b"+", start, end) < 0:
@@ -264,7 +263,7 @@ def _in_run(text: bytes, start: int, end: int) -> Iterator[Shaped]:
                 yield from _in_word(text, *part.span())
 
 
-def _in_word(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     if text[start - 1 : start] == b"\\" and (escape := _ESCAPE.match(text, start)):
         start = escape.end()
     while start < end and text[start] in b"-_":
@@ -276,23 +275,23 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[Shaped]:
         and (found := _KEY.match(text, start))
         and _is_key(found[0])
     ):
-        yield Shaped(start, found.end(), "api-key")
+        yield ShapedSecret(start, found.end(), "api-key")
         return
     if end - start >= _SHORTEST_TAILED and _TAILED.fullmatch(text, start, end):
-        yield Shaped(start, end, "api-key")
+        yield ShapedSecret(start, end, "api-key")
         return
     before, after = text[start - 1 : start], text[end : end + 1]
     if head == b"ey" and after == b"." and (token := _WEB_TOKEN.match(text, start)):
-        yield Shaped(start, token.end(), "api-key")
+        yield ShapedSecret(start, token.end(), "api-key")
     elif (before in _JOINTS or after in _JOINTS or head == b"1/") and _DIGIT.search(text, start, end):
         yield from _joined(text, start, end)
 
 
-def _joined(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+def _joined(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     left = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start)
     for found in _JOINED.finditer(text, left.start() if left else start, min(len(text), end + _FURTHEST)):
         if found.start() < end and _begins(text, found) and _is_key(found[0]):
-            yield Shaped(found.start(), max(found.end(), end), "api-key")
+            yield ShapedSecret(found.start(), max(found.end(), end), "api-key")
 
 
 def _begins(text: bytes, found: re.Match[bytes]) -> bool:
@@ -301,7 +300,7 @@ def _begins(text: bytes, found: re.Match[bytes]) -> bool:
 
 
 def _is_key(value: bytes) -> bool:
-    """What has the shape of a key is no name, no class of CSS, and no example of a documentation."""
+    """True for the shape of a key that is not a name, a CSS class or a documentation example."""
     if len(value) > 200:
         return True
     if value[1:4] in (b"KIA", b"SIA", b"BIA", b"CCA") and len(value) == 20:
@@ -309,8 +308,8 @@ def _is_key(value: bytes) -> bool:
     return not is_wordy(value) and not is_made_up(value) and value[-10:].strip(b"xX0*.") != b""
 
 
-def _in_base64(text: bytes, start: int, end: int) -> Iterator[Shaped]:
-    """Credentials of AWS, and keys of OpenSSH: told by length, beginning and what stands near."""
+def _in_base64(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
+    """AWS credentials and OpenSSH keys, by length, prefix and surrounding text."""
     head = text[start : start + 16]
     while text[end : end + 1] == b"=":
         end += 1
@@ -320,16 +319,16 @@ def _in_base64(text: bytes, start: int, end: int) -> Iterator[Shaped]:
         or (head.startswith(_SESSION) and size >= 60)
         or head.startswith(_OPENSSH)
     ):
-        yield Shaped(start, end, "api-key")
+        yield ShapedSecret(start, end, "api-key")
     elif size == 40 and _is_mixed(text, start, end) and not is_wordy(text[start:end]):
         near = text[max(0, start - 120, text.rfind(b"\n", 0, start - 2) + 1) : start]
         is_told = b"/" in text[start:end] and b"-" not in text[start:end] and not _STATE.search(near)
         if (is_told or _AWS.search(near)) and _is_alone(text, start, end) and not is_made_up(text[start:end]):
-            yield Shaped(start, end, "api-key")
+            yield ShapedSecret(start, end, "api-key")
 
 
 def _is_alone(text: bytes, start: int, end: int) -> bool:
-    """A word of its own, and no part of a path or of a longer value; nor a path: its parts are no words."""
+    """True for a separate word that is not part of a path or a longer value, and not a path itself."""
     before, after = text[start - 1 : start], text[end : end + 1]
     if before in (b".", b"@", b"~", b"#", b"?") or (after in (b".", b"@", b"~") and text[end + 1 : end + 2].isalnum()):
         return False
@@ -340,18 +339,18 @@ def _is_mixed(text: bytes, start: int, end: int) -> bool:
     return all(pattern.search(text, start, end) for pattern in _MIXED)
 
 
-def _hooks(text: bytes) -> Iterator[Shaped]:
+def _hooks(text: bytes) -> Iterator[ShapedSecret]:
     for host, pattern in _HOOKS:
         at = text.find(host)
         while at >= 0:
             found = pattern.match(text, at + len(host))
             if found and not is_made_up(found[1]):
-                yield Shaped(*found.span(1), "api-key")
+                yield ShapedSecret(*found.span(1), "api-key")
             at = text.find(host, at + len(host))
 
 
-def private_keys(text: bytes) -> Iterator[Shaped]:
-    """What stands between the two lines of a private key; of one that is cut, as much as looks like one."""
+def private_keys(text: bytes) -> Iterator[ShapedSecret]:
+    """Content between the two lines of a private key; of a cut one as much as looks like a key."""
     at, next_end = text.find(_BEGIN), 0
     while at >= 0:
         found = _PRIVATE.match(text, at + len(_BEGIN))
@@ -365,20 +364,20 @@ def private_keys(text: bytes) -> Iterator[Shaped]:
                 end = lines.end() if lines else after
             inner = text[after:end].strip(b" \t\r\n\\")
             if _KEY_LINE.search(inner) and not is_made_up(inner):
-                yield Shaped(after, end, "private-key")
+                yield ShapedSecret(after, end, "private-key")
             after = end
         at = text.find(_BEGIN, after)
 
 
 def open_key(text: bytes, end: int) -> int | None:
-    """Where a private key begins whose end may stand behind ``end``; None for none."""
+    """Start of a private key with its end possibly after ``end``; None if there is none."""
     at = text.rfind(_BEGIN, max(0, end - _LONGEST_PEM), end)
     is_open = at >= 0 and _PRIVATE.match(text, at + len(_BEGIN)) and text.find(b"-----END ", at, end) < 0
     return at if is_open else None
 
 
 def begins_key(word: bytes) -> bool:
-    """A word that is still to grow begins as keys do, or with a part of that."""
+    """True if a growing word starts like a key, or like a part of a prefix."""
     return word in _PARTS or any(word.startswith(prefix) for prefix in _WHOLE)
 
 

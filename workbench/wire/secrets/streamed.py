@@ -1,7 +1,7 @@
-"""Secrets that a stream brings in pieces: the texts of its deltas are searched as the text that they make.
+"""Finds secrets that a stream sends in pieces: texts are searched after joining their deltas.
 
-The pieces of one text are told by the member that holds them and by the numbers beside it (index, item), whatever the
-protocol. A text that is still to grow may end in the beginning of a secret: what is open waits until it is decided.
+Pieces of one text share the member that holds them and the numbers next to it (index, item), in any protocol. The end
+of a growing text may be the start of a secret: it waits until that is decided.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _PIECE: Final = re.compile(
     rb"|completion|stringValue|outputText|generated_text|transcript|message|token)\"\s*:\s*\""
     rb'(?P<said>[^"\\]*+(?:\\.[^"\\]*+)*+)")'
 )
-"""Begins with one byte, as a search is fast for: two and a half times as fast as one that also stops at line ends."""
+"""Starts with one literal byte, which makes the search 2.5 times as fast as one that also stops at line ends."""
 _MESSAGE: Final = b":event-type"
-"""What each message of an AWS event stream has."""
+"""Header that each message of an AWS event stream has."""
 _KEPT: Final = 600
-"""Bytes of a text that has left which may say what comes is a secret: a name before its value."""
+"""Bytes of already written text that are kept, because they may have a name before its value."""
 
 _RUN: Final = bytes(sorted({*b"+/.:~=@%_-\x7f", *range(48, 58), *range(65, 91), *range(97, 123)}))
 _WORD: Final = bytes(sorted({*b"_-", *range(48, 58), *range(65, 91), *range(97, 123)}))
@@ -44,8 +44,8 @@ _NAMED: Final = re.compile(
 _AROUND: Final = 400
 
 
-class Cut(NamedTuple):
-    """A secret in pieces: where in the stream they are, what they say together, how much of that is written already."""
+class SplitSecret(NamedTuple):
+    """A secret in pieces: their positions in the stream, their joined text, and the length already written."""
 
     ranges: tuple[Range, ...]
     secret: bytes
@@ -54,13 +54,13 @@ class Cut(NamedTuple):
 
 
 @dataclass(slots=True)
-class Streamed:
-    """The texts of a stream, as far as it has been searched. ``tails``: the end of each."""
+class StreamedTexts:
+    """Texts of a stream searched so far. ``tails``: the end of each."""
 
     tails: dict[Key, bytes] = field(default_factory=dict)
 
-    def secrets(self, stream: bytes, seen: Collection[bytes]) -> Iterator[Cut]:
-        """Secrets in the texts of what comes next of the stream."""
+    def secrets(self, stream: bytes, seen: Collection[bytes]) -> Iterator[SplitSecret]:
+        """Secrets in the texts of the next part of the stream."""
         for key, ranges in _pieces(stream).items():
             tail = self.tails.get(key, b"")
             joined = tail + b"".join(stream[start:end] for start, end in ranges)
@@ -68,10 +68,10 @@ class Streamed:
                 if end > len(tail):
                     gone = max(len(tail) - start, 0)
                     cut = tuple(_ranges(ranges, start + gone - len(tail), end - len(tail)))
-                    yield Cut(cut, joined[start:end], gone, kind)
+                    yield SplitSecret(cut, joined[start:end], gone, kind)
 
-    def settled(self, stream: bytes, seen: Collection[bytes]) -> int:
-        """How much of what comes next, in whole lines, holds no piece of what may become a secret."""
+    def settled_length(self, stream: bytes, seen: Collection[bytes]) -> int:
+        """Length of the next part, in whole lines, without a piece of a possible secret."""
         least = len(stream)
         for key, ranges in _pieces(stream).items():
             tail = self.tails.get(key, b"")
@@ -82,15 +82,15 @@ class Streamed:
                 least = min(least, stream.rfind(b"\n", 0, begun) + 1)
         return least
 
-    def left(self, stream: bytes) -> None:
-        """So much was searched, and is written."""
+    def advance(self, stream: bytes) -> None:
+        """Advance by this part, which was searched and written."""
         for key, ranges in _pieces(stream).items():
             joined = self.tails.get(key, b"") + b"".join(stream[start:end] for start, end in ranges)
             self.tails[key] = joined[-_KEPT:]
 
 
 def _pieces(stream: bytes) -> dict[Key, list[Range]]:
-    """Where each text of a stream stands in it, piece by piece."""
+    """Position of each text piece in a stream."""
     found, numbers, end = dict[Key, list[Range]](), list[bytes](), 0
     is_aws = _MESSAGE in stream
     for match in _PIECE.finditer(stream):
@@ -107,7 +107,7 @@ def _pieces(stream: bytes) -> dict[Key, list[Range]]:
 
 
 def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
-    """What of the pieces stands from one offset to another in the text that they make."""
+    """Ranges of the pieces between two offsets of their joined text."""
     for (first, last), after in zip(pieces, accumulate(e - s for s, e in pieces), strict=True):
         before = after - (last - first)
         if before < end and after > start:
@@ -115,7 +115,7 @@ def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
 
 
 def open_from(text: bytes, seen: Collection[bytes]) -> int:
-    """Where that begins of a growing text which may still become a secret; its length for nowhere."""
+    """Offset in a growing text where a possible secret starts; its length if there is none."""
     meant = view(text)
     start = len(meant.rstrip(_RUN))
     word = meant[len(meant.rstrip(_WORD)) :]

@@ -1,4 +1,4 @@
-"""Secrets in the columns of a table: a row of names, and rows of values under them (CSV, TSV, Markdown, psql)."""
+"""Finds secrets in table columns: a row of names with rows of values (CSV, TSV, Markdown, psql)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from workbench.wire.secrets.names import Family, family
-from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.values import Style, is_secret, is_uuid
 
 HEAD: Final = re.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
-"""What stands behind the last word of a column's name."""
+"""Text after the last word of a column name."""
 _NAME: Final = re.compile(rb"\w[\w .:/-]{0,60}")
 _ROW: Final = re.compile(rb"[^\r\n]++")
 _RULE: Final = re.compile(rb"[-:=+| \t]*")
 _SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
-"""What stands between cells; tabs that are escaped are two in a view."""
+"""Separators between cells; escaped tabs are two characters in a view."""
 _AROUND: Final = b" \t\\\"'`*"
 _LONGEST_ROW: Final = 4096
 
@@ -27,7 +27,7 @@ class _Column(NamedTuple):
 
 
 class Tables:
-    """The tables of a text. Each is read once, however many of its columns are named like secrets.
+    """Tables of a text. Each is parsed once, however many of its columns have secret names.
 
     Args:
         text: a view.
@@ -37,8 +37,8 @@ class Tables:
         self._text = text
         self._read = 0
 
-    def under(self, after: int) -> Iterator[Shaped]:
-        """Secrets under the row of names in which a name ends at an offset, where ``HEAD`` matches."""
+    def under(self, after: int) -> Iterator[ShapedSecret]:
+        """Secrets below the row of names in which a name ends at an offset, if ``HEAD`` matches."""
         text = self._text
         if after < self._read or (begun := self._begin(after)) is None:
             return
@@ -53,7 +53,7 @@ class Tables:
             yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
 
     def _begin(self, after: int) -> tuple[int, int] | None:
-        """Where the row begins in which an offset is, and where the text of its table ends; None for too far away."""
+        """Start of the row at an offset, and end of its table's text; None if too far away."""
         text, least = self._text, max(0, after - _LONGEST_ROW)
         line = max(text.rfind(b"\n", least, after), text.rfind(b"\r", least, after))
         at = text.rfind(b'"', max(least, line + 1), after)
@@ -67,7 +67,7 @@ class Tables:
             at = text.rfind(b'"', max(least, line + 1), at)
         return (line + 1, len(text)) if line >= 0 or least == 0 else None
 
-    def _values(self, at: int, end: int, width: int, sign: bytes, columns: list[_Column]) -> Iterator[Shaped]:
+    def _values(self, at: int, end: int, width: int, sign: bytes, columns: list[_Column]) -> Iterator[ShapedSecret]:
         while row := _ROW.search(self._text, at, end):
             if len(row[0]) > _LONGEST_ROW:
                 return
@@ -83,11 +83,11 @@ class Tables:
                 if _is_value(value, kind):
                     start = row.start() + sum(map(len, cells[:index])) + index * len(sign)
                     start += cells[index].index(value)
-                    yield Shaped(start, start + len(value), "api-key")
+                    yield ShapedSecret(start, start + len(value), "api-key")
 
 
 def _columns(cells: list[bytes], sign: bytes) -> Iterator[_Column]:
-    """Those whose names say secret, where every cell is a name, and there are two."""
+    """Columns with secret names, if every cell is a name and there are two."""
     names = [cell.strip(_AROUND) for cell in cells]
     inner = names[not names[0] : len(names) - (not names[-1])] if sign == b"|" else names
     if len(inner) > 1 and all(map(_NAME.fullmatch, inner)):

@@ -1,4 +1,4 @@
-"""Whether a value that a name calls secret is one: not a placeholder, a word, a type, a reference or code."""
+"""Decides whether the value of a secret's name is a secret: not a placeholder, word, type, reference or code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from workbench.wire.secrets.names import Family
 
 _JUDGED: Final = 256
-"""Bytes of a value that are looked at: no word is longer."""
+"""Bytes of a value that are examined: no word is longer."""
 _LONGEST_PLACEHOLDER: Final = 100
 _DIGITS: Final = b"01234567890123456789"
 
@@ -50,10 +50,12 @@ _COMMON: Final = """
 _PAIRS: Final = frozenset(
     "".join(_COMMON.split())[n : n + 2].encode() for n in range(0, len("".join(_COMMON.split())), 2)
 )
-"""The 200 pairs of letters that make nine tenths of the words in programs: three in ten of all."""
+"""The 200 letter pairs that make nine tenths of words in programs: three in ten of all."""
 _SPOKEN: Final = 0.6
-"""Share of such pairs from which on letters are words: of the names in programs 0.2 % have less, of 20 random
-characters 0.1 % have more."""
+"""Share of such pairs from which letters count as words.
+
+Of names in programs 0.2 % have less, of 20 random characters 0.1 % have more.
+"""
 _LONGEST_WORD: Final = 20
 _LEAST_OF_RANDOM: Final = 10
 
@@ -80,11 +82,11 @@ _VOCABULARY: Final = frozenset(
     var varbinary varchar variable vault verify version via void weak welcome with word wort write wrong xxx yes
     you your""".split()
 )
-"""Words of identifiers, of types and of what is said about secrets."""
+"""Words of identifiers, of types and of texts about secrets."""
 
 
 class Style(Enum):
-    """How a value is written: as a quoted text, in a line of an environment, bare as in YAML or code, or in a list."""
+    """Notation of a value: quoted, in an environment line, bare as in YAML or code, or in a list."""
 
     QUOTED = "quoted"
     LINE = "line"
@@ -116,18 +118,18 @@ def _is_secret(value: bytes, family: Family, style: Style) -> bool:
 
 
 def is_secret(value: bytes, family: Family, style: Style = Style.QUOTED) -> bool:
-    """Whether a value that stands behind a name of this family is a secret, and no talk about one."""
+    """True if a value after a name of this family is a secret, not a text about one."""
     least = 6 if family is Family.PASSWORD and style is Style.QUOTED else 8
     return len(value) >= least and _is_secret(value[:_JUDGED], family, style)
 
 
 def is_placeholder(value: bytes) -> bool:
-    """It stands for a secret: a variable, a mask, an example."""
+    """True for a stand-in of a secret: a variable, a mask, an example."""
     return len(value) <= _LONGEST_PLACEHOLDER and bool(_PLACEHOLDER.fullmatch(value))
 
 
 def is_made_up(value: bytes) -> bool:
-    """A placeholder, or words about secrets with digits in their order (``test-token-12345``)."""
+    """True for a placeholder, or words about secrets with ordered digits (``test-token-12345``)."""
     if is_placeholder(value):
         return True
     if len(value) > _LONGEST_PLACEHOLDER:
@@ -138,17 +140,17 @@ def is_made_up(value: bytes) -> bool:
 
 
 def is_uuid(value: bytes) -> bool:
-    """It is written as a UUID."""
+    """True for the notation of a UUID."""
     return bool(_UUID.fullmatch(value))
 
 
 def is_random(value: bytes) -> bool:
-    """A part of it is too long and too mixed for words, names and numbers that people write."""
+    """True if a part is too long and too mixed for words, names and numbers that people write."""
     return any(len(part) >= _LEAST_OF_RANDOM and not is_wordy(part) for part in _PARTS.split(value[:_JUDGED]))
 
 
 def is_wordy(value: bytes) -> bool:
-    """Words, in any case, with a short number or two among them."""
+    """True for words in any case, with a short number or two among them."""
     segments = _SEGMENT.findall(value[:_JUDGED])
     letters = [s for s in segments if not s.isdigit()]
     numbers = [s for s in segments if s.isdigit()]
@@ -164,7 +166,7 @@ def _is_no_word(letters: bytes) -> bool:
 
 
 def _is_spoken(segments: list[bytes]) -> bool:
-    """Most letters follow each other as they do in words."""
+    """True if most letter pairs are those of words."""
     pairs = [segment[n : n + 2].lower() for segment in segments for n in range(len(segment) - 1)]
     return sum(pair in _PAIRS for pair in pairs) >= _SPOKEN * len(pairs)
 

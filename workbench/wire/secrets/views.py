@@ -1,8 +1,8 @@
-r"""Texts as they are meant, byte for byte in the places where they are written.
+r"""Views of texts with escapes decoded, at unchanged byte offsets.
 
-JSON inside JSON, percent-encoding and HTML write a character as several. A view has the same length as its text: an
-escape becomes fill and the character, line ends become line ends, and all else is itself. Without the fill it is what
-is meant, and whatever is found there has its place in the text.
+JSON inside JSON, percent-encoding and HTML write one character as several. A view has the same length as its text: an
+escape becomes fill plus the character, line ends become line ends, everything else is unchanged. Offsets found in a
+view are valid in the text.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _ENTITY: Final = re.compile(rb"&(?:quot|apos|amp|#39|#34|#x27|#x22);")
 _ENTITIES: Final = {b"&quot;": b'"', b"&apos;": b"'", b"&amp;": b"&", b"&#39;": b"'", b"&#34;": b'"'}
 _ENTITIES_IN_HEX: Final = {b"&#x27;": b"'", b"&#x22;": b'"'}
 _HIDDEN: Final = b"&;,#"
-"""What would end a parameter's value if it were not encoded."""
+"""Characters that would end a parameter's value if they were not encoded."""
 
 
 def view(text: bytes) -> bytes:
-    """The text as it is meant; of the same length."""
+    """The text with escapes decoded; same length."""
     if b"\\" in text:
         for written, meant in _LINE_ENDS:
             text = text.replace(written, meant)
@@ -40,25 +40,25 @@ def view(text: bytes) -> bytes:
     return text
 
 
-def _filled(escape: bytes, char: bytes) -> bytes:
+def _fill(escape: bytes, char: bytes) -> bytes:
     return FILL * (len(escape) - 1) + char
 
 
 def _of_unicode(found: re.Match[bytes]) -> bytes:
-    return _filled(found[0], bytes((int(found[0][-2:], 16),)))
+    return _fill(found[0], bytes((int(found[0][-2:], 16),)))
 
 
 def _of_slash(found: re.Match[bytes]) -> bytes:
-    return _filled(found[0], b"/")
+    return _fill(found[0], b"/")
 
 
 def _of_percent(found: re.Match[bytes]) -> bytes:
     char = bytes((int(found[0][1:], 16),))
-    return FILL * 3 if char in _HIDDEN else _filled(found[0], char)
+    return FILL * 3 if char in _HIDDEN else _fill(found[0], char)
 
 
 def _of_entity(found: re.Match[bytes]) -> bytes:
-    return _filled(found[0], (_ENTITIES | _ENTITIES_IN_HEX)[found[0]])
+    return _fill(found[0], (_ENTITIES | _ENTITIES_IN_HEX)[found[0]])
 
 
 def _table(members: bytes) -> bytes:
@@ -70,7 +70,7 @@ BASE64: Final = _table(_ALNUM + b"_-+/")
 
 
 def runs(text: bytes, table: bytes, least: int) -> Iterator[tuple[int, int]]:
-    """Every run of at least so many characters of a table. Fast: short words are never looked at."""
+    """Runs of at least this many characters of a table. Fast: short words are skipped."""
     mask, wanted, at = text.translate(table), b"a" * least, 0
     while (start := mask.find(wanted, at)) >= 0:
         end = mask.find(b" ", start)

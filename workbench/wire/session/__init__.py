@@ -1,6 +1,6 @@
 """Sessions: exchanges in order, in memory or in one file (SQLite, or JSON Lines as text).
 
-In: exchanges to write, or the path of a session file. Out: ``Session``, whatever holds it. ``store`` opens, saves and
+In: exchanges to write, or the path of a session file. Out: ``Session``, for any storage. ``store`` opens, saves and
 verifies files; ``writer`` appends to a recording; damage is listed and the rest opens. It may import what ``wire`` may.
 """
 
@@ -17,12 +17,12 @@ __all__ = ["MemorySession", "Session", "exchanges_of"]
 
 
 class Session(Protocol):
-    """What the rest of the program knows of a session, whatever holds it.
+    """Interface of a session, for any storage.
 
-    ``name`` is shown to people; ``damage`` lists what could not be read, one line each ("" never).
-    ``about`` is what its maker says of it, by keyword: ``story`` in one line, ``source``, ``made`` (how it came to be),
-    ``urls`` (where a client reaches the recorder that writes it).
-    ``is_live``: a living process was writing it when it was opened or last refreshed.
+    ``name`` is shown to people; ``damage`` lists unreadable parts, one line each (never empty strings).
+    ``about`` is metadata of its maker: ``story`` in one line, ``source``, ``made`` (its origin), ``urls`` (addresses of
+    the recorder that writes it).
+    ``is_live``: a running process was writing it when it was opened or last refreshed.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Session(Protocol):
 
     @property
     def id(self) -> str:
-        """Written in its file when it was begun or imported; empty string if absent (``identity.session_id``)."""
+        """Id in its file, written when it was started or imported; empty string if absent (``identity.session_id``)."""
         ...
 
     def __len__(self) -> int: ...
 
     def summaries(self) -> Sequence[Summary]:
-        """The list, without reading a body."""
+        """List rows, without reading a body."""
         ...
 
     def exchange(self, index: int) -> Exchange:
@@ -46,7 +46,7 @@ class Session(Protocol):
         ...
 
     def refresh(self) -> frozenset[int]:
-        """Look at the file again: indices of exchanges that are new or have changed since. None ever goes away."""
+        """Read changes of the file; return indices of new and changed exchanges. None is ever removed."""
         ...
 
     def close(self) -> None: ...
@@ -54,7 +54,7 @@ class Session(Protocol):
 
 @dataclass(slots=True)
 class MemorySession:
-    """A session held in memory: what importers make."""
+    """A session in memory, as importers create it."""
 
     name: str
     exchanges: tuple[Exchange, ...]
@@ -77,13 +77,13 @@ class MemorySession:
         return self.exchanges[index]
 
     def refresh(self) -> frozenset[int]:
-        """Nothing changes in memory."""
+        """Return an empty set: memory does not change."""
         return frozenset()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def exchanges_of(session: Session) -> Iterator[Exchange]:
-    """Every exchange in order, one at a time."""
+    """Yield every exchange in order."""
     return (session.exchange(n) for n in range(len(session)))

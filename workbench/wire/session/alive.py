@@ -1,6 +1,6 @@
-"""Whether the process that writes a session is still there.
+"""Detects whether the process that writes a session is still running.
 
-A process id alone is not enough: ids are used again, and one that was killed keeps its id until its parent asks.
+A process id alone is not enough: ids are reused, and a killed process keeps its id until its parent collects it.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from pathlib import Path
 
 
 def mark() -> str:
-    """What this process is known by: its id, and when it started where the system tells."""
-    return f"{os.getpid()} {_started(os.getpid())}".strip()
+    """Identity of this process: its id, and its start time if the system reports it."""
+    return f"{os.getpid()} {_start_time(os.getpid())}".strip()
 
 
 def is_alive(mark: str) -> bool:
-    """The process of a mark is running."""
+    """True if the process of a mark is running."""
     pid, _, started = mark.partition(" ")
     if not re.fullmatch("[0-9]{1,9}", pid):
         return False
-    return _started(int(pid)) == started if started else exists(int(pid))
+    return _start_time(int(pid)) == started if started else exists(int(pid))
 
 
-def _started(pid: int) -> str:
-    """Start of a running process in clock ticks since boot (proc(5), field 22); "" where there is none to be known."""
+def _start_time(pid: int) -> str:
+    """Start of a running process in clock ticks since boot (proc(5), field 22); empty if unknown."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1")
     except OSError:
@@ -34,7 +34,7 @@ def _started(pid: int) -> str:
 
 
 def exists(pid: int) -> bool:
-    """Some process has this id, perhaps another one by now."""
+    """True if some process has this id, perhaps another one by now."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,7 +1,7 @@
-"""Identity of a session: the id in its file, or a digest of its first exchange where the file holds none.
+"""Identity of a session: the id in its file, or a digest of its first exchange.
 
-An id is written when a session is begun or imported, and copies and conversions keep it. Files of other programs and
-sessions of format 1 get a derived one: the same whenever the file is opened, also after it has grown.
+An id is written when a session is started or imported; copies and conversions keep it. Files of other programs and
+sessions of format 1 get a derived id: the same on every opening, also after the file has grown.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import Session
 
 MAX_ID = 200
-"""Characters of an id, all printable ASCII; any other is not taken."""
+"""Limit of characters of an id, all printable ASCII; other ids are ignored."""
 
 
 _RECORDED = re.compile(r"[0-9a-f]{8}-")
-"""Beginning of an exchange's id that our recorder made: no two recordings share it."""
+"""Prefix of exchange ids made by our recorder, which are unique to a recording."""
 
 
 class Former(NamedTuple):
-    """What a session may have been known by before. ``is_certain``: no other session can have been known by it."""
+    """A former id of a session. ``is_certain``: no other session can have had it."""
 
     id: str
     is_certain: bool
 
 
 def valid_id(value: JsonValue) -> str:
-    """The id that a session file holds; empty string where that is none."""
+    """The id in a session file; empty string if invalid."""
     is_id = isinstance(value, str) and len(value) <= MAX_ID and value.isascii() and value.isprintable()
     return str(value) if is_id else ""
 
 
 def session_id(session: Session) -> str:
-    """The id of a session; empty string for one that has none and holds no exchange.
+    """Id of a session; empty string if it has none and no exchange.
 
     Raises:
         SessionFormatError: the first exchange cannot be read.
@@ -48,7 +48,7 @@ def session_id(session: Session) -> str:
 
 
 def former_ids(session: Session) -> tuple[Former, ...]:
-    """What a session may have been known by: before its file had an id, while its first answer arrived, to format 1.
+    """Earlier ids of a session: before its file had one, while its first response arrived, in format 1.
 
     Raises:
         SessionFormatError: the first exchange cannot be read.
@@ -62,12 +62,12 @@ def former_ids(session: Session) -> tuple[Former, ...]:
 
 
 def file_name(id: str) -> str:
-    """A name for files that belong to the session with this id, whatever characters the id has."""
+    """File name for data of the session with this id, whatever its characters."""
     return id if len(id) == 32 and all(c in "0123456789abcdef" for c in id) else _hash(id)
 
 
 def _digest(exchange: Exchange, *, has_answer: bool) -> str:
-    """Of the bytes of an exchange and its start time."""
+    """Digest of an exchange's bytes and start time."""
     request, response = exchange.request, exchange.response if has_answer else None
     head = (request.method, request.url) if request else ("", "")
     status = response.status if response else 0
@@ -77,7 +77,7 @@ def _digest(exchange: Exchange, *, has_answer: bool) -> str:
 
 
 def _before_ids(exchange: Exchange) -> str:
-    """What a session was known by before it had an id; equal for all that begin at the same time, with the same URL."""
+    """Id of a session before ids existed; equal for sessions that start at the same time with the same URL."""
     request = exchange.request
     head = (request.method, request.url) if request else ("", "")
     words = "\0".join((exchange.id, *head, exchange.hop, repr(exchange.started_at)))

@@ -1,4 +1,4 @@
-"""Opening a recorded session to read: alone where nobody writes it, beside its writer where somebody does."""
+"""Opens a recorded session for reading: exclusively if nobody writes it, or next to its writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERSION = 2
 APPLICATION_ID = 0x57424348  # "WBCH": file(1) and we know our own
 
 LAST = 2**31 - 1
-"""Largest position of an exchange: what its answer grows by is numbered by it and an offset, in 64 bits."""
+"""Largest position of an exchange: growth rows of a response are numbered by position and offset, in 64 bits."""
 
 Stamp = tuple[int, ...]
 
@@ -32,26 +32,26 @@ class OpenFile:
     """A file open for reading.
 
     Attributes:
-        torn: what is wrong with its length, "" where nothing is.
-        is_shared: read through the side files of a process that writes it, or died while writing; else nobody is
-            expected to write, and no side file is made.
+        torn: fault of its length; empty if there is none.
+        is_shared: read through the side files of a process that writes it or died while writing; otherwise no writer is
+    expected and no side file is created.
         stamp: of the file when it was opened.
     """
 
-    db: untrusted.Connection
+    db: untrusted.GuardedConnection
     torn: str
     is_shared: bool
     stamp: Stamp
 
 
 def is_written(path: Path) -> bool:
-    """Some process writes it, or died while writing: what it wrote last stands beside the file."""
+    """True if a process writes it, or died while writing: a side file exists."""
     wal = _wal(path)
     return wal.exists() and wal.stat().st_size > 0
 
 
 def stamp(path: Path) -> Stamp:
-    """Differs when the file has to be opened again to see what is in it. Raises OSError."""
+    """Value that changes when the file must be reopened to see its content. Raises OSError."""
     file = path.stat()
     if is_written(path):
         return (file.st_ino, _wal(path).stat().st_ino)
@@ -59,7 +59,7 @@ def stamp(path: Path) -> Stamp:
 
 
 def open_read_only(path: Path) -> OpenFile:
-    """Open it. Raises SessionFormatError, OSError."""
+    """Open a file. Raises SessionFormatError, OSError."""
     seen = stamp(path)
     is_shared = is_written(path)
     torn = "" if is_shared else _cut_off(path)
@@ -67,7 +67,7 @@ def open_read_only(path: Path) -> OpenFile:
     with ExitStack() as stack:
         with readable(path):
             db = sqlite3.connect(
-                uri, uri=True, check_same_thread=False, isolation_level=None, factory=untrusted.Connection
+                uri, uri=True, check_same_thread=False, isolation_level=None, factory=untrusted.GuardedConnection
             )
             stack.callback(db.close)
             db.guard(path.resolve())
@@ -85,28 +85,28 @@ def _wal(path: Path) -> Path:
 
 
 def _cut_off(path: Path) -> str:
-    """Whether a file is shorter than its header says (page size at byte 16, page count at byte 28)."""
+    """Compare a file's length with its header (page size at byte 16, page count at byte 28)."""
     with path.open("rb") as file:
         head = file.read(32)
     size = int.from_bytes(head[16:18], "big")
     expected = (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")
     there = path.stat().st_size
-    return f"the file is cut off: {there:,} of {expected:,} bytes are there" if there < expected else ""
+    return f"the file is truncated: {there:,} of {expected:,} bytes" if there < expected else ""
 
 
 def check_version(db: sqlite3.Connection, path: Path) -> None:
-    """Raises SessionFormatError for what is no session, or one of a newer version."""
+    """Raise SessionFormatError if it is not a session, or one of a newer version."""
     with readable(path):
         meta = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'version') LIMIT 2").fetchall())
     version = str(meta.get("version"))
     if meta.get("format") != "workbench-session" or not re.fullmatch("[1-9][0-9]*", version):
-        raise SessionFormatError("a SQLite file, but no session", where=str(path))
+        raise SessionFormatError("a SQLite file, but not a session", where=str(path))
     if len(version) > 9 or int(version) > VERSION:
         raise SessionFormatError(values.newer(version, VERSION), where=str(path), hint="update workbench")
 
 
 def identity(db: sqlite3.Connection) -> str:
-    """The id of the session; empty string in a file of format 1 that holds none."""
+    """Id of the session; empty string in a file of format 1 without one."""
     with suppress(*FAULTS):
         found = db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
         return valid_id(found[0]) if found else ""
@@ -114,7 +114,7 @@ def identity(db: sqlite3.Connection) -> str:
 
 
 def about(db: sqlite3.Connection) -> Mapping[str, str]:
-    """What its maker says of the session."""
+    """Metadata of the session's maker."""
     try:
         found = db.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()
         said = loads(encode(values.text(found[0]))) if found else None
@@ -124,7 +124,7 @@ def about(db: sqlite3.Connection) -> Mapping[str, str]:
 
 
 def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
-    """Positions of every exchange that can be listed, and what is wrong."""
+    """Positions of all exchanges that can be listed, and the damage."""
     torn = file.torn
     try:
         found = [row[0] for row in file.db.execute("SELECT seq FROM exchange ORDER BY seq")]
@@ -137,7 +137,7 @@ def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
 
 
 def _listable(db: sqlite3.Connection) -> list[int]:
-    """Rows before and behind a tear, looked for one by one until a thousand in a row are missing."""
+    """Rows before and after damage, searched one by one until a thousand in a row are missing."""
     found: list[int] = []
     seq = 0
     while seq - (found[-1] if found else 0) < 1000:

@@ -1,4 +1,4 @@
-"""Cutting bodies into pieces that later requests repeat, and packing lists of numbers."""
+"""Splits bodies into pieces that later requests repeat, and packs lists of numbers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 _own = threading.local()
 
 SHARED = ("messages", "input", "contents", "tools", "system")
-"""Members whose elements an agent repeats in every request."""
+"""Members with elements that an agent repeats in every request."""
 
 _WINDOW = 128 * 1024 * 1024
-"""Bytes of memory that a frame may ask for: far more than our own do."""
+"""Limit of memory for a zstd frame: far more than our own frames need."""
 
 SMALL = 4096
-"""Bodies below this are one piece: an index entry would cost more than it saves."""
+"""Bodies below this size are one piece: an index entry would cost more than it saves."""
 
 
 def cut(index: JsonIndex) -> list[bytes]:
-    """The indexed body in pieces that join to it exactly; one piece where it is no JSON object with such members."""
+    """Split an indexed body into pieces that join to it exactly; one piece if it has no such members."""
     body = index.text
     if len(body) < SMALL or body.lstrip()[:1] != b"{":
         return [body] if body else []
@@ -61,23 +61,23 @@ def _elements(index: JsonIndex) -> Iterator[tuple[int, int]]:
 
 
 def piece_digest(piece: bytes) -> bytes:
-    """The key of a piece."""
+    """Key of a piece."""
     return hashlib.blake2b(piece, digest_size=16).digest()
 
 
 def body_digest(body: bytes) -> bytes:
-    """The key of a body, and its proof."""
+    """Key of a body, and its proof."""
     return hashlib.sha256(body).digest()
 
 
 def compress(data: bytes) -> bytes:
-    """A zstd frame, or the bytes themselves where that is not shorter."""
+    """A zstd frame, or the bytes themselves if that is not shorter."""
     packed = _compressor().compress(data) if len(data) > 32 else data
     return packed if len(packed) < len(data) else data
 
 
 def _compressor() -> ZstdCompressor:
-    """That of this thread: making one takes as long as compressing a page, and two threads may not share it."""
+    """This thread's compressor: creating one takes as long as compressing a page, and threads cannot share it."""
     found: ZstdCompressor | None = getattr(_own, "compressor", None)
     if found is None:
         import zstandard
@@ -87,9 +87,9 @@ def _compressor() -> ZstdCompressor:
 
 
 def expand(data: bytes, size: int) -> bytes:
-    """The plain bytes of a stored piece. Raises SessionFormatError when the frame is torn."""
+    """Plain bytes of a stored piece. Raises SessionFormatError if the frame is damaged."""
     if not 0 <= size <= MAX_STORED_BODY:
-        raise SessionFormatError(f"a piece says that it has {size:,} bytes; no body has more than {MAX_STORED_BODY:,}")
+        raise SessionFormatError(f"a piece claims {size:,} bytes; the limit of a body is {MAX_STORED_BODY:,}")
     if len(data) == size:
         return data
     import zstandard
@@ -97,17 +97,17 @@ def expand(data: bytes, size: int) -> bytes:
     try:
         said = zstandard.frame_content_size(data)  # what a frame says of itself outranks the limit it is given
         if said not in (-1, size):
-            raise SessionFormatError(f"a piece says that it has {said:,} bytes where {size:,} were stored")
+            raise SessionFormatError(f"a piece claims {said:,} bytes, but {size:,} were stored")
         plain = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         raise SessionFormatError(f"a piece of {size:,} bytes cannot be decompressed ({error})") from error
     if len(plain) != size:
-        raise SessionFormatError(f"a piece has {len(plain):,} bytes where {size:,} were stored")
+        raise SessionFormatError(f"a piece has {len(plain):,} bytes, but {size:,} were stored")
     return plain
 
 
 def pack_ids(ids: Sequence[int]) -> bytes:
-    """Piece ids as differences, compressed: histories repeat, so they are nearly constant."""
+    """Pack piece ids as compressed differences: histories repeat, so they are nearly constant."""
     deltas = array("q", (b - a for a, b in zip((0, *ids), ids, strict=False)))
     raw = struct.pack("<I", len(ids)) + _little(deltas).tobytes()
     return struct.pack("<I", len(raw)) + compress(raw)
@@ -115,7 +115,7 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 def unpack_ids(data: bytes) -> list[int]:
     """The inverse of ``pack_ids``."""
-    raw, count = _unpacked(data, 8)
+    raw, count = _unpack(data, 8)
     deltas = array("q")
     deltas.frombytes(raw[4 : 4 + 8 * count])
     ids, last = [], 0
@@ -126,7 +126,7 @@ def unpack_ids(data: bytes) -> list[int]:
 
 
 def pack_chunks(chunks: Sequence[Chunk], *, is_brief: bool = False) -> bytes:
-    """Chunk ends and times, exact, compressed unless they stay for a moment only; empty for none."""
+    """Pack chunk ends and times exactly, compressed unless short-lived; empty for none."""
     if not chunks:
         return b""
     ends, times = array("q", (c.end for c in chunks)), array("d", (c.at for c in chunks))
@@ -138,7 +138,7 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     """The inverse of ``pack_chunks``."""
     if not data:
         return ()
-    raw, count = _unpacked(data, 16)
+    raw, count = _unpack(data, 16)
     ends, times = array("q"), array("d")
     ends.frombytes(raw[4 : 4 + 8 * count])
     times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
@@ -148,12 +148,12 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     return chunks
 
 
-def _unpacked(data: bytes, width: int) -> tuple[bytes, int]:
-    """The plain bytes of a list, and how many items of so many bytes follow the count."""
+def _unpack(data: bytes, width: int) -> tuple[bytes, int]:
+    """Plain bytes of a list, and the number of items of this width after the count."""
     if len(data) < 8 or (size := struct.unpack_from("<I", data)[0]) < 4:
         raise SessionFormatError("a list of numbers is torn")
     if size > MAX_STORED_NUMBERS:
-        raise SessionFormatError(f"a list of numbers says that it has {size:,} bytes")
+        raise SessionFormatError(f"a list of numbers claims {size:,} bytes")
     raw = expand(data[4:], size)
     count: int = struct.unpack_from("<I", raw)[0]
     if len(raw) != 4 + width * count:

@@ -1,4 +1,4 @@
-"""A session in which one exchange is another."""
+"""A session with one exchange replaced."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from workbench.wire.exchange import Exchange, Summary, summarize
 from workbench.wire.session import Session
 
 
-class Replaced:
-    """The exchanges of a source, with another one in the place of one of them.
+class ReplacingSession:
+    """The exchanges of a source with one of them replaced.
 
     Args:
-        source: read as it is asked for; it stays open.
-        index: of the exchange whose place is taken.
-        exchange: that takes it.
+        source: read on demand; it stays open.
+        index: of the replaced exchange.
+        exchange: the replacement.
     """
 
     def __init__(self, source: Session, index: int, exchange: Exchange) -> None:
@@ -39,8 +39,8 @@ class Replaced:
         return self._exchange if index == self._index else self._source.exchange(index)
 
     def refresh(self) -> frozenset[int]:
-        """It does not grow."""
+        """Return an empty set: it does not grow."""
         return frozenset()
 
     def close(self) -> None:
-        """The source stays open."""
+        """Do nothing: the source stays open."""

@@ -1,6 +1,6 @@
-"""Rows of a recorded session: the columns that are asked for, and what each of them may hold.
+"""Rows of a recorded session: queried columns and validation of their values.
 
-Everything raises SessionFormatError for a row that no writer of ours wrote, WireError for JSON that is none.
+All functions raise SessionFormatError for a row that Workbench did not write, WireError for invalid JSON.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ SIDE = f"SELECT {', '.join(_SIDE)} FROM side WHERE exchange = ? AND side = ?"
 FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq"
 
 
-class Side(NamedTuple):
-    """The row of a request or a response; ``head`` and ``body`` are where they stand."""
+class SideRow(NamedTuple):
+    """Row of a request or a response; ``head`` and ``body`` are ids of their content."""
 
     head: int
     body: int
@@ -78,8 +78,8 @@ class Side(NamedTuple):
     chunks: bytes
 
 
-class Head(NamedTuple):
-    """What a request or a response begins with."""
+class HeadRow(NamedTuple):
+    """Start of a request or response."""
 
     version: str
     reason: str
@@ -87,36 +87,36 @@ class Head(NamedTuple):
 
 
 def summary(row: Row) -> Row:
-    """A row of ``SUMMARY``."""
-    return _checked(_SUMMARY, texts.plain(row))
+    """Read a row of ``SUMMARY``."""
+    return _check(_SUMMARY, texts.from_sqlite(row))
 
 
 def more(row: Row) -> tuple[str, Mapping[str, JsonValue]]:
-    """A row of ``MORE``: the client, and what the importer has to say."""
-    client, meta = _checked(_MORE, texts.plain(row))
+    """Read a row of ``MORE``: client and importer data."""
+    client, meta = _check(_MORE, texts.from_sqlite(row))
     return client, values.members(loads(encode(meta))) if meta else NOTHING
 
 
-def side(row: Row) -> Side:
-    """A row of ``SIDE``."""
-    *plain, marks, chunks = _checked(_SIDE, (*texts.plain(row[:-1]), row[-1]))
-    return Side._make((*plain, values.redactions(loads(encode(marks))) if marks else (), chunks))
+def side(row: Row) -> SideRow:
+    """Read a row of ``SIDE``."""
+    *plain, marks, chunks = _check(_SIDE, (*texts.from_sqlite(row[:-1]), row[-1]))
+    return SideRow._make((*plain, values.redactions(loads(encode(marks))) if marks else (), chunks))
 
 
-def head(data: bytes) -> Head:
-    """The piece that a request or a response begins with."""
+def head(data: bytes) -> HeadRow:
+    """Read the start of a request or response."""
     said = values.members(loads(data))
-    return Head(
+    return HeadRow(
         values.text(said.get("version")), values.text(said.get("reason", "")), values.headers(said.get("headers"))
     )
 
 
 def frame(row: Row) -> Row:
-    """A row of ``FRAMES``."""
-    return _checked(_FRAME, texts.plain(row))
+    """Read a row of ``FRAMES``."""
+    return _check(_FRAME, texts.from_sqlite(row))
 
 
-def _checked(checks: Mapping[str, Check], row: Row) -> Row:
+def _check(checks: Mapping[str, Check], row: Row) -> Row:
     try:
         return [check(value) for check, value in zip(checks.values(), row, strict=True)]
     except SessionFormatError as error:

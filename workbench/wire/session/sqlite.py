@@ -1,4 +1,4 @@
-"""Recorded sessions: one SQLite file, appended to, its pieces shared (``schema.sql``)."""
+"""Recorded sessions: one SQLite file, append-only, with shared pieces (``schema.sql``)."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from workbench.wire.session.rows import Row
 from workbench.wire.session.untrusted import FAULTS, readable, reason
 
 CACHED_PIECES = 32 * 1024 * 1024
-"""Bytes of decompressed pieces kept: the history that neighbouring requests share."""
+"""Limit of cached decompressed pieces in bytes: the history that adjacent requests share."""
 
 
-class _Arrived(NamedTuple):
-    """What a response body that still arrives has beyond its body row."""
+class _BodyGrowth(NamedTuple):
+    """Growth of a response body beyond its body row."""
 
     data: bytearray
     chunks: list[Chunk]
 
 
 class SqliteSession:
-    """A recording, read lazily: the list from its index, a body from its pieces. Safe for several threads.
+    """A recording, read lazily: the list from its index, a body from its pieces. Thread-safe.
 
     The file is opened read-only and without side files, unless another process is writing it or died while writing.
-    ``refresh`` follows what writers append, also those that come later; a file that is put in the place of this one
-    is another session. An exchange is open for as long as the writer that began it is alive, whoever else writes.
+    ``refresh`` follows what writers append, including later ones; a file that replaces this one is another session. An
+    exchange is open while the writer that started it is running.
 
     Attributes:
-        writers: those that were alive when it was opened or last refreshed.
+        writers: running writers when it was opened or last refreshed.
     """
 
     format = "sqlite"
@@ -47,7 +47,7 @@ class SqliteSession:
         self._lock = RLock()
         self._pieces: OrderedDict[int, bytes] = OrderedDict()
         self._cached = 0
-        self._arrived: dict[int, _Arrived] = {}
+        self._arrived: dict[int, _BodyGrowth] = {}
         self._summaries: list[Summary] | None = None
         self._file = opening.open_read_only(path)
         self._db = self._file.db
@@ -63,7 +63,7 @@ class SqliteSession:
         return len(self._seqs)
 
     def refresh(self) -> frozenset[int]:
-        """Take in what was written since. Cheap where nothing was."""
+        """Read what was written since; cheap if nothing was."""
         with self._lock:
             is_reopened = self._reopen_if_needed()
             try:
@@ -79,7 +79,7 @@ class SqliteSession:
                 return frozenset()  # busy, or torn behind our back: the next look may do better
 
     def _look(self) -> tuple[int, writers.Writers]:
-        """A number that differs after every commit of others, and the writers that are alive."""
+        """A number that changes with every commit of others, and the running writers."""
         if not self._file.is_shared:
             return 0, {}
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
@@ -89,7 +89,7 @@ class SqliteSession:
         self._version, self.writers = self._look()
         self.is_live = bool(self.writers)
         self.id = opening.identity(self._db)
-        self.about = writers.merged(opening.about(self._db), self.writers)
+        self.about = writers.merge_about(opening.about(self._db), self.writers)
 
     def _reopen_if_needed(self) -> bool:
         try:
@@ -104,7 +104,7 @@ class SqliteSession:
         return True
 
     def _take_in(self, known: list[Summary]) -> frozenset[int]:
-        """Read again what can have changed: exchanges that were open, and those behind the last."""
+        """Read again what may have changed: exchanges that were open, and those after the last."""
         last = self._seqs[-1] if self._seqs else -1
         query = "SELECT seq FROM exchange WHERE seq > ? ORDER BY seq"
         self._seqs += [row[0] for row in self._db.execute(query, (last,)).fetchall()]
@@ -119,7 +119,7 @@ class SqliteSession:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """One state of the file for several questions, while somebody writes."""
+        """One consistent state of the file for several queries, while somebody writes."""
         with self._lock:
             self._db.execute("BEGIN")
             try:
@@ -129,7 +129,7 @@ class SqliteSession:
                     self._db.execute("ROLLBACK")
 
     def summaries(self) -> Sequence[Summary]:
-        """The list. A row that is torn stands there as an incomplete exchange."""
+        """List rows. A damaged row is listed as an incomplete exchange."""
         with self._lock:
             if self._summaries is None:
                 with readable(self.path), self._snapshot():
@@ -138,7 +138,7 @@ class SqliteSession:
             return tuple(self._summaries)
 
     def left_open(self) -> Iterator[tuple[int, Exchange]]:
-        """Exchanges that nobody goes on with, as far as they came, with their positions in the file."""
+        """Exchanges without a running writer, as far as they were written, with their positions."""
         known = {seq: n for n, seq in enumerate(self._seqs)}  # of others the writers may be newer than ours
         query = "SELECT seq FROM exchange WHERE state = ? ORDER BY seq"
         with readable(self.path), self._snapshot():
@@ -147,7 +147,7 @@ class SqliteSession:
         yield from ((seq, self.exchange(known[seq])) for seq in left)
 
     def _rows(self) -> Iterator[Row]:
-        """Those that can be read: all at once, or one by one where one of them cannot."""
+        """Readable rows: all at once, or one by one if a row cannot be read."""
         try:
             query = f"SELECT {rows.SUMMARY} FROM exchange ORDER BY seq"
             yield from list(map(rows.summary, self._db.execute(query))) if not self.damage else self._readable_rows()
@@ -163,7 +163,7 @@ class SqliteSession:
         return None
 
     def _row(self, seq: int) -> Row | None:
-        """What the list shows of an exchange. Raises SessionFormatError, and what SQLite does."""
+        """List data of an exchange. Raises SessionFormatError and SQLite errors."""
         row = self._db.execute(f"SELECT {rows.SUMMARY} FROM exchange WHERE seq = ?", (seq,)).fetchone()
         return rows.summary(row) if row else None
 
@@ -180,13 +180,13 @@ class SqliteSession:
         return replace(summary, state=state, response_bytes=arrived)
 
     def _growth(self, seq: int) -> int:
-        """Bytes of the response body that stand beside its row; 0 where nothing came since."""
+        """Bytes of the response body in growth rows; 0 if there are none."""
         query = "SELECT id, length(data) FROM growth WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1"
         last = self._db.execute(query, (growth_id(seq), growth_id(seq + 1))).fetchone()
         return last[0] - growth_id(seq) + (last[1] or 0) if last else 0
 
     def exchange(self, index: int) -> Exchange:
-        """One exchange; what of it is torn is left out and named in its note."""
+        """One exchange; damaged parts are left out and named in its note."""
         with readable(self.path), self._snapshot():
             return self._read(index)
 
@@ -195,10 +195,10 @@ class SqliteSession:
         try:
             row = self._row(seq)
             if row is None:
-                return _torn(seq, "its row cannot be read")
+                return _torn_row(seq, "its row cannot be read")
             client, meta = rows.more(self._db.execute(rows.MORE, (seq,)).fetchone())
         except (*FAULTS, SessionFormatError, WireError) as error:
-            return _torn(seq, _why(error))
+            return _torn_row(seq, _why(error))
         summary = self._summarize(index, row)
         sides: dict[str, HttpRequest | HttpResponse | None] = {}
         frames: tuple[Frame, ...] = ()
@@ -249,16 +249,16 @@ class SqliteSession:
         status = values.count(row[4])
         return HttpResponse(status, head.headers, body, head.reason, head.version, stands.redactions)
 
-    def _more(self, seq: int, start: int) -> _Arrived:
-        """What came behind the stored body; only what is new is read from the file."""
-        arrived = self._arrived.setdefault(seq, _Arrived(bytearray(), []))
+    def _more(self, seq: int, start: int) -> _BodyGrowth:
+        """Growth after the stored body; only new rows are read."""
+        arrived = self._arrived.setdefault(seq, _BodyGrowth(bytearray(), []))
         query = "SELECT data, chunks FROM growth WHERE id >= ? AND id < ? ORDER BY id"
         known = growth_id(seq, start + len(arrived.data))
         for data, chunks in self._db.execute(query, (known, growth_id(seq + 1))):
             arrived.data.extend(values.raw(data))
             arrived.chunks.extend(pieces.unpack_chunks(values.raw(chunks)))
             if len(arrived.data) > MAX_STORED_BODY:
-                raise SessionFormatError(f"its body grows beyond {MAX_STORED_BODY:,} bytes")
+                raise SessionFormatError(f"its body exceeds {MAX_STORED_BODY:,} bytes")
         return arrived
 
     def _frames(self, seq: int) -> tuple[Frame, ...]:
@@ -269,7 +269,7 @@ class SqliteSession:
             frames.append(Frame(direction, opcode, self._body(data), at))
             size += len(frames[-1].data)
             if size > MAX_STORED_FRAMES:
-                raise SessionFormatError(f"they have more than {MAX_STORED_FRAMES:,} bytes in all")
+                raise SessionFormatError(f"they exceed {MAX_STORED_FRAMES:,} bytes in total")
         return tuple(frames)
 
     def _body(self, body_id: int) -> bytes:
@@ -278,7 +278,7 @@ class SqliteSession:
             raise SessionFormatError(f"body {body_id} is not in the file")
         size = values.count(row[0])
         if size > MAX_STORED_BODY:
-            raise SessionFormatError(f"body {body_id} says that it has {size:,} bytes")
+            raise SessionFormatError(f"body {body_id} claims {size:,} bytes")
         found, left = list[bytes](), size
         for piece_id in pieces.unpack_ids(values.raw(row[1])):
             found.append(self._piece(piece_id))
@@ -286,7 +286,7 @@ class SqliteSession:
             if left < 0 or not found[-1]:
                 break
         if left:
-            raise SessionFormatError(f"body {body_id} has other bytes than the {size:,} that were stored")
+            raise SessionFormatError(f"body {body_id} differs from the {size:,} bytes that were stored")
         return b"".join(found)
 
     def _piece(self, piece_id: int) -> bytes:
@@ -306,9 +306,9 @@ class SqliteSession:
         return plain
 
     def problems(self) -> Iterator[str]:
-        """Everything that is wrong with the file, one line each."""
+        """All faults of the file, one line each."""
         yield from self.damage
-        for proof in (self._proved, self._torn_pieces, self._torn_bodies):
+        for proof in (self._all_problems, self._torn_pieces, self._torn_bodies):
             try:
                 yield from proof()
             except (*FAULTS, SessionFormatError) as error:
@@ -316,7 +316,7 @@ class SqliteSession:
         for index in range(len(self)):
             yield from (f"exchange {index + 1}: {line}" for line in self.exchange(index).damage)
 
-    def _proved(self) -> Iterator[str]:
+    def _all_problems(self) -> Iterator[str]:
         checked = self._db.execute("PRAGMA integrity_check(20)").fetchall()
         return (f"SQLite: {row[0]}" for row in checked if row[0] != "ok")
 
@@ -342,18 +342,18 @@ class SqliteSession:
 
 
 def growth_id(seq: int, offset: int = 0) -> int:
-    """Where a growth of a response body stands in its table."""
+    """Row id of a growth of a response body."""
     return seq << 32 | offset
 
 
 def _summary(index: int, row: Row | None) -> Summary:
     if row is not None:
         return Summary(index, *row[1:4], row[4] or None, *row[5:])  # type: ignore[call-arg]
-    torn = _torn(index, "")
+    torn = _torn_row(index, "")
     return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0)
 
 
-def _torn(seq: int, why: str) -> Exchange:
+def _torn_row(seq: int, why: str) -> Exchange:
     return Exchange(id=f"torn-{seq}", state=State.INCOMPLETE, damage=(f"torn: {why}",))
 
 

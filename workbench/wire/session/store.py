@@ -1,4 +1,4 @@
-"""Session files of either form: open, save, prove."""
+"""Opens, saves and verifies session files of either form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from workbench.wire.session.identity import session_id
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What ``save`` wrote. ``redactions`` counts the stand-ins in the file; ``damage`` names what was not whole."""
+class SaveResult:
+    """Result of ``save``. ``redactions`` counts the stand-ins in the file; ``damage`` lists incomplete parts."""
 
     exchanges: int
     bytes: int
@@ -31,8 +31,8 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What ``fsck`` found. ``problems`` has one line each; ``writers``: how many are writing the file."""
+class FsckReport:
+    """Result of ``fsck``. ``problems`` has one line each; ``writers``: number of running writers."""
 
     format: str
     version: int
@@ -43,23 +43,23 @@ class Report:
 
     @property
     def is_live(self) -> bool:
-        """Somebody is writing the file."""
+        """True if the file has a running writer."""
         return self.writers > 0
 
 
 TEXT, RECORDING = "text", "recording"
-"""The forms of session files."""
+"""Forms of session files."""
 
 
 def form_of(session: Session) -> str:
-    """The form of the file that a session was opened from; "" where it is no session file."""
+    """File format of the session ("sqlite" or "text"); empty if not opened from a session file."""
     if isinstance(session, sqlite.SqliteSession):
         return RECORDING
     return TEXT if getattr(session, "format", "") == TEXT else ""
 
 
 def is_session(head: bytes) -> bool:
-    """The first bytes of a file are those of a session file."""
+    """True if a file starts like a session file."""
     return head.startswith(opening.MAGIC) or text.is_text_session(head)
 
 
@@ -67,7 +67,7 @@ def open_session(path: Path) -> Session:
     """Open a session file of either form, read-only.
 
     Raises:
-        SessionFormatError: no session, or of a newer version.
+        SessionFormatError: not a session, or of a newer version.
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
@@ -86,22 +86,22 @@ def save(
     about: Mapping[str, str] = NOTHING,
     form: str = "",
     id: str = "",
-) -> Written:
-    """Write a session file, redacted; the text form for names ending in .jsonl.
+) -> SaveResult:
+    """Write a redacted session file; the text form for names ending in .jsonl.
 
     Args:
         form: ``TEXT`` or ``RECORDING``, whatever the name.
         id: of the session that this is a copy of; empty string for a new one.
 
-    The file appears whole or not at all: it is written beside its place and moved there.
+    The file appears complete or not at all: it is written next to its destination and moved there.
 
     Raises:
-        OSError: it cannot be written; names the file asked for.
+        OSError: it cannot be written; names the requested file.
     """
     count = _Counter(redactor or Redactor())
     is_text = form == TEXT if form else path.suffix == ".jsonl"
     if path.exists() and not (path.is_file() or path.is_dir()):  # it would be moved over a device
-        raise OSError(errno.EINVAL, "this is no file; a session is written to one", str(path))
+        raise OSError(errno.EINVAL, "not a file; choose a file name", str(path))
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     except OSError as error:
@@ -109,7 +109,7 @@ def save(
     os.close(handle)
     try:
         form_written = text if is_text else writer
-        written = form_written.write(map(count.prepared, exchanges), Path(name), about, id or uuid.uuid4().hex)
+        written = form_written.write(map(count.prepare, exchanges), Path(name), about, id or uuid.uuid4().hex)
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
@@ -118,11 +118,11 @@ def save(
         if isinstance(error, sqlite3.Error):
             raise OSError(errno.EIO, f"cannot be written ({error})", str(path)) from error
         raise
-    return Written(written, path.stat().st_size, count.redactions, tuple(count.damage))
+    return SaveResult(written, path.stat().st_size, count.redactions, tuple(count.damage))
 
 
 def copied_id(session: Session) -> str:
-    """The id for a copy of a session; empty string for a new one, where a derived id would be a digest of secrets.
+    """Id for a copy of a session; empty string for a new one, if a derived id would be a digest of secrets.
 
     Raises:
         SessionFormatError: the first exchange cannot be read.
@@ -130,18 +130,18 @@ def copied_id(session: Session) -> str:
     if session.id or not len(session):
         return session.id
     first = session.exchange(0)
-    return session_id(session) if _told(Redactor().exchange(first)) == _told(first) else ""
+    return session_id(session) if _id_source(Redactor().exchange(first)) == _id_source(first) else ""
 
 
-def _told(exchange: Exchange) -> list[tuple[str, bytes]]:
-    """What an id is derived from, as far as it could hold a secret."""
+def _id_source(exchange: Exchange) -> list[tuple[str, bytes]]:
+    """Parts of an exchange that an id is derived from and that could contain a secret."""
     request, response = exchange.request, exchange.response
     asked = [(request.url, request.body.raw)] if request else []
     return asked + ([("", response.body.raw)] if response else [])
 
 
 class _Counter:
-    """Prepares exchanges for a file one by one: redacted, each id once."""
+    """Prepares exchanges for a file one by one: redacted, with unique ids."""
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
@@ -149,7 +149,7 @@ class _Counter:
         self.damage: list[str] = []
         self.ids: set[str] = set()
 
-    def prepared(self, exchange: Exchange) -> Exchange:
+    def prepare(self, exchange: Exchange) -> Exchange:
         safe = self.redactor.exchange(exchange)
         self.redactions += sum(len(side.redactions) for side in (safe.request, safe.response) if side)
         self.damage += (f"exchange {len(self.ids) + 1}: {line}" for line in exchange.damage)
@@ -165,8 +165,8 @@ class _Counter:
         return name
 
 
-def fsck(path: Path) -> Report:
-    """Prove a session file: every piece, body and exchange. Raises as ``open_session``."""
+def fsck(path: Path) -> FsckReport:
+    """Verify a session file: every piece, body and exchange. Raises as ``open_session``."""
     session = open_session(path)
     try:
         recorded = isinstance(session, sqlite.SqliteSession)
@@ -174,7 +174,7 @@ def fsck(path: Path) -> Report:
         problems += tuple(_not_what_passed(session))
         writers = len(session.writers) if isinstance(session, sqlite.SqliteSession) else 0
         form = ("sqlite", opening.VERSION) if recorded else ("text", text.VERSION)
-        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)), writers)
+        return FsckReport(*form, len(session), path.stat().st_size, tuple(_distinct(problems)), writers)
     finally:
         session.close()
 

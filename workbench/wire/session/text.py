@@ -1,8 +1,8 @@
-r"""The text form of a session: JSON Lines, for fixtures and diffs.
+r"""Text form of a session: JSON Lines, for fixtures and diffs.
 
-The first line is ``{"workbench": "session", "version": 2, "id": ID}``, with what the maker says of the session in
-``"about"``, then one exchange a line. Bodies are exact: a body that is
-UTF-8 stands in ``"text"``, anything else in ``"base64"``. Keys that hold their default are left out.
+The first line is ``{"workbench": "session", "version": 2, "id": ID}``, with the maker's metadata in ``"about"``, then
+one exchange a line. Bodies are exact: UTF-8 bodies are in ``"text"``, others in ``"base64"``. Keys with their default
+value are left out.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ HEAD = b'{"workbench": "session"'
 STEPS: Mapping[int, Callable[[dict[str, JsonValue]], dict[str, JsonValue]]] = {
     1: lambda line: line,  # sessions of format 1 have no id: ``identity.session_id`` derives one
 }
-"""One-step converters of a line: version → what makes it the next version."""
+"""One-step converters of a line: version → converter to the next version."""
 
 
 def is_text_session(head: bytes) -> bool:
-    """The first bytes of a file are those of a text session."""
+    """True if a file starts like a text session."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(HEAD)
 
 
 def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING, id: str = "") -> int:
-    """Write a text session; returns how many exchanges."""
+    """Write a text session; return the number of exchanges."""
     count = 0
     head: dict[str, JsonValue] = {"workbench": "session", "version": VERSION}
     head |= ({"id": id} if id else {}) | ({"about": dict(about)} if about else {})
@@ -55,10 +55,10 @@ def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = 
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """Read a text session. Lines that are torn are named and left out; the rest opens.
+    """Read a text session. Damaged lines are reported and left out.
 
     Raises:
-        SessionFormatError: the head is missing or of a newer version.
+        SessionFormatError: the first line is missing or of a newer version.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     version, id, about = _head(lines[0], name)
@@ -69,7 +69,7 @@ def read(data: bytes, name: str) -> MemorySession:
         try:
             exchanges.append(load(_current(loads(line), version)))
         except (WireError, SessionFormatError) as error:
-            damage.append(f"line {number} is torn and was left out: {error}")
+            damage.append(f"line {number} is damaged and left out: {error}")
     return MemorySession(name, tuple(exchanges), tuple(damage), "text", about, id=id)
 
 
@@ -248,7 +248,7 @@ def _load_bytes(plain: Mapping[str, JsonValue]) -> bytes:
     try:
         return base64.b64decode(_text(plain["base64"]), validate=True)
     except ValueError as error:
-        raise SessionFormatError("its bytes are no base64") from error
+        raise SessionFormatError("its bytes are not base64") from error
 
 
 _text = values.text

@@ -1,4 +1,4 @@
-"""Any text in a recording: SQLite holds UTF-8 alone, so that text with half a surrogate pair stands there as bytes."""
+"""Stores any text in SQLite, which accepts only UTF-8: text with lone surrogates is stored as bytes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from workbench.ir import JsonValue
 
 
-def bound(row: Sequence[object]) -> tuple[object, ...]:
-    """A row as SQLite takes it; ``plain`` gives it back."""
+def to_sqlite(row: Sequence[object]) -> tuple[object, ...]:
+    """A row for SQLite; ``plain`` reverses it."""
     return tuple(_bytes_of(value) if isinstance(value, str) and not value.isascii() else value for value in row)
 
 
-def plain(row: Sequence[JsonValue]) -> Sequence[JsonValue]:
-    """A row as it was before ``bound``. For columns that hold no bytes of their own."""
+def from_sqlite(row: Sequence[JsonValue]) -> Sequence[JsonValue]:
+    """A row as it was before ``bound``, for columns without bytes of their own."""
     return tuple(_text_of(v) if isinstance(v, bytes) else v for v in row) if bytes in map(type, row) else row
 
 

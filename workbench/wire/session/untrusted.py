@@ -1,8 +1,8 @@
-"""A SQLite file of anybody, made harmless: only our tables, no code in them, and nothing that takes for ever.
+"""Opens an untrusted SQLite file safely: only our tables, no code in it, and no unbounded work.
 
-A database is a program: a view or a generated column computes, a trigger acts, pages that point at one another make a
-small file an endless table. So nothing of a file is asked for before its schema is found to be ours, and no statement
-takes more steps than a file of that size can need.
+A database is a program: a view or generated column computes, a trigger acts, and pages that point at each other make a
+small file an endless table. So nothing is read before the schema is verified to be ours, and no statement takes more
+steps than a file of that size can need.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY
 
 FAULTS: Final = (sqlite3.Error, UnicodeDecodeError, OverflowError)
-"""What SQLite and its reader raise for a file that is torn, or made to look so."""
+"""Exceptions of SQLite and its reader for a torn or hostile file."""
 
 LEAST_STEPS: Final = 2_000_000
 STEPS_PER_BYTE: Final = 5
-"""Steps of SQLite's machine that a statement may take: proving a file takes under 1 for each of its bytes."""
+"""Limit of SQLite machine steps per byte for one statement: verifying a file takes under 1."""
 
 _LOOKS: Final = 10_000
-_TOO_LONG: Final = "it takes more steps than a file of this size can need"
+_TOO_LONG: Final = "it needs more steps than a file of this size should"
 _LIMITS: Final[Mapping[int, int]] = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_STORED_BODY + 2**20,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
@@ -40,18 +40,18 @@ _LIMITS: Final[Mapping[int, int]] = {
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
 }
-_NOT_OURS: Final = "a SQLite file, but no session"
+_NOT_OURS: Final = "a SQLite file, but not a session"
 _COMMENT: Final = re.compile(r"--[^\n]*")
 
 
-class Connection(sqlite3.Connection):
-    """A connection to a file of anybody; each statement has the steps that a file of its size can need."""
+class GuardedConnection(sqlite3.Connection):
+    """A connection to an untrusted file; each statement has a step limit that depends on the file size."""
 
     _most = LEAST_STEPS
     _left = LEAST_STEPS
 
     def guard(self, path: Path) -> None:
-        """Bound what it does with a file."""
+        """Set the limits for a file."""
         self.measure(path)
         for what, most in _LIMITS.items():
             self.setlimit(what, most)
@@ -60,17 +60,17 @@ class Connection(sqlite3.Connection):
         self.execute("PRAGMA cell_size_check = ON")
 
     def measure(self, path: Path) -> None:
-        """Take the size that the file has now. Raises OSError."""
+        """Update the file size. Raises OSError."""
         beside = path.with_name(f"{path.name}-wal")
         size = path.stat().st_size + (beside.stat().st_size if beside.exists() else 0)
         self._most = LEAST_STEPS + STEPS_PER_BYTE * size
 
     def trust(self) -> None:
-        """Let statements take what they take: the file was looked at, and from now on it is what we make of it."""
+        """Remove the step limit: the file was verified, and from now on only we write it."""
         self.set_progress_handler(None, 0)
 
     def execute(self, *words: Any) -> sqlite3.Cursor:
-        """Begin a statement, with all of its steps before it."""
+        """Start a statement with the full step limit."""
         self._left = self._most
         return super().execute(*words)
 
@@ -81,7 +81,7 @@ class Connection(sqlite3.Connection):
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """What SQLite says of a file, in one line of ours."""
+    """Report errors of SQLite on a file as one line."""
     try:
         yield
     except FAULTS as error:
@@ -89,7 +89,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """What is wrong with a file, in few words."""
+    """Fault of a file in a few words."""
     if str(error) == "interrupted":
         return _TOO_LONG
     is_text = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
@@ -97,7 +97,7 @@ def reason(error: Exception) -> str:
 
 
 def check_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Raises SessionFormatError for a file with anything but our tables, as we make them."""
+    """Raise SessionFormatError if the file has anything but our tables, exactly as we create them."""
     with readable(path):
         found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100").fetchall()
     ours = _tables()
@@ -113,13 +113,13 @@ def check_schema(db: sqlite3.Connection, path: Path) -> None:
 
 
 def schema() -> str:
-    """The tables of a session, as they are made."""
+    """SQL that creates the tables of a session."""
     return files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 @cache
 def _tables() -> Mapping[str, str]:
-    """Name → how it is made, as SQLite keeps it."""
+    """Table name → its SQL, as SQLite keeps it."""
     with sqlite3.connect(":memory:") as db:
         db.executescript(schema())
         made = {name: _plain(sql) for name, sql in db.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")}
@@ -128,5 +128,5 @@ def _tables() -> Mapping[str, str]:
 
 
 def _plain(sql: str) -> str:
-    """Without comments and spaces, which other versions wrote in other words."""
+    """SQL without comments and spaces, in which other versions differ."""
     return "".join(_COMMENT.sub("", sql).split()).lower()

@@ -1,7 +1,7 @@
-"""Writing recorded sessions: every call is one transaction, pieces that are there already are only pointed at.
+"""Writes recorded sessions: every call is one transaction, and existing pieces are only referenced.
 
-An exchange is appended when it is over, or written while it goes on: ``begin``, ``request``, ``answer``, ``grow``,
-``finish``. Until it is finished, what its response body grows by stands in a table of its own, a row for each growth.
+An exchange is appended when it is complete, or written while it arrives: ``begin``, ``request``, ``answer``, ``grow``,
+``finish``. Until it is finished, growth of its response body is kept in a table of its own, one row each.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workbench.wire.session.identity import session_id
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
 LEAVE_SECONDS = 0.5
-"""What readers have to notice the end: the file becomes one single file only while nobody reads beside the writer."""
+"""Time for readers to notice the end: the file is merged into one only while nobody reads it."""
 
 PATIENCE = 5.0
 """Seconds to wait for a transaction of another writer, each of which takes milliseconds."""
@@ -35,8 +35,8 @@ PATIENCE = 5.0
 PAUSE = LEAVE_SECONDS / 25
 
 
-class _Row(NamedTuple):
-    """What the list shows of a request; ``size`` is that of its body."""
+class _ListRow(NamedTuple):
+    """List data of a request; ``size`` is that of its body."""
 
     method: str = ""
     url: str = ""
@@ -44,25 +44,25 @@ class _Row(NamedTuple):
     size: int = 0
 
 
-class _Asked(NamedTuple):
-    """A request that stands in the file."""
+class _StoredRequest(NamedTuple):
+    """A request already in the file."""
 
     request: HttpRequest
-    row: _Row
+    row: _ListRow
 
 
 class SessionWriter:
-    """Writes exchanges to a recording; a crash loses at most the call it was in. For one thread at a time.
+    """Writes exchanges to a recording; a crash loses at most the current call. Use from one thread at a time.
 
-    Several may write one file, in one process or in many: each call is a transaction, and exchanges get their positions
-    in it. What a writer that is gone left open becomes incomplete as soon as another one comes or leaves.
+    Several writers may share a file, in one or many processes: each call is a transaction that assigns positions.
+    Exchanges left open by a dead writer become incomplete as soon as another writer joins or leaves.
 
     Args:
-        alone: refuse a file that somebody is writing.
+        alone: refuse a file that has another writer.
         id: of the session, if the file does not exist; empty string for a new one.
 
     Raises:
-        SessionFormatError: the file exists and is no session of this version, or may not be shared and is.
+        SessionFormatError: the file is not a session of this version, or has another writer and may not be shared.
         OSError, sqlite3.Error: it cannot be written.
     """
 
@@ -72,9 +72,9 @@ class SessionWriter:
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
         self.path = path
         self._arrived: dict[int, int] = {}  # of exchanges that go on: bytes of the answer
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, _StoredRequest] = {}
         self._db = sqlite3.connect(
-            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=untrusted.Connection
+            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=untrusted.GuardedConnection
         )
         with ExitStack() as stack:
             stack.callback(self._db.close)
@@ -105,7 +105,7 @@ class SessionWriter:
         )
 
     def _convert(self) -> None:
-        """Make a file of format 1 one of format 2: with the id that it is known by already."""
+        """Convert a file of format 1 to format 2, with the id that it is known by."""
         if opening.identity(self._db):
             return
         with closing(SqliteSession(self.path)) as session:
@@ -115,7 +115,7 @@ class SessionWriter:
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(opening.VERSION),))
 
     def _write_ahead(self) -> None:
-        """Change to WAL. SQLite itself does not wait here for one that comes or leaves at the same time."""
+        """Change to WAL. SQLite itself does not wait here for a process that joins or leaves at the same time."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -127,15 +127,17 @@ class SessionWriter:
             time.sleep(PAUSE)
 
     def _join(self, alone: bool) -> str:
-        """Note that this one writes, too."""
+        """Register as a writer."""
         with self._transaction():
             others = writers.living(self._db, writers.file_of(self.path))
             if alone and others:
-                raise SessionFormatError("somebody is writing it", where=str(self.path), hint="choose another name")
+                raise SessionFormatError(
+                    "another process is writing it", where=str(self.path), hint="choose another name"
+                )
             return writers.join(self._db, self.path)
 
     def _close_what_was_left_open(self) -> None:
-        """End what those who are gone did not, and forget them."""
+        """Close exchanges of dead writers, and remove those writers."""
         if self._db.execute("SELECT 1 FROM exchange WHERE state = ?", (State.OPEN,)).fetchone():
             with closing(SqliteSession(self.path)) as session:
                 for seq, exchange in session.left_open():
@@ -145,7 +147,7 @@ class SessionWriter:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Make one transaction of several calls: all of them are written, or none is."""
+        """Combine several calls in one transaction."""
         arrived, asked = dict(self._arrived), dict(self._asked)
         try:
             with self._transaction():
@@ -170,7 +172,7 @@ class SessionWriter:
             raise
 
     def say(self, about: Mapping[str, str]) -> None:
-        """Note what the maker says of the session, beside what was said before; "" takes a word of that back."""
+        """Add metadata of the session; an empty value removes a key."""
         with self._transaction():
             said = {word: value for word, value in {**opening.about(self._db), **about}.items() if value}
             self._db.execute("DELETE FROM meta WHERE key = 'about'")
@@ -178,29 +180,29 @@ class SessionWriter:
                 self._db.execute("INSERT INTO meta VALUES ('about', ?)", (_json(said),))
 
     def announce(self, about: Mapping[str, str]) -> None:
-        """Note what holds for as long as this writer is there, in place of what it announced before."""
+        """Replace the metadata that holds while this writer is running."""
         with self._transaction():
             writers.announce(self._db, self._id, self.path, about)
 
     def identity(self) -> str:
-        """The id of the session; its copies share it."""
+        """Id of the session, shared by its copies."""
         return opening.identity(self._db)
 
     def append(self, exchange: Exchange) -> int:
-        """Write one exchange (redacted before); returns its position in the session."""
+        """Write one redacted exchange; return its position."""
         with self._transaction():
             seq = self._next()
             self._insert(seq, exchange)
             return seq
 
     def begin(self, exchange: Exchange) -> int:
-        """Write what is known of an exchange that goes on; returns its position, by which the other calls name it."""
+        """Write the start of an exchange; return its position, which identifies it in other calls."""
         with self._transaction():
             seq = self._next()
             row = self._insert(seq, replace(exchange, state=State.OPEN))
             writers.begin(self._db, self._id, seq)
         if exchange.request:
-            self._asked[seq] = _Asked(exchange.request, row)
+            self._asked[seq] = _StoredRequest(exchange.request, row)
         if exchange.response:
             self._arrived[seq] = len(exchange.response.body.raw)
         return seq
@@ -209,26 +211,26 @@ class SessionWriter:
         return int(self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0])
 
     def request(self, seq: int, request: HttpRequest) -> None:
-        """The whole request is there: it takes the place of what was known of it."""
+        """Replace the request with the complete one."""
         index = _index(request)
-        row = _asked(request, index)
+        row = _request_row(request, index)
         with self._transaction():
             changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, texts.bound((*row, seq)))
+            self._db.execute(changed, texts.to_sqlite((*row, seq)))
             self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
             self._insert_request(seq, request, index)
-        self._asked[seq] = _Asked(request, row)
+        self._asked[seq] = _StoredRequest(request, row)
 
     def answer(self, seq: int, response: HttpResponse) -> None:
-        """The head of the response is there, and its body so far. Once for an exchange."""
+        """Write the response head and its body so far. Once per exchange."""
         with self._transaction():
             changed = "UPDATE exchange SET status = ?, content_type = ?, response_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, texts.bound((*_answered(response), seq)))
+            self._db.execute(changed, texts.to_sqlite((*_response_row(response), seq)))
             self._insert_response(seq, response)
         self._arrived[seq] = len(response.body.raw)
 
     def grow(self, seq: int, more: bytes, chunks: Sequence[Chunk]) -> None:
-        """More bytes of the response body came (redacted before); ends of chunks count from the start of the body."""
+        """Append redacted response bytes; chunk ends count from the start of the body."""
         if not more:
             return
         at = self._arrived[seq]
@@ -238,9 +240,9 @@ class SessionWriter:
         self._arrived[seq] = at + len(more)
 
     def finish(self, seq: int, exchange: Exchange) -> None:
-        """The exchange is over: this is all of it, in place of what was written.
+        """Replace what was written with the complete exchange.
 
-        A request that was written before and is the same object stays as it stands.
+        A request written before that is the same object is kept.
         """
         asked = self._asked.get(seq)
         stands = asked if asked and asked.request is exchange.request else None
@@ -254,26 +256,26 @@ class SessionWriter:
         self._arrived.pop(seq, None)
         self._asked.pop(seq, None)
 
-    def _insert(self, seq: int, exchange: Exchange, stands: _Asked | None = None) -> _Row:
-        """Write all of it, but for a request that stands in the file; returns what the list shows of the request."""
+    def _insert(self, seq: int, exchange: Exchange, stands: _StoredRequest | None = None) -> _ListRow:
+        """Write an exchange, except for a request already in the file; return the list data of the request."""
         request, response = exchange.request, exchange.response
         index = _index(None if stands else request)
-        asked = stands.row if stands else _asked(request, index)
-        status, content_type, response_bytes = _answered(response)
+        asked = stands.row if stands else _request_row(request, index)
+        status, content_type, response_bytes = _response_row(response)
         row = (
             seq, exchange.id, exchange.parent, exchange.branch, exchange.origin, exchange.hop, exchange.kind,
             exchange.state, exchange.client, exchange.note, exchange.started_at, exchange.duration,
             _json(dict(exchange.meta)) if exchange.meta else None,
             asked.method, asked.url, status, asked.model, content_type, asked.size, response_bytes,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.bound(row))
+        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
         if request and not stands:
             self._insert_request(seq, request, index)
         if response:
             self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
-            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.bound(row))
+            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.to_sqlite(row))
         return asked
 
     def _insert_request(self, seq: int, request: HttpRequest, index: JsonIndex) -> None:
@@ -298,11 +300,11 @@ class SessionWriter:
             body.note, body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
             _json([list(r) for r in redactions]) if redactions else None,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.bound(row))
+        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
 
     def _body(self, raw: bytes, index: JsonIndex | None = None) -> int:
         if len(raw) > MAX_STORED_BODY:
-            raise SessionFormatError(f"a body of {len(raw):,} bytes; a recording keeps {MAX_STORED_BODY:,} of one")
+            raise SessionFormatError(f"a body of {len(raw):,} bytes; the limit of a recording is {MAX_STORED_BODY:,}")
         digest = pieces.body_digest(raw)
         known = self._db.execute("SELECT id FROM body WHERE digest = ?", (digest,)).fetchone()
         if known:
@@ -322,7 +324,7 @@ class SessionWriter:
         return int(self._db.execute(new, (digest, len(piece), pieces.compress(piece))).fetchone()[0])
 
     def close(self) -> None:
-        """Leave; the last one leaves one single file. Readers beside it keep the side files until they are gone."""
+        """Leave; the last writer merges the file. Readers keep the side files until they close."""
         with closing(self._db):
             with self._transaction():
                 writers.leave(self._db, [self._id])
@@ -337,7 +339,7 @@ class SessionWriter:
         return not writers.living(self._db, writers.file_of(self.path))
 
     def _is_alone(self) -> bool:
-        """Make it one single file."""
+        """Try to merge into a single file."""
         try:
             self._db.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.OperationalError:
@@ -352,7 +354,7 @@ class SessionWriter:
 
 
 def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING, id: str = "") -> int:
-    """A new recording of these exchanges; returns how many."""
+    """Write a new recording; return the number of exchanges."""
     count = 0
     with closing(SessionWriter(path, id=id)) as writer:
         writer.say(about)
@@ -372,19 +374,19 @@ def _index(request: HttpRequest | None) -> JsonIndex:
     return JsonIndex(request.body.raw if request and not request.body.encoding else b"")
 
 
-def _asked(request: HttpRequest | None, index: JsonIndex) -> _Row:
-    return _Row(request.method, request.url, _model(index), len(request.body.raw)) if request else _Row()
+def _request_row(request: HttpRequest | None, index: JsonIndex) -> _ListRow:
+    return _ListRow(request.method, request.url, _model(index), len(request.body.raw)) if request else _ListRow()
 
 
-def _answered(response: HttpResponse | None) -> tuple[int | None, str, int]:
-    """What the list shows of a response: status, content type, bytes."""
+def _response_row(response: HttpResponse | None) -> tuple[int | None, str, int]:
+    """List data of a response: status, content type, bytes."""
     if response is None:
         return None, "", 0
     return response.status, response.headers.get("content-type") or "", len(response.body.raw)
 
 
 def _model(index: JsonIndex) -> str | None:
-    """The top-level ``model`` of a request body, for the list: no body is so odd that it is not recorded."""
+    """Top-level ``model`` of a request body, for the list; never fails."""
     span = index.span("/model")
     try:
         value = loads(index.text[slice(*span)]) if span else None
@@ -394,4 +396,4 @@ def _model(index: JsonIndex) -> str | None:
 
 
 _json: Callable[[JsonValue], str] = json.JSONEncoder(separators=(",", ":")).encode
-"""Text of a value; made once, because an encoder takes longer to make than to use."""
+"""Text of a value; one encoder, because creating it is slower than using it."""

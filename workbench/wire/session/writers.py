@@ -1,7 +1,7 @@
-"""Who writes a session: every writer has a row in ``meta`` while it is there, and so has each exchange it goes on with.
+"""Registers the writers of a session: each has a row in ``meta``, and one for each exchange it is writing.
 
-A process that was killed leaves its rows. They count for nothing, nor do those of a copy of the file: a writer is known
-by its process and by the file (its inode) that it opened.
+A killed process leaves its rows. They are ignored, as are those of a copy of the file: a writer is identified by its
+process and by the inode of the file that it opened.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from workbench.wire.jsontext import loads
 from workbench.wire.session import alive, values
 
 Writers = Mapping[str, Mapping[str, str]]
-"""Id of a writer → what it says of the session for as long as it is there."""
+"""Id of a writer → what it states about the session while it is running."""
 
 
-class _Noted(NamedTuple):
-    """The row of a writer.
+class _WriterRow(NamedTuple):
+    """Row of a writer.
 
     Attributes:
         mark: of its process, see ``alive.mark``.
-        file: what it writes, see ``file_of``.
-        about: what it says of the session.
+        file: the file it writes, see ``file_of``.
+        about: what it states about the session.
     """
 
     mark: str
@@ -37,58 +37,58 @@ class _Noted(NamedTuple):
 
 
 def join(db: sqlite3.Connection, path: Path) -> str:
-    """Note that this process writes; the id it goes by. Inside a transaction."""
+    """Register this process as a writer; return its id. Call inside a transaction."""
     db.execute("DELETE FROM meta WHERE key = 'writer'")  # how earlier versions noted the one there could be
     one = uuid.uuid4().hex[:8]
-    _note(db, one, _Noted(alive.mark(), file_of(path), {}))
+    _note(db, one, _WriterRow(alive.mark(), file_of(path), {}))
     return one
 
 
 def leave(db: sqlite3.Connection, ids: Iterable[str]) -> None:
-    """Forget these writers. Inside a transaction."""
+    """Remove these writers. Call inside a transaction."""
     for one in ids:
         db.execute("DELETE FROM meta WHERE key GLOB 'writing *' AND value = ?", (one,))
         db.execute("DELETE FROM meta WHERE key = ?", (f"writer {one}",))
 
 
 def announce(db: sqlite3.Connection, one: str, path: Path, about: Mapping[str, str]) -> None:
-    """What this writer says of the session, in place of what it said before. Inside a transaction."""
-    _note(db, one, _Noted(alive.mark(), file_of(path), about))
+    """Replace what this writer states about the session. Call inside a transaction."""
+    _note(db, one, _WriterRow(alive.mark(), file_of(path), about))
 
 
 def living(db: sqlite3.Connection, file: str) -> Writers:
-    """The writers of a file that are there."""
-    return {one: noted.about for one, noted in _noted(db) if _is_there(noted, file)}
+    """Running writers of a file."""
+    return {one: noted.about for one, noted in _writer_rows(db) if _is_there(noted, file)}
 
 
 def forget(db: sqlite3.Connection, file: str) -> None:
-    """Drop the rows of writers that are gone. Inside a transaction."""
-    leave(db, [one for one, noted in _noted(db) if not _is_there(noted, file)])
+    """Remove rows of writers that are gone. Call inside a transaction."""
+    leave(db, [one for one, noted in _writer_rows(db) if not _is_there(noted, file)])
 
 
 def begin(db: sqlite3.Connection, one: str, seq: int) -> None:
-    """This writer goes on with an exchange. Inside a transaction."""
+    """Register that this writer writes an exchange. Call inside a transaction."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writing {seq}", one))
 
 
 def end(db: sqlite3.Connection, seq: int) -> None:
-    """Nobody goes on with it. Inside a transaction."""
+    """Remove the writer of an exchange. Call inside a transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", (f"writing {seq}",))
 
 
 def owner(db: sqlite3.Connection, seq: int) -> str:
-    """The writer that began an exchange and has not finished it, "" for none."""
+    """Writer of an unfinished exchange; empty if there is none."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (f"writing {seq}",)).fetchone()
     return str(row[0]) if row else ""
 
 
 def file_of(path: Path) -> str:
-    """What tells a file from its copies. Raises OSError."""
+    """Identity that distinguishes a file from its copies. Raises OSError."""
     return str(path.stat().st_ino)
 
 
-def merged(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]:
-    """What is said of a session as a whole, and by those who write it: of several the words of each."""
+def merge_about(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]:
+    """Statements about a session, of its maker and its running writers; several values of a key are joined."""
     said: dict[str, dict[str, None]] = {}
     for words in writers.values():
         for word, value in words.items():
@@ -96,27 +96,27 @@ def merged(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]:
     return {**about, **{word: " · ".join(values) for word, values in said.items()}}
 
 
-def _is_there(noted: _Noted, file: str) -> bool:
+def _is_there(noted: _WriterRow, file: str) -> bool:
     return noted.file == file and alive.is_alive(noted.mark)
 
 
-def _note(db: sqlite3.Connection, one: str, noted: _Noted) -> None:
+def _note(db: sqlite3.Connection, one: str, noted: _WriterRow) -> None:
     told = json.dumps({**noted._asdict(), "about": dict(noted.about)})
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writer {one}", told))
 
 
-def _noted(db: sqlite3.Connection) -> Iterator[tuple[str, _Noted]]:
+def _writer_rows(db: sqlite3.Connection) -> Iterator[tuple[str, _WriterRow]]:
     for key, value in db.execute("SELECT key, value FROM meta WHERE key GLOB 'writer *'").fetchall():
         if isinstance(key, str):
             yield key.partition(" ")[2], _read(value)
 
 
-def _read(value: object) -> _Noted:
-    """What a row says of a writer; nothing where it is not written by this version."""
+def _read(value: object) -> _WriterRow:
+    """Content of a writer's row; None if another version wrote it."""
     try:
         said = values.members(loads(encode(values.text(value))))
         about = values.members(said.get("about"))
         mark, file = values.text(said.get("mark")), values.text(said.get("file"))
-        return _Noted(mark, file, {word: values.text(told) for word, told in about.items()})
+        return _WriterRow(mark, file, {word: values.text(told) for word, told in about.items()})
     except (WireError, SessionFormatError):
-        return _Noted("", "", {})
+        return _WriterRow("", "", {})

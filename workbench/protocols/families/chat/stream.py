@@ -18,7 +18,7 @@ from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
 from workbench.protocols.families.chat.stream_parts import StreamedChoice
 from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent, meant
+from workbench.wire.sse import SseEvent, without_repeated_prefix
 
 _DONE = b"[DONE]"
 _CHUNK_KEYS = ("id", "object", "usage", "model")
@@ -110,7 +110,7 @@ class ChatStreamDecoder:
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if (event.data or b"").lstrip().startswith(b"data:"):
             self._note("stream.framing", "the prefix 'data:' stands twice", "", event.number)
-            self._is_done |= meant(event.data or b"") == _DONE
+            self._is_done |= without_repeated_prefix(event.data or b"") == _DONE
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
         else:
