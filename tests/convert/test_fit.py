@@ -57,19 +57,19 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "redacted thinking": (
         BLOCKS,
         {"messages": [ASK, said({"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "a"})]},
-        [("/messages/1/content/0", "redacted thinking", "removed")],
+        [("/messages/1/content/0", "redacted thinking", "left out")],
         {"/messages/1/content": "a"},
     ),
     "a signature, and the text it signs": (
         BLOCKS,
         {"messages": [ASK, said({"type": "thinking", "thinking": "hm", "signature": "s"}, USE)]},
-        [("/messages/1/content/0/signature", "signature", "removed")],
+        [("/messages/1/content/0/signature", "signature", "left out")],
         {"/messages/1/reasoning_content": "hm"},
     ),
     "unsigned reasoning for a signed carrier": (
         CHAT,
         {"messages": [ASK, {"role": "assistant", "reasoning_content": "hm", "content": "a"}]},
-        [("/messages/1/reasoning_content", "reasoning without a signature", "removed")],
+        [("/messages/1/reasoning_content", "reasoning without a signature", "left out")],
         {"/messages/1/content": "a"},
     ),
     "the error flag": (
@@ -115,8 +115,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             "messages": [ASK],
         },
         [
-            ("/system/0/cache_control", "cache marker", "removed"),
-            ("/tools/0/cache_control", "cache marker", "removed"),
+            ("/system/0/cache_control", "cache marker", "left out"),
+            ("/tools/0/cache_control", "cache marker", "left out"),
         ],
         {"/messages/0/content": "s"},
     ),
@@ -134,16 +134,16 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             ],
         },
         [
-            ("/messages/1/content/0", "a call of the server tool 'web_search'", "removed"),
-            ("/messages/1/content/1", "the result of a server tool", "removed"),
-            ("/tools/0", "the server tool 'web_search'", "removed"),
+            ("/messages/1/content/0", "a call of the server tool 'web_search'", "left out"),
+            ("/messages/1/content/1", "the result of a server tool", "left out"),
+            ("/tools/0", "the server tool 'web_search'", "left out"),
         ],
         {"/messages/1/content": "a"},
     ),
     "a tool whose schema only its provider knows": (
         BLOCKS,
         {"tools": [{"type": "bash_20250124", "name": "bash"}], "messages": [ASK]},
-        [("/tools/0", "only its provider knows the schema", "removed")],
+        [("/tools/0", "only its provider knows the schema", "left out")],
         {},
     ),
     "a custom tool": (
@@ -191,16 +191,16 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "a text of blanks": (
         CHAT,
         {"messages": [ASK, {"role": "assistant", "content": "\n"}, ASK]},
-        [("/messages/1/content", "without a visible character", "removed")],
+        [("/messages/1/content", "without a visible character", "left out")],
         {"/messages/1/content": "go"},
     ),
     "unknown keys and parameters": (
         CHAT,
         {"messages": [{"role": "user", "content": "go", "name": "eve"}], "logit_bias": {"1": 2}, "seed": 3},
         [
-            ("/logit_bias", "the parameter 'logit_bias'", "removed"),
-            ("/messages/0/name", "the key 'name' ('eve')", "removed"),
-            ("/seed", "the parameter 'seed'", "removed"),
+            ("/logit_bias", "the parameter 'logit_bias'", "left out"),
+            ("/messages/0/name", "the key 'name' ('eve')", "left out"),
+            ("/seed", "the parameter 'seed'", "left out"),
         ],
         {},
     ),
@@ -219,7 +219,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "an opaque part": (
         CHAT,
         {"messages": [{"role": "user", "content": [{"type": "hologram", "x": 1}, {"type": "text", "text": "go"}]}]},
-        [("/messages/0/content/0", "a part of type 'hologram'", "removed")],
+        [("/messages/0/content/0", "a part of type 'hologram'", "left out")],
         {"/messages/0/content": "go"},
     ),
     "interleaved parts": (
@@ -232,8 +232,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
         BLOCKS,
         {"messages": [ASK], "thinking": {"type": "enabled", "budget_tokens": 2000}},
         [
-            ("/thinking/budget_tokens", "'thinking.budget_tokens'", "removed"),
-            ("/thinking/type", "thinking switch ('on')", "removed"),
+            ("/thinking/budget_tokens", "'thinking.budget_tokens'", "left out"),
+            ("/thinking/type", "thinking switch ('on')", "left out"),
         ],
         {},
     ),
@@ -259,15 +259,15 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             },
         },
         [
-            ("/response_format/json_schema/name", "the name of the response schema", "removed"),
-            ("/response_format/json_schema/strict", "the strict of the response schema", "removed"),
+            ("/response_format/json_schema/name", "the name of the response schema", "left out"),
+            ("/response_format/json_schema/strict", "the strict of the response schema", "left out"),
         ],
         {"/output_config/format/schema": {"type": "object"}},
     ),
     "history that only the server holds": (
         BLOCKS,
         {"messages": [ASK], "thread": {"previous_message_id": "msg_1"}},
-        [("/thread", "the history that only the provider stores", "removed")],
+        [("/thread", "the history that only the provider stores", "left out")],
         {},
     ),
     "text before the results": (

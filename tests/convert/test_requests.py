@@ -69,7 +69,7 @@ def test_the_result_of_a_server_tool_goes_with_its_call() -> None:
 def test_an_item_that_nobody_knows_is_told_once() -> None:
     items = [ASK, {"type": "mystery", "x": 1}, {"type": "message", "role": "assistant", "content": "a"}]
     made = request({"model": "m", "input": items}, ITEMS, CHAT)
-    assert told(made) == [("/input/1", "a part of type 'mystery'", "removed")]
+    assert told(made) == [("/input/1", "a part of type 'mystery'", "left out")]
 
 
 def test_an_empty_result_keeps_its_key() -> None:
@@ -83,7 +83,7 @@ def test_an_empty_result_keeps_its_key() -> None:
     [
         ({"maxOutputTokens": 5000, "thinkingConfig": {"thinkingBudget": 100}}, 1024, 5000, ["written as 1024"]),
         ({"maxOutputTokens": 2000, "thinkingConfig": {"thinkingBudget": 4000}}, 1999, 2000, ["written as 1999"]),
-        ({"maxOutputTokens": 90, "thinkingConfig": {"thinkingBudget": 1024}}, None, 90, ["removed"]),
+        ({"maxOutputTokens": 90, "thinkingConfig": {"thinkingBudget": 1024}}, None, 90, ["left out"]),
         ({"thinkingConfig": {"thinkingBudget": 8000}}, 8000, 12096, ["max_tokens raised to 12096"]),
     ],
     ids=["too-small", "not-below-the-answer", "no-room", "beside-a-supplied-limit"],

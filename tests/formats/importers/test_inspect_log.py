@@ -65,7 +65,7 @@ def test_the_providers_bodies_are_taken_as_they_are(exchanges: list[Exchange]) -
 def test_a_log_without_events_has_its_messages(exchanges: list[Exchange]) -> None:
     assert len(body(exchanges[4])["messages"]) == 3
     assert answer(exchanges[3])["content"][0] == {"type": "thinking", "thinking": "greet"}
-    assert exchanges[4].meta["left_out"] == ["reasoning without the signature that the target requires: removed"]
+    assert exchanges[4].meta["left_out"] == ["reasoning without the signature that the target requires: left out"]
     assert "has no events" in exchanges[4].note
 
 

@@ -38,7 +38,7 @@ def test_a_body_that_says_to_be_base64_is_unwrapped(body: bytes) -> None:
         base64.b64encode(b"just some words of a text that is no body"),
         base64.b64encode(JSON)[:-8] + b"!!!!!!!!",
         base64.b64encode(JSON[:-2]),
-        b"H4sI not base64 behind it",
+        b"H4sI no base64 behind it",
         b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
     ],
 )
@@ -55,7 +55,7 @@ CHUNKED = [
     ([JSON[:20].hex(), JSON[20:].hex()], JSON),
     (json.dumps([_base64(JSON[:20]), _base64(JSON[20:])]), JSON),
     ([], None),
-    (["not base64!"], None),
+    (["no base64!"], None),
     (["aGk=", 5], None),
     ("[1", None),
     ({"a": "b"}, None),

@@ -90,7 +90,7 @@ LADDERS = [
     ("encoded twice", '"{\\"path\\": \\"a\\"}"', (Rung.STRICT, Rung.UNWRAPPED, Rung.VALIDATED), {"path": "a"}),
     ("coerced", '{"path": "a", "limit": "5"}', (Rung.STRICT, Rung.COERCED, Rung.VALIDATED), {"path": "a", "limit": 5}),
     (
-        "optional null removed",
+        "optional null left out",
         '{"path": "a", "limit": null}',
         (Rung.STRICT, Rung.COERCED, Rung.VALIDATED),
         {"path": "a"},
@@ -291,7 +291,7 @@ def test_steps_show_before_and_after():
     assert rows[0].before == "{'path': 'a', 'limit': '5',}"
     assert rows[0].after == rows[1].before == {"path": "a", "limit": "5"}
     assert rows[1].after == {"path": "a", "limit": 5}
-    assert rows[0].note == "other quotes were put right; a trailing comma was removed"
+    assert rows[0].note == "other quotes were put right; a trailing comma was left out"
     assert rows[1].note == "/limit: '5' was read as 5"
 
 

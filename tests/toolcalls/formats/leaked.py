@@ -25,8 +25,8 @@ HARMONY = "<|channel|>commentary to=functions.get_weather <|constrain|>json<|mes
 CALLS = {
     "native Qwen3-Coder": QWEN,
     "native Qwen3-Coder after prose": f"Let me check the weather.\n\n{QWEN}",
-    "Qwen3-Coder, closers removed": "<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</tool_call>",
-    "Qwen3-Coder, opener removed": QWEN.removeprefix("<tool_call>\n"),
+    "Qwen3-Coder, closers left out": "<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</tool_call>",
+    "Qwen3-Coder, opener left out": QWEN.removeprefix("<tool_call>\n"),
     "Qwen3-Coder behind a full stop in Chinese": f"我来查一下。{QWEN}",
     "Qwen3-Coder, cut": QWEN[:50],
     "Qwen3-Coder twice": f"{QWEN}\n{QWEN}",
