@@ -18,10 +18,10 @@ from threading import Event, Thread
 from typing import TypeVar
 
 from benchmarks.keys import FLOOR, body, settled
-from workbench.edits import Splice, edited
+from workbench.edits import Splice, apply_changes
 from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
-from workbench.send.preflight import judged
+from workbench.send.preflight import judge_exchange
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
 from workbench.tui.models.studied import study
@@ -84,17 +84,17 @@ def work(exchange: Exchange, folder: Path) -> None:
     inspector = Inspector(session, provider="anthropic")
     _, peer = measured("an inspection", lambda: inspector.detail(0))
     at = raw.rindex(b"line 5 of")
-    other = edited(request, raw, [Splice(at, at, b"X")])
+    other = apply_changes(request, raw, [Splice(at, at, b"X")])
     measured("an edit studied", lambda: study(inspector, 0, other), peer)
     workspace = Workspace(session, folder / f"{len(raw)}.session")
     root = workspace.root(0)
     node, _ = measured("the first edit kept", lambda: workspace.commit(root, other, "an edit"), peer)
-    more = edited(request, raw, [Splice(at, at, b"Y")])
+    more = apply_changes(request, raw, [Splice(at, at, b"Y")])
     node, _ = measured("the next one kept", lambda: workspace.commit(node, more, "another"), peer)
     measured("undone", lambda: workspace.undo(node), peer)
     before, _ = measured("looked at before it is sent", lambda: look(inspector, node, target), peer)
     answer, _ = measured("sent to a simulator", lambda: asyncio.run(_sent(session, before)), peer)
-    measured("the answer judged", lambda: judged(inspector, 0, before.outgoing, answer), peer)
+    measured("the answer judged", lambda: judge_exchange(inspector, 0, before.outgoing, answer), peer)
     workspace.close()
 
 

@@ -43,7 +43,7 @@ def main() -> None:
     asked = MemorySession("history", (history(),))
     body = asked.exchange(0).request.body.raw  # type: ignore[union-attr]
 
-    def every() -> list[matrix.Row]:
+    def every() -> list[matrix.MatrixRow]:
         inspector = Inspector(asked)
         return list(matrix.rows(inspector, matrix.longest(inspector)))
 

@@ -20,13 +20,13 @@ from unittest.mock import patch
 from workbench import protocols
 from workbench.edits import with_body
 from workbench.probes.selftest import healthy
-from workbench.probes.selftest.body import Asked as Body
+from workbench.probes.selftest.body import HealthyRequest as Body
 from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
-from workbench.trials.minimize import Asked, Course, outcome
+from workbench.trials.minimize import MinimizeRun, TargetVerdict, target_verdict
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession
@@ -143,7 +143,7 @@ async def minimised(name: str, session: MemorySession, label: str, good: Any) ->
     """One fault in the last request of a session; None where it does not fail."""
     inspector, index = Inspector(session, provider=label), len(session) - 1
     inspector.detail(index)
-    course = Course(inspector, index, resolve(f"sim:{label}"))
+    course = MinimizeRun(inspector, index, resolve(f"sim:{label}"))
     steps, reply, away = course.run(), None, 0.0
     began = time.perf_counter()
     before = MemorySession(session.name, tuple(session.exchange(n) for n in range(index)))
@@ -162,14 +162,14 @@ async def minimised(name: str, session: MemorySession, label: str, good: Any) ->
     if result.failure is None:
         return None
     spent = time.perf_counter() - began - away
-    is_inverse = bool(course.edits) and loads(course.edits[0].text) == good
+    is_inverse = bool(course.fixes) and loads(course.fixes[0].text) == good
     sizes = len(result.original), len(result.text)
-    return Row(name, *sizes, course.calls, result.checks, spent, result.is_minimal, is_inverse, len(course.edits))
+    return Row(name, *sizes, course.calls, result.checks, spent, result.is_minimal, is_inverse, len(course.fixes))
 
 
-async def _asked(sender: Sender, course: Course, body: bytes) -> Asked:
-    outgoing = replace(course.outgoing, request=course.made(body))
-    return outcome(await sender.send(outgoing), course.outgoing.protocol)
+async def _asked(sender: Sender, course: MinimizeRun, body: bytes) -> TargetVerdict:
+    outgoing = replace(course.outgoing, request=course.with_body(body))
+    return target_verdict(await sender.send(outgoing), course.outgoing.protocol)
 
 
 def rows_of(label: str, protocol: str, *, stream: bool) -> Iterator[Row]:

@@ -13,8 +13,8 @@ import yaml
 
 from tests.test_architecture import ROOMS
 from workbench import contracts
-from workbench.probes._own import load as load_probe
-from workbench.probes._written import Asked, Expected
+from workbench.probes._own import load_own as load_probe
+from workbench.probes._written import Expectation, WrittenRequest
 from workbench.probes.profiles.profile import NAMES, of_json
 from workbench.send import configured
 from workbench.tui import keymap
@@ -135,15 +135,18 @@ def test_the_probe_is_one(tmp_path: Path) -> None:
     path.write_text(EXAMPLES["a probe"], encoding="utf-8")
     probe = load_probe(path)
     assert (probe.name, probe.title) == ("units", "whether the model keeps to metric units")
-    keys = {field.name for field in fields(Asked)} - {"expected"} | {"expect", *yaml.safe_load(EXAMPLES["a probe"])}
+    keys = {field.name for field in fields(WrittenRequest)} - {"expected"} | {
+        "expect",
+        *yaml.safe_load(EXAMPLES["a probe"]),
+    }
     assert keys <= documented("Probe")
-    expectations = {field.name.replace("_", "-") for field in fields(Expected)}
+    expectations = {field.name.replace("_", "-") for field in fields(Expectation)}
     assert expectations <= set(re.findall(r"`([\w-]+)`", section("Probe").partition("| `expect` |")[2]))
 
 
 def test_the_targets_are_read_with_every_key(own: Path) -> None:
     (own / "targets.yaml").write_text(EXAMPLES["targets.yaml"], encoding="utf-8")
-    (target,) = configured.named().values()
+    (target,) = configured.configured_targets().values()
     assert (target.url, target.key_variable) == ("https://gateway.example/v1", "GATEWAY_KEY")
     assert documented("targets.yaml") == set(configured.KEYS)
 

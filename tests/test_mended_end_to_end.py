@@ -48,13 +48,15 @@ def mend(entry: dict[str, Any], folder: Path) -> Mended | None:
     provider, protocol = entry["contract"], entry["protocol"]
     inspector = Inspector(session, provider=provider, protocol=protocol)
     findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
-    offered = [tried for f in findings for tried in repairs.tried(inspector, index, f) if tried.repair.verified]
+    offered = [
+        tried for f in findings for tried in repairs.checked_repairs(inspector, index, f) if tried.repair.verified
+    ]
     if not offered:
         return None
     workspace = Workspace(session)
     node = workspace.commit(workspace.root(index), offered[0].request, offered[0].repair.title)
     label = inspector.detail(index).contract.label
-    node = workspace.sent(node, asyncio.run(sent(node.exchange, session, label, protocol)))
+    node = workspace.commit_response(node, asyncio.run(sent(node.exchange, session, label, protocol)))
     assert node.exchange.response is not None
     branch = MemorySession(session.name, (*exchanges_of(session), workspace.node(node.parent).exchange, node.exchange))
     last = Inspector(branch, provider=provider, protocol=protocol)

@@ -30,6 +30,9 @@ MOVED: Mapping[str, str] = {
     "workbench.decode": "workbench.protocols.decode",
     "workbench.differences": "workbench.diff",
     "workbench.editing": "workbench.edits",
+    "workbench.edits.live": "workbench.edits.assessment",
+    "workbench.edits.places": "workbench.edits.message_parts",
+    "workbench.edits.signed": "workbench.edits.signatures",
     "workbench.exporters": "workbench.formats.exporters",
     "workbench.importers": "workbench.formats.importers",
     "workbench.inspection": "workbench.rules.inspection",
@@ -58,6 +61,8 @@ MOVED: Mapping[str, str] = {
     "workbench.targets.simulator": "workbench.simulator",
     "workbench.textcalls": "workbench.toolcalls.formats",
     "workbench.tui.glyphs": "workbench.glyphs",
+    "workbench.tui.lines": "workbench.views.lines",
+    "workbench.tui.models.words": "workbench.views.words",
     "workbench.tui.safetext": "workbench.safetext",
     "workbench.unwrapping": "workbench.formats.unwrapping",
     "workbench.whatif": "workbench.trials.whatif",
@@ -74,7 +79,8 @@ def now(name: str) -> str:
     words = name.split(".")
     for count in range(len(words), 1, -1):
         if (place := MOVED.get(".".join(words[:count]))) is not None:
-            return ".".join([place, *words[count:]])
+            found = ".".join([place, *words[count:]])
+            return now(found) or found  # moved once more: later rows begin where earlier ones end
     return ""
 
 

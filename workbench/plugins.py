@@ -43,7 +43,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
-    "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
+    "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"restoration"})),
     "workbench.rules": Parts(
         "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "wording", "counts", "costs", "prices"})
     ),

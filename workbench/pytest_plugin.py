@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from workbench.simulator import Served, Simulator
+    from workbench.simulator import ServedRequest, Simulator
     from workbench.wire.session import Session
 
 
@@ -49,15 +49,15 @@ class ProviderUrl(str):
                 yield visible(f"  {self.simulator.label} says: {finding.refusal}")
             repair = self.simulator.best_repair(served)
             if repair:
-                yield visible(f"  repair: {repair} (re-checked against the contract, not against the provider)")
+                yield visible(f"  repair: {repair} (verified against the contract only)")
 
     @property
-    def requests(self) -> list[Served]:
+    def requests(self) -> list[ServedRequest]:
         """Every request so far: method, target, status, verdict, finding, body."""
         return list(self.simulator.served)
 
     @property
-    def refusals(self) -> list[Served]:
+    def refusals(self) -> list[ServedRequest]:
         """Those that were not answered, none while all is well; ``finding`` has rule, place and the provider's text."""
         return [served for served in self.simulator.served if served.is_refused]
 

@@ -25,7 +25,7 @@ from workbench.errors import UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
-from workbench.simulator import Reply, Simulator
+from workbench.simulator import SimulatedReply, Simulator
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, State
 from workbench.wire.session import MemorySession, exchanges_of
@@ -99,7 +99,7 @@ class Turn:
             return self
         return replace(self, exchange=replace(self.exchange, request=with_body(self.request, body), response=None))
 
-    def send(self, simulator: Simulator) -> Reply:
+    def send(self, simulator: Simulator) -> SimulatedReply:
         """What the provider answers; ``.status``, ``.body()``."""
         request = self.request
         return simulator.send(request.method, self.target, request.headers, request.body.raw)

@@ -177,10 +177,10 @@ def test_reasoning_that_a_client_lost_is_put_back_where_it_is_needed(run: Run, t
 
 def aged(state: Path) -> None:
     """Every profile that was measured, a year older than it is."""
-    from workbench.probes.profiles.store import Store
+    from workbench.probes.profiles.store import ProfileStore
     from workbench.wire.jsontext import loads
 
-    for path in Store.of_user().folder.glob("*.jsonl"):
+    for path in ProfileStore.of_user().folder.glob("*.jsonl"):
         told = loads(path.read_bytes().splitlines()[-1])
         told["verified_at"] -= 365 * 86_400
         for probe in told["probes"]:

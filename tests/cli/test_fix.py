@@ -38,7 +38,7 @@ def test_a_body_stays_a_body_and_every_other_byte_stays(run: Run, broken: Path) 
     done = run("check", broken, "--fix", "-o", out)
     assert done.status == 0, done
     assert "refuses -> accepts" in done.out
-    assert "re-checked against the contract, not against the provider" in done.out
+    assert "verified against the contract only" in done.out
     assert broken.read_bytes() == OPEN_CALL
     made = out.read_bytes()
     start, _, rest = OPEN_CALL.partition(b'"content": [{"type": "text"')
@@ -73,7 +73,7 @@ def test_a_session_stays_a_session_of_its_form(run: Run, tmp_path: Path) -> None
     assert edited
     for n in edited:
         exchange = made.exchange(n)
-        assert "not against the provider" in exchange.note
+        assert "against the contract only" in exchange.note
         assert exchange.response is None or exchange.response.status < 400
     assert done.status == run("check", out).status == 0
 
@@ -129,9 +129,9 @@ def test_what_cannot_be_repaired_is_said_and_fails(run: Run, tmp_path: Path) -> 
 
 
 def test_repairs_are_in_every_form_of_the_answer(run: Run, broken: Path) -> None:
-    title = "add an error result for the call 'toolu_1'"
+    title = "add an error result for tool call 'toolu_1'"
     text = run("check", broken).out
-    assert f"repair: {title} (re-checked against the contract, not against the provider" in text
+    assert f"repair: {title} (verified against the contract only" in text
     (finding,) = json.loads(run("check", broken, "--format", "json").out)["files"][0]["findings"]
     assert finding["repairs"][0]["title"] == title
     assert all(r["verified"] for r in finding["repairs"])

@@ -100,7 +100,7 @@ def test_without_a_target_the_own_contract_is_asked(run: Run) -> None:
 def test_what_cannot_be_varied_is_said(run: Run) -> None:
     none = run("matrix", HEALTHY, "--what-if", "results")
     assert none.status == 3
-    assert "not tried: no two results stand next to each other" in none.out
+    assert "not tried: no two results are adjacent" in none.out
     unknown = run("matrix", HEALTHY, "--what-if", "weather")
     assert unknown.status == 2
     assert "no variant named 'weather'" in unknown.err

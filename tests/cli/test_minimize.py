@@ -39,7 +39,7 @@ def test_json_says_all_of_it_and_out_takes_the_bytes(run: Run, tmp_path: Path) -
     assert told["body"].encode() == out.read_bytes()
     assert told["minimal"] and told["calls"] <= told["budget"]
     first = told["edits"][0]
-    assert first["title"] == "put the reasoning back as exchange 1 brought it" and first["accepted"]
+    assert first["title"] == "restore the reasoning from exchange 1" and first["accepted"]
     assert first["edits"][0]["op"] == "insert" and first["edits"][0]["pointer"] == "/messages/1/reasoning_content"
     assert run("minimize", REASONING, "-o", out).status == 2, "what is there is not replaced"
     assert run("minimize", REASONING, "-o", out, "--force").status == 1
@@ -90,24 +90,24 @@ def test_a_server_that_is_not_there_is_a_fault_of_the_network(run: Run, monkeypa
 
 
 def test_ctrl_c_keeps_the_smallest_so_far(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = minimize.Search._finish
+    real = minimize.MinimizeSearch._finish
 
-    def interrupted(self: minimize.Search) -> object:
+    def interrupted(self: minimize.MinimizeSearch) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(minimize.Search, "_finish", interrupted)
+    monkeypatch.setattr(minimize.MinimizeSearch, "_finish", interrupted)
     done = run("minimize", BROKEN, "--format", "json")
-    monkeypatch.setattr(minimize.Search, "_finish", real)
+    monkeypatch.setattr(minimize.MinimizeSearch, "_finish", real)
     told = json.loads(done.out)
     assert done.status == 130 and "the smallest so far" in done.err
     assert told["bytes"]["after"] < told["bytes"]["before"] and not told["minimal"]
 
 
 def test_a_target_that_does_not_judge_leaves_it_undecided(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_key(*_: object) -> minimize.Asked:
-        raise minimize.Unanswered("the target did not judge the request: it answered 401")
+    def no_key(*_: object) -> minimize.TargetVerdict:
+        raise minimize.UnansweredError("the target did not judge the request: it answered 401")
 
-    monkeypatch.setattr(minimize, "outcome", no_key)
+    monkeypatch.setattr(minimize, "target_verdict", no_key)
     done = run("minimize", BROKEN)
     assert done.status == 3 and "it answered 401" in done.err
-    assert issubclass(minimize.Unanswered, WorkbenchError)
+    assert issubclass(minimize.UnansweredError, WorkbenchError)

@@ -152,6 +152,6 @@ def test_help_lists_what_there_is(run: Run, tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "workbench" / "probes" / "mine.py").write_text("raise SystemExit('it ran')")
     done = run("probe", "--help")
     assert done.status == 0
-    for probe in probes.every():
+    for probe in probes.all_probes():
         assert f"  {probe.name:<14} {probe.title}" in done.out
     assert "  mine           your own: mine.py" in done.out

@@ -17,7 +17,7 @@ from tests.send.test_unbound import SIGNED, history
 from workbench.cli._send_live import Live
 from workbench.edits.branches import open_for
 from workbench.formats.importers import open_input
-from workbench.send.sending import Answered, Arrived
+from workbench.send.sending import BodyReceived, HeadReceived
 from workbench.wire.exchange import Exchange, Headers, Origin, State
 from workbench.wire.session import store
 
@@ -104,7 +104,7 @@ def test_what_was_converted_is_not_edited_on(run: Run) -> None:
     assert run("send", LOST, "--exchange", 1, "--target", "sim:gemini").status == 0
     recorded = open_input(str(LOST))
     workspace = open_for(recorded)
-    assert workspace.current(0) == workspace.root(0) and len(workspace.below(workspace.root(0))) == 3
+    assert workspace.current(0) == workspace.root(0) and len(workspace.subtree(workspace.root(0))) == 3
 
 
 def test_a_real_endpoint_is_asked_about(run: Run) -> None:
@@ -157,7 +157,7 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
         assert run("send", "-", "--target", "sim:openai", stdin=broken).status == 2, "nobody says what it is"
         done = run("send", "-", "--target", server.url, *URL, "--yes", stdin=broken)
     assert server.asked[0][1] == broken and done.status == 1
-    assert "note: the body goes as it is:" in done.out and "refused: bad json" in done.out
+    assert "note: the body is sent unchanged:" in done.out and "refused: bad json" in done.out
     assert run("send", "-", "--target", "sim:openai", "--as", "openai-chat", stdin=broken).status == 1
 
 
@@ -167,10 +167,10 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
         (
             answer(b"", "302 Found", "Location: https://evil.example/x"),
             1,
-            "redirected to evil.example, and not followed",
+            "redirect to evil.example not followed",
         ),
         (answer(b'{"error": {"message": "no such model"}}', "404 Not Found"), 1, "refused: no such model"),
-        (answer(SAID, "200 OK", SSE, length=9999), 4, "the connection broke inside the answer"),
+        (answer(SAID, "200 OK", SSE, length=9999), 4, "the connection broke during the response"),
         (answer(CHUNK % b"{}" + b'data: {"error": {"message": "overloaded"}}\n\n', "200 OK", SSE), 1, "overloaded"),
         (answer(SAID, "200 OK", SSE), 4, "the stream ends with neither a finish reason nor [DONE]"),
         (b"", 4, "no answer"),
@@ -205,7 +205,7 @@ def test_what_came_before_an_interrupt_is_kept(run: Run, tmp_path: Path, monkeyp
 
     def heard(self: Live, event: object) -> None:
         own(self, event)  # type: ignore[arg-type]
-        if isinstance(event, Arrived):
+        if isinstance(event, BodyReceived):
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(Live, "heard", heard)
@@ -233,15 +233,15 @@ def test_a_row_for_each_target(run: Run) -> None:
         "sim:gemini:",
     ]
     mixed = run("send", LOST, "--target", "sim:generic", "--target", "sim:gemini", "--as", "openai-chat")
-    assert mixed.status == 2 and "sim:gemini: cannot be sent: sim:gemini does not speak openai-chat" in mixed.out
+    assert mixed.status == 2 and "sim:gemini: cannot be sent: sim:gemini does not support openai-chat" in mixed.out
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ((LOST, "--target", "nobody"), "no target named 'nobody'"),
-        ((LOST, "--target", "https://x.example"), "may speak any protocol; say --as"),
-        ((LOST, "--target", "sim:gemini", "--as", "openai-chat"), "does not speak openai-chat"),
+        ((LOST, "--target", "https://x.example"), "is unknown; say --as"),
+        ((LOST, "--target", "sim:gemini", "--as", "openai-chat"), "does not support openai-chat"),
         ((LOST, "--target", "sim:openai", "--exchange", 9), "no exchange 9"),
         ((LOST, "--target", "sim:openai", "--retries", -1), "a limit is below zero"),
         ((LOST, "--target", "deepseek", "--yes"), "DEEPSEEK_API_KEY is not set"),
@@ -271,10 +271,10 @@ class _Plan:
 
 def test_text_is_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
     live = Live(_Plan, is_shown=True)  # type: ignore[arg-type]
-    live.heard(Answered(200, Headers((("content-type", "text/event-stream"),)), 0.0))
-    live.heard(Arrived(SAID, 0.1))
+    live.heard(HeadReceived(200, Headers((("content-type", "text/event-stream"),)), 0.0))
+    live.heard(BodyReceived(SAID, 0.1))
     first = capsys.readouterr().err
-    live.heard(Arrived(CHUNK % b'{"content":"\\nagain"}', 0.2))
+    live.heard(BodyReceived(CHUNK % b'{"content":"\\nagain"}', 0.2))
     live.end()
     rest = capsys.readouterr().err
     assert "good" in first and "\x1b" not in first and rest.endswith("\nagain\n") and "good" not in rest
@@ -284,8 +284,8 @@ def test_text_is_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_coded_is_not_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
     live = Live(_Plan, is_shown=True)  # type: ignore[arg-type]
     headers = (("content-type", "text/event-stream"), ("content-encoding", "gzip"))
-    live.heard(Answered(200, Headers(headers), 0.0))
-    live.heard(Arrived(b"\x1f\x8b", 0.1))
+    live.heard(HeadReceived(200, Headers(headers), 0.0))
+    live.heard(BodyReceived(b"\x1f\x8b", 0.1))
     live.end()
     assert capsys.readouterr().err == "" and not live.has_shown
 
@@ -295,10 +295,10 @@ def test_lines_of_json_are_shown_as_they_come(capsys: pytest.CaptureFixture[str]
         protocol = "ollama"
 
     live = Live(plan, is_shown=True)  # type: ignore[arg-type]
-    live.heard(Answered(200, Headers((("content-type", "application/x-ndjson"),)), 0.0))
+    live.heard(HeadReceived(200, Headers((("content-type", "application/x-ndjson"),)), 0.0))
     line = b'{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n'
-    live.heard(Arrived(line % b"one " + (line % b"two")[:30], 0.1))
-    live.heard(Arrived((line % b"two")[30:], 0.2))
+    live.heard(BodyReceived(line % b"one " + (line % b"two")[:30], 0.1))
+    live.heard(BodyReceived((line % b"two")[30:], 0.2))
     live.end()
     assert capsys.readouterr().err == "one two\n"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from workbench import contracts
 from workbench.send import local
-from workbench.send.local import Local
+from workbench.send.local import LocalServer
 
 OWN = """
 targets:
@@ -62,15 +62,15 @@ def test_json_says_the_same(run: Run, own: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "there", [(), (Local("vllm", "http://127.0.0.1:8000", ("a", "b", "c", "d"), ("openai-chat",)),)]
+    "there", [(), (LocalServer("vllm", "http://127.0.0.1:8000", ("a", "b", "c", "d"), ("openai-chat",)),)]
 )
 def test_servers_of_this_machine_when_asked_for(
-    run: Run, there: tuple[Local, ...], monkeypatch: pytest.MonkeyPatch
+    run: Run, there: tuple[LocalServer, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def found() -> tuple[Local, ...]:
+    async def found() -> tuple[LocalServer, ...]:
         return there
 
-    monkeypatch.setattr(local, "found", found)
+    monkeypatch.setattr(local, "find_servers", found)
     done = run("targets", "--local")
     told = json.loads(run("targets", "--local", "--format", "json").out)["local"]
     if there:

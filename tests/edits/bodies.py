@@ -7,7 +7,7 @@ import re
 from random import Random
 
 from workbench import protocols
-from workbench.edits import Splice, spliced
+from workbench.edits import Splice, apply_splices
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -70,4 +70,4 @@ def decoded(body: bytes, protocol: str) -> DecodedExchange:
 
 def made(body: bytes, splices: tuple[Splice, ...]) -> bytes:
     """The body after an edit."""
-    return spliced(body, splices)
+    return apply_splices(body, splices)

@@ -13,7 +13,7 @@ from workbench import contracts, protocols
 from workbench.chain import closure
 from workbench.chain.closure import CallState
 from workbench.edits.additions import insert_message, insert_result, insert_text, insert_tool
-from workbench.edits.elements import Kind, elements, every
+from workbench.edits.elements import ElementKind, elements, walk
 from workbench.edits.operations import Splices, remove
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolResultIR
@@ -36,13 +36,13 @@ def after(asked: DecodedExchange, splices: Splices) -> DecodedExchange:
 def without_results(protocol: str) -> DecodedExchange:
     """The conversation with its results taken out, and what held nothing else."""
     asked = decoded(conversation(protocol), protocol)
-    while results := [one for one in every(elements(asked)) if one.kind is Kind.RESULT]:
+    while results := [one for one in walk(elements(asked)) if one.kind is ElementKind.RESULT]:
         asked = after(asked, remove(asked, results[0].pointer))
     return asked
 
 
 def calls(asked: DecodedExchange) -> list[str]:
-    return [one.pointer for one in every(elements(asked)) if one.kind is Kind.CALL]
+    return [one.pointer for one in walk(elements(asked)) if one.kind is ElementKind.CALL]
 
 
 @pytest.mark.parametrize(("protocol", "provider"), SPEAKERS.items(), ids=SPEAKERS)
@@ -103,7 +103,7 @@ def test_messages_of_every_role_go_where_they_are_put(protocol: str) -> None:
 def test_a_system_prompt_goes_to_its_own_place() -> None:
     body = json.loads(conversation("gemini"))
     asked = decoded(json.dumps(body).encode(), "gemini")
-    with pytest.raises(LocalProtocolError, match="there is a system prompt"):
+    with pytest.raises(LocalProtocolError, match="the request already has a system prompt"):
         insert_message(asked, "system", "new")
     del body["systemInstruction"]
     asked = decoded(json.dumps(body).encode(), "gemini")
@@ -181,11 +181,11 @@ def test_a_tool_joins_what_is_there(protocol: str, held: dict[str, Any], at: tup
 @pytest.mark.parametrize(
     ("add", "why"),
     [
-        (lambda d: insert_message(d, "user", "x", "/model"), "no message is there"),
+        (lambda d: insert_message(d, "user", "x", "/model"), "no message at this pointer"),
         (lambda d: insert_message(d, "tool", "x"), "no role 'tool'"),
-        (lambda d: insert_text(d, "/messages/9", "x"), "no message is there"),
-        (lambda d: insert_text(d, "/messages/3", "x"), "holds no texts"),
-        (lambda d: insert_result(d, "/messages/3", "x"), "no call that a client answers"),
+        (lambda d: insert_text(d, "/messages/9", "x"), "no message at this pointer"),
+        (lambda d: insert_text(d, "/messages/3", "x"), "cannot contain text"),
+        (lambda d: insert_result(d, "/messages/3", "x"), "no tool call of the client"),
         (lambda d: insert_message(decoded(b"{", "openai-chat"), "user", "x"), "as text only: line 1, column 2, byte 1"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.edits.bodies import conversation, decoded
 from workbench import protocols
-from workbench.edits.elements import LABEL, Action, Element, Kind, elements, every
+from workbench.edits.elements import LABEL, Element, ElementAction, ElementKind, elements, walk
 
 
 def listed(body: bytes, protocol: str) -> list[str]:
@@ -25,7 +25,7 @@ def listed(body: bytes, protocol: str) -> list[str]:
 
 
 def of(body: bytes, protocol: str) -> dict[str, Element]:
-    return {one.pointer: one for one in every(elements(decoded(body, protocol)))}
+    return {one.pointer: one for one in walk(elements(decoded(body, protocol)))}
 
 
 def test_a_chat_in_order() -> None:
@@ -54,10 +54,12 @@ def test_a_chat_in_order() -> None:
 @pytest.mark.parametrize("protocol", protocols.protocols())
 def test_every_protocol_has_all_of_it_and_every_pointer_is_there(protocol: str) -> None:
     asked = decoded(conversation(protocol), protocol)
-    found = list(every(elements(asked)))
+    found = list(walk(elements(asked)))
     kinds = [one.kind for one in found]
-    assert [kinds.count(k) for k in (Kind.CALL, Kind.ARGUMENTS, Kind.RESULT, Kind.TOOL)] == [2, 2, 2, 1]
-    assert kinds.count(Kind.TEXT) >= 3
+    assert [
+        kinds.count(k) for k in (ElementKind.CALL, ElementKind.ARGUMENTS, ElementKind.RESULT, ElementKind.TOOL)
+    ] == [2, 2, 2, 1]
+    assert kinds.count(ElementKind.TEXT) >= 3
     assert all(asked.request_index.span(one.pointer) for one in found)
     assert all(one.text_at is None or asked.request_index.span(one.text_at) for one in found)
     tops = [asked.request_index.span(one.pointer) for one in elements(asked)]
@@ -68,9 +70,9 @@ def test_every_protocol_has_all_of_it_and_every_pointer_is_there(protocol: str) 
 def test_nested_places_are_found_and_the_rest_of_them_stays_a_parameter() -> None:
     body = conversation("bedrock-converse").replace(b'"toolConfig":{', b'"toolConfig":{"toolChoice":{"auto":{}},')
     kinds = {pointer: one.kind for pointer, one in of(body, "bedrock-converse").items()}
-    assert kinds["/toolConfig/tools/0"] is Kind.TOOL
-    assert kinds["/toolConfig/toolChoice"] is Kind.PARAMETER
-    assert kinds["/inferenceConfig/maxTokens"] is Kind.PARAMETER
+    assert kinds["/toolConfig/tools/0"] is ElementKind.TOOL
+    assert kinds["/toolConfig/toolChoice"] is ElementKind.PARAMETER
+    assert kinds["/inferenceConfig/maxTokens"] is ElementKind.PARAMETER
     assert "/toolConfig" not in kinds
 
 
@@ -78,17 +80,17 @@ def test_a_wrapped_request_is_found_in_its_wrapper() -> None:
     inner = json.loads(conversation("gemini"))
     body = json.dumps({"model": "g", "project": "p", "request": inner}).encode()
     kinds = {pointer: one.kind for pointer, one in of(body, "gemini").items()}
-    assert kinds["/request/systemInstruction"] is Kind.SYSTEM
-    assert kinds["/request/contents/0"] is Kind.MESSAGE
-    assert kinds["/request/generationConfig/temperature"] is Kind.PARAMETER
-    assert kinds["/project"] is Kind.PARAMETER
+    assert kinds["/request/systemInstruction"] is ElementKind.SYSTEM
+    assert kinds["/request/contents/0"] is ElementKind.MESSAGE
+    assert kinds["/request/generationConfig/temperature"] is ElementKind.PARAMETER
+    assert kinds["/project"] is ElementKind.PARAMETER
 
 
 def test_a_signature_on_a_call_is_an_element_of_its_own() -> None:
     part = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}
     found = of(json.dumps({"contents": [{"role": "model", "parts": [part]}]}).encode(), "gemini")
-    assert found["/contents/0/parts/0"].kind is Kind.CALL
-    assert found["/contents/0/parts/0/thoughtSignature"].kind is Kind.REASONING
+    assert found["/contents/0/parts/0"].kind is ElementKind.CALL
+    assert found["/contents/0/parts/0/thoughtSignature"].kind is ElementKind.REASONING
 
 
 def test_a_result_of_blocks_has_parts_and_a_text() -> None:
@@ -96,18 +98,23 @@ def test_a_result_of_blocks_has_parts_and_a_text() -> None:
     content = [{"type": "tool_result", "tool_use_id": "c", "content": blocks}]
     found = of(json.dumps({"messages": [{"role": "user", "content": content}]}).encode(), "anthropic-messages")
     result = found["/messages/0/content/0"]
-    assert [part.kind for part in result.parts] == [Kind.TEXT, Kind.MEDIA]
+    assert [part.kind for part in result.parts] == [ElementKind.TEXT, ElementKind.MEDIA]
     assert result.text_at == "/messages/0/content/0/content"
 
 
 def test_what_can_be_done_depends_on_the_place() -> None:
     found = of(conversation("anthropic-messages"), "anthropic-messages")
     first, last = found["/messages/0"], found["/messages/2"]
-    assert Action.DOWN in first.able and Action.UP not in first.able
-    assert Action.UP in last.able and Action.DOWN not in last.able
-    assert found["/model"].able == {Action.REMOVE, Action.VALUE, Action.TEXT, Action.RENAME}
+    assert ElementAction.DOWN in first.actions and ElementAction.UP not in first.actions
+    assert ElementAction.UP in last.actions and ElementAction.DOWN not in last.actions
+    assert found["/model"].actions == {
+        ElementAction.REMOVE,
+        ElementAction.VALUE,
+        ElementAction.TEXT,
+        ElementAction.RENAME,
+    }
     assert found["/system"].text_at == "/system"
-    assert Action.TEXT not in found["/messages/1/content/1/input"].able
+    assert ElementAction.TEXT not in found["/messages/1/content/1/input"].actions
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"{}"])

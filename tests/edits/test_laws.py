@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from tests.edits.bodies import STYLES, conversation, decoded, made, spelled
 from workbench import protocols
-from workbench.edits import between, inverse, problem, spliced
+from workbench.edits import apply_splices, diff_splices, inverse, json_problem
 from workbench.edits.additions import ROLES, insert_message, insert_result, insert_text, insert_tool
-from workbench.edits.elements import Action, Element, Kind, elements, every
+from workbench.edits.elements import Element, ElementAction, ElementKind, elements, walk
 from workbench.edits.operations import (
     Splices,
     duplicate,
     move,
     move_before,
-    raw,
     remove,
     rename,
+    replace_range,
     set_parameter,
     set_text,
     set_value,
@@ -40,27 +40,27 @@ TYPED = b' {"x" : [1.0 ,1e400],"x":"\\u00e9"} '
 def edits(asked: DecodedExchange, one: Element) -> list[tuple[str, Splices]]:
     """Every edit that an element says it is able to."""
     doing = {
-        Action.REMOVE: lambda: remove(asked, one.pointer),
-        Action.DUPLICATE: lambda: duplicate(asked, one.pointer),
-        Action.UP: lambda: move(asked, one.pointer, -1),
-        Action.DOWN: lambda: move(asked, one.pointer, 1),
-        Action.VALUE: lambda: set_value(asked, one.pointer, TYPED),
-        Action.TEXT: lambda: set_text(asked, one.text_at or "", 'say "é" \\ \n☃'),
-        Action.RENAME: lambda: rename(asked, one.pointer, f"renamed/ü/{one.pointer}"),
+        ElementAction.REMOVE: lambda: remove(asked, one.pointer),
+        ElementAction.DUPLICATE: lambda: duplicate(asked, one.pointer),
+        ElementAction.UP: lambda: move(asked, one.pointer, -1),
+        ElementAction.DOWN: lambda: move(asked, one.pointer, 1),
+        ElementAction.VALUE: lambda: set_value(asked, one.pointer, TYPED),
+        ElementAction.TEXT: lambda: set_text(asked, one.text_at or "", 'say "é" \\ \n☃'),
+        ElementAction.RENAME: lambda: rename(asked, one.pointer, f"renamed/ü/{one.pointer}"),
     }
-    return [(action, doing[action]()) for action in Action if action in one.able]
+    return [(action, doing[action]()) for action in ElementAction if action in one.actions]
 
 
 def additions(asked: DecodedExchange, one: Element) -> list[Splices]:
     """Everything that can be added at an element; what its protocol has no place for is refused in words."""
     at = one.pointer
     doing: list[Callable[[], Splices]] = []
-    if one.kind is Kind.MESSAGE:
+    if one.kind is ElementKind.MESSAGE:
         doing += [partial(insert_message, asked, role, "new ü", at) for role in ROLES]
         doing += [partial(insert_text, asked, at, "new ü"), partial(insert_text, asked, at, "new", 0)]
-    if one.kind is Kind.CALL:
+    if one.kind is ElementKind.CALL:
         doing.append(partial(insert_result, asked, at, "new ü", is_error=True))
-    if one.kind is Kind.TOOL:
+    if one.kind is ElementKind.TOOL:
         doing.append(partial(insert_tool, asked, "new", {"type": "object"}))
     found = []
     for add in doing:
@@ -76,13 +76,15 @@ def additions(asked: DecodedExchange, one: Element) -> list[Splices]:
 def test_every_edit_is_json_again_and_is_taken_back_to_the_byte(protocol: str, style: str) -> None:
     body = spelled(BODIES[protocol], style, seed=7)
     asked = decoded(body, protocol)
-    found = list(every(elements(asked)))
-    assert {Kind.MESSAGE, Kind.CALL, Kind.RESULT, Kind.TOOL, Kind.PARAMETER} <= {one.kind for one in found}
+    found = list(walk(elements(asked)))
+    assert {ElementKind.MESSAGE, ElementKind.CALL, ElementKind.RESULT, ElementKind.TOOL, ElementKind.PARAMETER} <= {
+        one.kind for one in found
+    }
     for one in found:
         for what, change in [*edits(asked, one), *(("add", a) for a in additions(asked, one))]:
             after = made(body, change)
-            assert not problem(after), (one.pointer, what)
-            assert spliced(after, inverse(body, change)) == body, (one.pointer, what)
+            assert not json_problem(after), (one.pointer, what)
+            assert apply_splices(after, inverse(body, change)) == body, (one.pointer, what)
 
 
 @pytest.mark.parametrize("protocol", protocols.protocols())
@@ -90,13 +92,13 @@ def test_there_and_back_gives_the_same_bytes(protocol: str) -> None:
     for style in STYLES:
         body = spelled(BODIES[protocol], style, seed=3)
         asked = decoded(body, protocol)
-        for one in every(elements(asked)):
+        for one in walk(elements(asked)):
             parent, _, step = one.pointer.rpartition("/")
-            if Action.DOWN in one.able:
+            if ElementAction.DOWN in one.actions:
                 down = decoded(made(body, move(asked, one.pointer, 1)), protocol)
                 assert down.request_text != body
                 assert made(down.request_text, move(down, f"{parent}/{int(step) + 1}", -1)) == body
-            if Action.DUPLICATE in one.able:
+            if ElementAction.DUPLICATE in one.actions:
                 twice = decoded(made(body, duplicate(asked, one.pointer)), protocol)
                 assert made(twice.request_text, remove(twice, f"{parent}/{int(step) + 1}")) == body
 
@@ -108,7 +110,7 @@ def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style
     done = []
     for _ in range(data.draw(st.integers(1, 4))):
         asked = decoded(body, protocol)
-        found = list(every(elements(asked)))
+        found = list(walk(elements(asked)))
         if not found:  # an edit may leave no request of any protocol
             break
         one = data.draw(st.sampled_from(found))
@@ -117,7 +119,7 @@ def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style
         body = made(body, change)
     while done:
         before, change = done.pop()
-        body = spliced(body, inverse(before, change))
+        body = apply_splices(body, inverse(before, change))
         assert body == before
 
 
@@ -126,26 +128,26 @@ def test_a_raw_edit_touches_only_its_range(data: st.DataObject, new: bytes, styl
     body = spelled(BODIES[data.draw(st.sampled_from(protocols.protocols()))], style)
     start = data.draw(st.integers(0, len(body)))
     end = data.draw(st.integers(start, len(body)))
-    change = raw(body, start, end, new)
+    change = replace_range(body, start, end, new)
     after = made(body, change)
     assert after == body[:start] + new + body[end:]
-    assert spliced(after, inverse(body, change)) == body
+    assert apply_splices(after, inverse(body, change)) == body
 
 
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60))
 def test_two_texts_differ_in_one_range(before: bytes, after: bytes) -> None:
-    change = between(before, after)
-    assert spliced(before, change) == after
-    assert spliced(after, inverse(before, change)) == before
+    change = diff_splices(before, after)
+    assert apply_splices(before, change) == after
+    assert apply_splices(after, inverse(before, change)) == before
 
 
 @pytest.mark.parametrize("protocol", protocols.protocols())
 def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
     body = spelled(BODIES[protocol], "odd", seed=5)
     asked = decoded(body, protocol)
-    found = {one.pointer: one for one in every(elements(asked))}
-    lists = dict.fromkeys(p.rpartition("/")[0] for p, one in found.items() if Action.DUPLICATE in one.able)
-    pairs = [(p, f"{where}/-") for p, one in found.items() if Action.DUPLICATE in one.able for where in lists]
+    found = {one.pointer: one for one in walk(elements(asked))}
+    lists = dict.fromkeys(p.rpartition("/")[0] for p, one in found.items() if ElementAction.DUPLICATE in one.actions)
+    pairs = [(p, f"{where}/-") for p, one in found.items() if ElementAction.DUPLICATE in one.actions for where in lists]
     for pointer, target in pairs:
         try:
             change = move_before(asked, pointer, target)
@@ -155,8 +157,8 @@ def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
         after = made(body, change)
         span = asked.request_index.span(pointer)
         assert span and body[slice(*span)] in after
-        assert not problem(after)
-        assert spliced(after, inverse(body, change)) == body
+        assert not json_problem(after)
+        assert apply_splices(after, inverse(body, change)) == body
 
 
 @pytest.mark.parametrize("protocol", protocols.protocols())
@@ -165,7 +167,7 @@ def test_a_parameter_is_added_as_it_was_typed(protocol: str) -> None:
         asked = decoded(spelled(BODIES[protocol], style), protocol)
         after = made(asked.request_text, set_parameter(asked, "/seed~1x", b" 1.0e2\n"))
         assert b"1.0e2" in after
-        assert not problem(after)
+        assert not json_problem(after)
         again = decoded(after, protocol)
         assert made(after, remove(again, "/seed~1x")) == asked.request_text
 
@@ -175,8 +177,8 @@ def test_requests_of_the_example_sessions_are_edited_everywhere(name: str) -> No
     session = open_session(FOLDER / f"{name}.jsonl")
     asked = DecodedExchange(0, session.exchange(len(session) - 1))
     body = asked.request_text
-    for one in every(elements(asked)):
+    for one in walk(elements(asked)):
         for change in [*(change for _, change in edits(asked, one)), *additions(asked, one)]:
             after = made(body, change)
-            assert not problem(after)
-            assert spliced(after, inverse(body, change)) == body
+            assert not json_problem(after)
+            assert apply_splices(after, inverse(body, change)) == body

@@ -9,10 +9,10 @@ import pytest
 
 from tests.tui import samples
 from workbench.edits import notes
-from workbench.edits.notes import Note, Notebook, Place
+from workbench.edits.notes import Notebook, NotePlace, UserNote
 from workbench.wire.session import MemorySession
 
-HERE = Place("1", "request", "/messages/3")
+HERE = NotePlace("1", "request", "/messages/3")
 EVIL = "\x1b]52;c;aGk=\x07 [/b] \ud800"
 
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_was_put_is_there_again(path: Path) -> None:
-    note = Note(HERE, is_marked=True, text=EVIL, changed=1.0)
+    note = UserNote(HERE, is_marked=True, text=EVIL, changed=1.0)
     Notebook(path, "s").put(note)
     again = Notebook(path, "s")
     assert again.at(HERE) == note
@@ -34,27 +34,27 @@ def test_what_was_put_is_there_again(path: Path) -> None:
 
 
 def test_a_place_without_a_note_has_an_empty_one(path: Path) -> None:
-    assert Notebook(path, "s").at(HERE) == Note(HERE)
-    assert not Note(HERE).is_there
+    assert Notebook(path, "s").at(HERE) == UserNote(HERE)
+    assert not UserNote(HERE).has_content
 
 
 def test_two_instances_lose_nothing_and_the_newer_counts(path: Path) -> None:
     one, two = Notebook(path, "s"), Notebook(path, "s")
-    one.put(Note(HERE, text="old", changed=1))
-    two.put(Note(Place("2"), is_marked=True, changed=2))
+    one.put(UserNote(HERE, text="old", changed=1))
+    two.put(UserNote(NotePlace("2"), is_marked=True, changed=2))
     assert two.at(HERE).text == "old"
-    two.put(Note(HERE, text="new", changed=3))
-    one.put(Note(Place("3"), is_marked=True, changed=4))
+    two.put(UserNote(HERE, text="new", changed=3))
+    one.put(UserNote(NotePlace("3"), is_marked=True, changed=4))
     assert one.at(HERE).text == "new"
-    assert {n.place for n in one.notes.values()} == {HERE, Place("2"), Place("3")}
+    assert {n.place for n in one.notes.values()} == {HERE, NotePlace("2"), NotePlace("3")}
 
 
 def test_what_was_removed_does_not_come_back(path: Path) -> None:
     one, two = Notebook(path, "s"), Notebook(path, "s")
-    one.put(Note(HERE, is_marked=True, changed=1))
-    two.put(Note(Place("2"), is_marked=True, changed=2))
-    one.put(Note(HERE, changed=3))
-    two.put(Note(Place("3"), is_marked=True, changed=4))
+    one.put(UserNote(HERE, is_marked=True, changed=1))
+    two.put(UserNote(NotePlace("2"), is_marked=True, changed=2))
+    one.put(UserNote(HERE, changed=3))
+    two.put(UserNote(NotePlace("3"), is_marked=True, changed=4))
     assert two.of("1") == []
 
 
@@ -79,7 +79,7 @@ def test_a_broken_file_is_one_line_and_is_kept_aside(path: Path, data: bytes) ->
     assert "could not be read" in book.trouble
     assert str(aside) in book.trouble
     assert aside.read_bytes() == data
-    book.put(Note(HERE, is_marked=True, changed=1))
+    book.put(UserNote(HERE, is_marked=True, changed=1))
     assert Notebook(path, "s").at(HERE).is_marked
 
 
@@ -88,15 +88,15 @@ def test_a_newer_file_is_left_alone(path: Path) -> None:
     path.write_text(json.dumps({"version": 2, "notes": []}))
     book = Notebook(path, "s")
     assert "newer version" in book.trouble
-    with pytest.raises(OSError, match="not written"):
-        book.put(Note(HERE, is_marked=True, changed=1))
+    with pytest.raises(OSError, match="not saved"):
+        book.put(UserNote(HERE, is_marked=True, changed=1))
     assert book.at(HERE).is_marked
     assert json.loads(path.read_text())["version"] == 2
 
 
 def test_a_long_note_is_cut(path: Path) -> None:
     book = Notebook(path, "s")
-    book.put(Note(HERE, text="x" * 9999, changed=1))
+    book.put(UserNote(HERE, text="x" * 9999, changed=1))
     assert len(book.at(HERE).text) == notes.MAX_NOTE
 
 
@@ -113,13 +113,13 @@ def session(name: str, model: str, *, id: str = "", exchange_id: str = "1") -> M
     )
 
 
-def of_before(folder: Path, session: MemorySession, *, place: Place = HERE) -> Path:
+def of_before(folder: Path, session: MemorySession, *, place: NotePlace = HERE) -> Path:
     """Notes as an earlier version kept them: under what all sessions have in common that began at that time."""
     first = session.exchange(0)
     assert first.request
     told = "\0".join([first.id, "POST", first.request.url, "", "9.0"])
     path = folder / f"{sha256(told.encode()).hexdigest()[:32]}.json"
-    Notebook(path, session.name).put(Note(place, text="old", changed=1))
+    Notebook(path, session.name).put(UserNote(place, text="old", changed=1))
     return path
 
 
@@ -129,19 +129,19 @@ def texts(session: MemorySession) -> list[str]:
 
 def test_notes_are_kept_in_the_state_folder_by_the_id_of_the_session(folder: Path) -> None:
     known = "0123456789abcdef0123456789abcdef"
-    notes.open_notebook(session("s", "a", id=known)).put(Note(HERE, is_marked=True, changed=1))
+    notes.open_notebook(session("s", "a", id=known)).put(UserNote(HERE, is_marked=True, changed=1))
     assert (folder / f"{known}.json").is_file()
 
 
 def test_notes_of_one_session_are_not_in_another(folder: Path) -> None:
-    notes.open_notebook(session("a", "a")).put(Note(HERE, text="of a", changed=1))
+    notes.open_notebook(session("a", "a")).put(UserNote(HERE, text="of a", changed=1))
     assert texts(session("renamed", "a")) == ["of a"]
     assert texts(session("a", "b")) == []
 
 
 @pytest.mark.parametrize("hostile", ["../../../evil", "/etc/x", "a\0b"])
 def test_an_id_leads_to_no_other_folder(hostile: str, folder: Path) -> None:
-    notes.open_notebook(session("s", "a", id=hostile)).put(Note(HERE, text="x", changed=1))
+    notes.open_notebook(session("s", "a", id=hostile)).put(UserNote(HERE, text="x", changed=1))
     assert len(list(folder.glob("*.json"))) == 1
 
 
@@ -159,7 +159,7 @@ def test_notes_of_an_earlier_version_go_to_the_session_of_that_name_once(folder:
 
 def test_notes_of_an_earlier_version_on_other_exchanges_stay_where_they_are(folder: Path) -> None:
     path = of_before(folder, session("mine", "a"))
-    Notebook(path, "mine").put(Note(Place("not here"), text="of another", changed=1))
+    Notebook(path, "mine").put(UserNote(NotePlace("not here"), text="of another", changed=1))
     assert texts(session("mine", "a")) == ["old"]
     assert [note.text for note in Notebook(path, "").notes.values()] == ["of another"]
 
@@ -167,12 +167,12 @@ def test_notes_of_an_earlier_version_on_other_exchanges_stay_where_they_are(fold
 def test_a_renamed_recording_of_ours_finds_them_too(folder: Path) -> None:
     """Two recordings never have an exchange id in common."""
     recorded = session("mine", "a", exchange_id="0a1b2c3d-1")
-    of_before(folder, recorded, place=Place("0a1b2c3d-1"))
+    of_before(folder, recorded, place=NotePlace("0a1b2c3d-1"))
     assert texts(replace(recorded, name="renamed", id="abc")) == ["old"]
 
 
 def test_what_was_noted_since_outlives_what_was_noted_before(folder: Path) -> None:
     book = notes.open_notebook(session("mine", "a"))
-    book.put(Note(HERE, text="newer", changed=2))
+    book.put(UserNote(HERE, text="newer", changed=2))
     of_before(folder, session("mine", "a"))
     assert texts(session("mine", "a")) == ["newer"]

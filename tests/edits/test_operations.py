@@ -12,9 +12,9 @@ from workbench.edits.operations import (
     duplicate,
     move,
     move_before,
-    raw,
     remove,
     rename,
+    replace_range,
     set_parameter,
     set_text,
     set_value,
@@ -58,7 +58,7 @@ def after(splices: Splices) -> bytes:
         (set_text(chat(), "/messages/2/content", "nothing done"), b'"done"', b'"nothing done"'),
         (set_text(chat(), f"{ARGUMENTS}/path", "b"), rb"a\\u00e9", b"b"),
         (set_text(chat(), "/messages/1/content", "now"), b"null", b'"now"'),
-        (raw(CHAT, 2, 9, b"'model'"), b'"model"', b"'model'"),
+        (replace_range(CHAT, 2, 9, b"'model'"), b'"model"', b"'model'"),
     ],
 )
 def test_one_range_changes(splices: Splices, old: bytes, new: bytes) -> None:
@@ -70,7 +70,7 @@ def test_a_text_that_stays_changes_nothing() -> None:
     assert set_text(chat(), "/messages/0/content", "a/b é") == ()
     assert set_value(chat(), "/top_p", b" 2e0 ") == ()
     assert rename(chat(), "/model", "model") == ()
-    assert raw(CHAT, 0, 1, b"{") == ()
+    assert replace_range(CHAT, 0, 1, b"{") == ()
 
 
 def test_what_stands_between_messages_stays_when_they_move() -> None:
@@ -121,19 +121,19 @@ def test_a_result_of_blocks_keeps_its_form() -> None:
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        (lambda d: remove(d, "/none"), "nothing is there"),
+        (lambda d: remove(d, "/none"), "no value at this pointer"),
         (lambda d: remove(d, ""), "the whole"),
-        (lambda d: duplicate(d, "/model"), "no element of a list"),
-        (lambda d: move(d, "/messages/0", -1), "cannot go further"),
-        (lambda d: move(d, "/messages/2", 1), "cannot go further"),
+        (lambda d: duplicate(d, "/model"), "not an element of a list"),
+        (lambda d: move(d, "/messages/0", -1), "cannot be moved further"),
+        (lambda d: move(d, "/messages/2", 1), "cannot be moved further"),
         (lambda d: move_before(d, "/messages/1", "/messages/1/tool_calls/0"), "into itself"),
-        (lambda d: move_before(d, "/messages/1", "/messages/9"), "nothing is there"),
+        (lambda d: move_before(d, "/messages/1", "/messages/9"), "no value at this pointer"),
         (lambda d: set_text(d, "/messages", "x"), "neither a text"),
         (lambda d: set_value(d, "/model", b"{"), "line 1, column 2, byte 1: not JSON"),
         (lambda d: rename(d, "/messages/0", "x"), "no name"),
-        (lambda d: rename(d, "/model", "messages"), "the name is taken"),
-        (lambda d: set_parameter(d, "/messages/new", b"1"), "no object"),
-        (lambda d: raw(d.request_text, 5, 4, b""), "no such range"),
+        (lambda d: rename(d, "/model", "messages"), "the name is in use"),
+        (lambda d: set_parameter(d, "/messages/new", b"1"), "not an object"),
+        (lambda d: replace_range(d.request_text, 5, 4, b""), "no such range"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said_in_one_line(edit, why: str) -> None:  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from workbench.edits import SetHeader, Splice, edited, inverse, problem, spliced, text_of, with_body
+from workbench.edits import SetHeader, Splice, apply_changes, apply_splices, inverse, json_problem, text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.wire.exchange import Body, Headers, HttpRequest, Redaction
 from workbench.wire.patch import Remove
@@ -25,7 +25,7 @@ def test_headers_follow_the_body() -> None:
         body=Body(packed, encoding="gzip"),
         redactions=(Redaction("body", 0, 1, "api-key"), Redaction("header:x", 0, 1, "api-key")),
     )
-    made = edited(http, text_of(http), [Splice(6, 7, b"100")])
+    made = apply_changes(http, text_of(http), [Splice(6, 7, b"100")])
     assert made.body == Body(b'{"a": 100, "b": [2]}')
     assert made.headers.items == (("content-length", "20"),)
     assert [r.where for r in made.redactions] == ["header:x"]
@@ -34,26 +34,26 @@ def test_headers_follow_the_body() -> None:
 
 def test_headers_change_by_name() -> None:
     http = asked(BODY, ("X-A", "1"), ("x-a", "2"))
-    assert edited(http, BODY, [SetHeader("x-A", "3")]).headers.all("x-a") == ("3",)
-    assert edited(http, BODY, [SetHeader("x-a", None)]).headers.all("x-a") == ()
-    assert edited(http, BODY, [SetHeader("new", "1")]).headers.items[-1] == ("new", "1")
+    assert apply_changes(http, BODY, [SetHeader("x-A", "3")]).headers.all("x-a") == ("3",)
+    assert apply_changes(http, BODY, [SetHeader("x-a", None)]).headers.all("x-a") == ()
+    assert apply_changes(http, BODY, [SetHeader("new", "1")]).headers.items[-1] == ("new", "1")
 
 
 def test_structure_and_ranges_are_not_changed_in_one_step() -> None:
-    assert edited(asked(), BODY, [Remove("/a")]).body.raw == b'{"b": [2]}'
+    assert apply_changes(asked(), BODY, [Remove("/a")]).body.raw == b'{"b": [2]}'
     with pytest.raises(LocalProtocolError, match="in one step"):
-        edited(asked(), BODY, [Remove("/a"), Splice(0, 1, b"")])
+        apply_changes(asked(), BODY, [Remove("/a"), Splice(0, 1, b"")])
 
 
 @pytest.mark.parametrize("splices", [[Splice(0, 99, b"")], [Splice(3, 2, b"")], [Splice(0, 3, b""), Splice(2, 4, b"")]])
 def test_ranges_lie_in_the_text_and_apart(splices: list[Splice]) -> None:
     with pytest.raises(LocalProtocolError, match="no such range"):
-        spliced(BODY, splices)
+        apply_splices(BODY, splices)
 
 
 def test_several_ranges_are_taken_back_together() -> None:
     splices = [Splice(15, 16, b""), Splice(0, 0, b"xx"), Splice(6, 7, b"100")]
-    assert spliced(spliced(BODY, splices), inverse(BODY, splices)) == BODY
+    assert apply_splices(apply_splices(BODY, splices), inverse(BODY, splices)) == BODY
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_several_ranges_are_taken_back_together() -> None:
     ],
 )
 def test_what_is_no_json_is_said_with_its_place(text: bytes, said: str) -> None:
-    told = problem(text)
+    told = json_problem(text)
     assert told.startswith(said)
     assert bool(told) == bool(said)
     assert "\n" not in told

@@ -40,8 +40,8 @@ from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.send.target import resolve
 from workbench.simulator import Simulator
-from workbench.trials.minimize.course import Course
-from workbench.trials.minimize.driving import outcome
+from workbench.trials.minimize.course import MinimizeRun
+from workbench.trials.minimize.driving import target_verdict
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
@@ -171,7 +171,7 @@ def exported(session: MemorySession, index: int, chance: random.Random) -> None:
 def minimized(session: MemorySession, index: int, chance: random.Random) -> None:
     """Asks a simulator a few times, as ``minimize --budget`` does."""
     with contextlib.suppress(*EXPECTED):
-        course = Course(Inspector(session), index, resolve(f"sim:{chance.choice(labels())}"), budget=3)
+        course = MinimizeRun(Inspector(session), index, resolve(f"sim:{chance.choice(labels())}"), budget=3)
         steps, reply = course.run(), None
         known = simulator(course.bench.contract)
         path = course.made(b"").url.removeprefix("https://x.example")
@@ -184,7 +184,7 @@ def minimized(session: MemorySession, index: int, chance: random.Random) -> None
             if wanted is not None:
                 answer = known.send("POST", path, (), wanted)
                 told = HttpResponse(answer.status, Headers(tuple(answer.headers)), Body(answer.body()))
-                reply = outcome(Exchange("a", course.made(wanted), told), course.outgoing.protocol)
+                reply = target_verdict(Exchange("a", course.made(wanted), told), course.outgoing.protocol)
         course.result()
 
 
@@ -283,7 +283,7 @@ def edited(session: MemorySession, index: int, chance: random.Random) -> None:
     decoded = DecodedExchange(index, session.exchange(index))
     if decoded.request is None:
         return
-    found = list(elements.every(elements.elements(decoded)))
+    found = list(elements.walk(elements.elements(decoded)))
     for element in chance.sample(found, min(3, len(found))):
         for do in (
             partial(operations.remove, decoded, element.pointer),

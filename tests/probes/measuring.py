@@ -48,7 +48,7 @@ def measured(
         model.dials = Dials(**{**{n: getattr(model.dials, n) for n in Dials.__slots__}, "http": fault})
     simulator = Simulator(label, model=model)
     made = Measurement(Subject(resolve(f"sim:{label}"), protocol, simulator.names()[0], ""))
-    named = probes.chosen([w for w in wanted if isinstance(w, str)]) if not wanted or isinstance(wanted[0], str) else ()
+    named = probes.select([w for w in wanted if isinstance(w, str)]) if not wanted or isinstance(wanted[0], str) else ()
     chosen = (*named, *(w for w in wanted if isinstance(w, Probe)))
 
     async def run() -> None:

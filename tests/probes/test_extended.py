@@ -12,7 +12,7 @@ from workbench import contracts, probes
 from workbench.probes import CORE, FACTS, context, large_results
 
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
-EXTENDED = tuple(probe.name for probe in probes.every() if probe.name not in CORE)
+EXTENDED = tuple(probe.name for probe in probes.all_probes() if probe.name not in CORE)
 
 Case = tuple[str, dict[str, Any], str, dict[str, Any]]
 
@@ -222,7 +222,7 @@ def test_every_verdict_follows_its_dial_under_every_contract(
     monkeypatch.setattr(large_results, "SIZES", large_results.SIZES[:2])  # as telling, and faster
     monkeypatch.setattr(context, "SIZES", context.SIZES[:2])
     row: list[str] = []
-    for probe in probes.every():
+    for probe in probes.all_probes():
         seen = PARTIAL if probe.name in ("names", "choice") else PASS
         well = measured(label, "", (probe.name,))
         (healthy,) = outcomes(well).values()

@@ -145,22 +145,22 @@ def test_own_probes_are_named_by_file_or_by_path(mine: Path, tmp_path: Path) -> 
     (mine / "notes.txt").write_text("no probe")
     elsewhere = tmp_path / "else.yaml"
     elsewhere.write_text(HEAD)
-    assert set(probes.own()) == {"units", "greeting"}
-    chosen = probes.chosen(["greeting", "format", "units", str(elsewhere)])
+    assert set(probes.own_probes()) == {"units", "greeting"}
+    chosen = probes.select(["greeting", "format", "units", str(elsewhere)])
     assert [probe.name for probe in chosen] == ["format", "greeting", "units", "else"]
     assert outcomes(measured("generic", "openai-chat", chosen[1:])) == dict.fromkeys(
         ("greeting", "units", "else"), "pass"
     )
-    assert [probe.name for probe in probes.chosen(["all"])] == [probe.name for probe in probes.every()]
+    assert [probe.name for probe in probes.select(["all"])] == [probe.name for probe in probes.all_probes()]
 
 
 def test_a_program_runs_only_when_it_is_named(mine: Path, tmp_path: Path) -> None:
     (mine / "units.py").write_text(f"import os\nos.mkdir({str(tmp_path / 'ran')!r})\n{PYTHON}")
-    probes.own(), probes.every(), probes.chosen(["all"])
+    probes.own_probes(), probes.all_probes(), probes.select(["all"])
     with pytest.raises(UsageError, match=r"no probe named 'unit'"):
-        probes.chosen(["unit"])
+        probes.select(["unit"])
     assert not (tmp_path / "ran").exists()
-    probes.chosen(["units"])
+    probes.select(["units"])
     assert (tmp_path / "ran").exists()
     assert not list(mine.glob("__pycache__"))
 
@@ -178,16 +178,16 @@ def test_a_program_that_is_no_probe(mine: Path, name: str) -> None:
     text, told = BROKEN[name]
     (mine / "bad.py").write_text(text)
     with pytest.raises(ProfileError, match=told):
-        probes.chosen(["bad"])
+        probes.select(["bad"])
 
 
 def test_a_name_that_ships_is_not_taken_twice(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(f"name: format\n{HEAD}")
     with pytest.raises(UsageError, match="named 'format', as one that ships"):
-        probes.chosen([str(path)])
+        probes.select([str(path)])
     with pytest.raises(UsageError, match="No such file"):
-        probes.chosen([str(tmp_path / "nowhere.yaml")])
+        probes.select([str(tmp_path / "nowhere.yaml")])
 
 
 def test_third_parties_add_probes_by_entry_points(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_third_parties_add_probes_by_entry_points(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[workbench.probes]\ngreeting = greeter_probe\n")
     (tmp_path / "greeter_probe.py").write_text(PYTHON)
-    code = "from workbench import probes; print([p.title for p in probes.chosen(['greeting'])])"
+    code = "from workbench import probes; print([p.title for p in probes.select(['greeting'])])"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.getcwd()])},

@@ -140,17 +140,17 @@ def test_evidence_counts_the_exchanges_of_the_probe() -> None:
 
 
 def test_probes_are_chosen_by_name() -> None:
-    assert tuple(probe.name for probe in probes.chosen()) == CORE
-    assert [probe.name for probe in probes.chosen(["streaming", "format"])] == ["format", "streaming"]
-    assert probes.chosen(["all"]) == probes.every()
+    assert tuple(probe.name for probe in probes.select()) == CORE
+    assert [probe.name for probe in probes.select(["streaming", "format"])] == ["format", "streaming"]
+    assert probes.select(["all"]) == probes.all_probes()
     with pytest.raises(UsageError, match="no probe named 'weather'"):
-        probes.chosen(["weather"])
+        probes.select(["weather"])
 
 
 def test_a_pending_request_may_be_changed_before_it_is_sent() -> None:
     """What was sent decides: a request without its tool gets no call."""
     subject = Subject(resolve("sim:openai"), "openai-chat", "gpt-4.1", "n1k")
-    run = probes.Run(probes.chosen(["format"])[0], subject)
+    run = probes.ProbeRun(probes.select(["format"])[0], subject)
     assert run.pending and b"probe_echo" in run.pending.request.body.raw
 
     async def send(request: object) -> object:

@@ -62,7 +62,7 @@ def test_a_file_that_is_not_right_is_one_line(home, text, where, said):
         ("headers: {x-any: '${not a name}'}", "write ${NAME}"),
         ("headers: {host: evil.example}", "a header that cannot be set"),
         ("headers: {'x y': a}", "a header that cannot be set"),
-        ('headers: {x-any: "a\\r\\nb: c"}', "characters that no header holds"),
+        ('headers: {x-any: "a\\r\\nb: c"}', "characters that a header cannot contain"),
         ("headers: {x-any: 1}", "put the value into quotes"),
         ("profile: nobody", "no contract named 'nobody'"),
     ],
@@ -81,4 +81,4 @@ def test_the_working_directory_decides_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_CONFIG_HOME", "here")
-    assert configured.named() == {}
+    assert configured.configured_targets() == {}

@@ -34,6 +34,6 @@ def test_without_its_key_nothing_is_sent():
     with hostile(answer()) as server:
         with pytest.raises(UsageError, match="SOME_KEY is not set"):
             send(leaving(target(server.url)), environ={})
-        with pytest.raises(UsageError, match="SOME_KEY holds characters that no header can"):
+        with pytest.raises(UsageError, match="SOME_KEY contains characters that a header cannot have"):
             send(leaving(target(server.url)), environ={"SOME_KEY": "a\nb"})
         assert not server.asked

@@ -33,8 +33,8 @@ def test_headers_that_go_on_and_those_that_stay():
         ("accept", "*/*"),
         ("accept-encoding", "identity"),
     )
-    assert "left out, since they are secret or of an account: x-api-key, x-marked, x-note" in made.notes
-    assert "a header that HTTP does not allow is left out: 'x-bad'" in made.notes
+    assert "headers removed (secret or account-specific): x-api-key, x-marked, x-note" in made.notes
+    assert "invalid HTTP header removed: 'x-bad'" in made.notes
 
 
 def test_every_protocol_says_how_a_key_travels():

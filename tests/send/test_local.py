@@ -10,7 +10,7 @@ import pytest
 
 from tests.send.hostile import Hostile, answer
 from workbench.send import local
-from workbench.send.local import PORTS, found
+from workbench.send.local import PORTS, find_servers
 from workbench.send.target import resolve
 from workbench.simulator import Simulator
 
@@ -61,7 +61,7 @@ TAGS = {"models": [{"name": "qwen3:8b"}]}
 def test_each_is_told_by_what_it_says(routes, server, listed):
     serving = Serving(routes)
     try:
-        (there,) = asyncio.run(found([serving.port]))
+        (there,) = asyncio.run(find_servers([serving.port]))
     finally:
         serving.close()
     assert (there.server, there.models, there.url) == (server, listed, serving.url)
@@ -77,7 +77,7 @@ def test_each_is_told_by_what_it_says(routes, server, listed):
 def test_what_serves_no_models_is_passed_over(body):
     serving = Serving({"/v1/models": body, "/api/v0/models": b"null", "/props": b"[]"})
     try:
-        assert asyncio.run(found([serving.port])) == ()
+        assert asyncio.run(find_servers([serving.port])) == ()
     finally:
         serving.close()
 
@@ -88,13 +88,13 @@ def test_nobody_there_and_several_at_once():
         stack.callback(one.close)
         stack.callback(other.close)
         gone.close()
-        there = asyncio.run(found([other.port, gone.port, one.port, one.port]))
+        there = asyncio.run(find_servers([other.port, gone.port, one.port, one.port]))
     assert [each.models for each in there] == [("b",), ("a",)]
 
 
 def test_a_simulator_that_is_served_is_one_that_nobody_knows(served):
     server = served(Simulator("vllm"))
-    (there,) = asyncio.run(found([server.port]))
+    (there,) = asyncio.run(find_servers([server.port]))
     assert there.url == server.url and there.models
 
 

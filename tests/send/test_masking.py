@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.send.masking import Mask
+from workbench.send.masking import SecretMask
 from workbench.wire.redaction import Redactor
 
 SECRETS = ("sk-abcabcabcabc", "abcabd")
@@ -15,19 +15,19 @@ SECRETS = ("sk-abcabcabcabc", "abcabd")
 def test_however_it_is_cut_no_secret_gets_through(words, data):
     text = "".join(words).encode()
     redactor = Redactor(salt=b"same")
-    mask, shown, at = Mask(redactor, SECRETS), b"", 0
+    mask, shown, at = SecretMask(redactor, SECRETS), b"", 0
     while at < len(text):
         end = data.draw(st.integers(at + 1, len(text)))
         shown, at = shown + mask.feed(text[at:end]), end
     shown += mask.close()
     assert len(shown) == len(text)
-    whole = Mask(redactor, SECRETS)
+    whole = SecretMask(redactor, SECRETS)
     assert shown == whole.feed(text) + whole.close()
     assert not any(secret.encode() in shown for secret in SECRETS)
 
 
 def test_nothing_is_held_back_for_long():
-    mask = Mask(Redactor(), ("secret-1",))
+    mask = SecretMask(Redactor(), ("secret-1",))
     assert mask.feed(b"all of it") == b"all of it"
     assert mask.feed(b"and sec") == b"and " and mask.feed(b"ond") == b"second" and mask.close() == b""
-    assert Mask(Redactor(), ()).feed(b"sec") == b"sec"
+    assert SecretMask(Redactor(), ()).feed(b"sec") == b"sec"

@@ -23,7 +23,7 @@ def inspector(name: str) -> Inspector:
     return Inspector(open_input(str(SESSIONS / f"{name}.jsonl")))
 
 
-def rows(name: str, *wanted: str) -> dict[str, matrix.Row]:
+def rows(name: str, *wanted: str) -> dict[str, matrix.MatrixRow]:
     looked = inspector(name)
     return {row.contract: row for row in matrix.rows(looked, matrix.longest(looked), wanted)}
 
@@ -61,7 +61,7 @@ def test_what_conversion_costs_is_told() -> None:
 
 def test_the_longest_history_is_asked_about() -> None:
     assert matrix.longest(inspector("deepseek-reasoning-lost")) == 1
-    with pytest.raises(LocalProtocolError, match="no request of a model"):
+    with pytest.raises(LocalProtocolError, match="no request to a model"):
         matrix.longest(Inspector(MemorySession("empty", ())))
 
 

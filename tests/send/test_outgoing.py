@@ -65,7 +65,7 @@ def test_a_stream_is_taken_back_with_its_options():
     asked = b'{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}'
     made = prepare(decoded(asked), endpoint(), stream=False)
     assert made.request.body.raw == b'{"model":"m","stream":false,"messages":[]}'
-    assert "stream_options is left out: it is refused without a stream" in made.notes and not made.is_stream
+    assert "stream_options removed: it is refused without a stream" in made.notes and not made.is_stream
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_model_of_a_target_counts_unless_one_is_named():
     assert json.loads(prepare(decoded(chat()), where).request.body.raw)["model"] == "theirs"
     made = prepare(decoded(chat()), where, model="mine")
     assert made.model == json.loads(made.request.body.raw)["model"] == "mine"
-    assert made.notes == ("model mine in place of m",)
+    assert made.notes == ("model mine instead of m",)
 
 
 @given(
@@ -124,7 +124,7 @@ def test_it_is_spelled_as_the_provider_spells_it():
     made = prepare(decoded(asked, "anthropic-messages"), resolve("mistral"))
     told = json.loads(made.request.body.raw)
     assert told["max_tokens"] == 77 and "max_completion_tokens" not in told
-    assert any(note.startswith("model claude-sonnet-4-5 is asked for as it was recorded") for note in made.notes)
+    assert any(note.startswith("requests the recorded model claude-sonnet-4-5") for note in made.notes)
 
 
 def test_of_several_protocols_its_own_counts():
@@ -140,9 +140,9 @@ BROKEN = b'{"model": "m", "messages": [\xff'
 def test_what_cannot_be_read_goes_as_it_is():
     made = prepare(decoded(BROKEN), endpoint(), model="other", stream=True)
     assert made.request.body.raw == BROKEN and made.request.url.endswith("/v1/chat/completions")
-    assert made.notes[0].startswith("the body goes as it is:")
-    assert "it cannot be asked for another model: the body cannot be read" in made.notes
-    assert "whether it asks for a stream stays as it is: the body cannot be read" in made.notes
+    assert made.notes[0].startswith("the body is sent unchanged:")
+    assert "the model cannot be changed: the body is unreadable" in made.notes
+    assert "streaming cannot be changed: the body is unreadable" in made.notes
 
 
 def test_what_cannot_be_read_may_need_a_model_for_its_path():
@@ -165,15 +165,15 @@ def test_what_is_worth_a_word():
     marks = (Redaction("body", 3, 9, "api-key"),)
     plain = Target("lan", "openai-chat", "http://10.0.0.7:8000", key_variable="K")
     notes = prepare(decoded(chat(), redactions=marks), plain).notes
-    assert "the body holds stand-ins of secrets that were replaced when it was recorded" in notes
-    assert "the key goes unencrypted: 10.0.0.7 is asked over plain http" in notes
+    assert "the body contains stand-ins for secrets that were redacted when recording" in notes
+    assert "the API key is sent unencrypted: 10.0.0.7 uses plain http" in notes
 
 
 @pytest.mark.parametrize(
     ("what", "error", "said"),
     [
         (lambda: prepare(DecodedExchange(0, Exchange("a")), endpoint()), LocalProtocolError, "no request was recorded"),
-        (lambda: prepare(decoded(chat()), endpoint(), protocol="gemini"), UsageError, "there does not speak gemini"),
+        (lambda: prepare(decoded(chat()), endpoint(), protocol="gemini"), UsageError, "there does not support gemini"),
         (lambda: prepare(decoded(chat()), endpoint(), protocol="morse"), UsageError, "no protocol named 'morse'"),
     ],
 )

@@ -11,7 +11,7 @@ from workbench.contracts import Verdict
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
-from workbench.send.preflight import judged, preflight
+from workbench.send.preflight import judge_exchange, preflight
 from workbench.send.sending import Sender
 from workbench.send.target import Target, resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -70,7 +70,7 @@ def test_nothing_is_known_of_what_cannot_be_read():
 
 def test_the_answer_is_decoded_and_checked_in_its_place(broken):
     outgoing = prepare(broken.detail(0).decoded, resolve("sim:deepseek"))
-    trial = judged(broken, 0, outgoing, sent(broken, outgoing))
+    trial = judge_exchange(broken, 0, outgoing, sent(broken, outgoing))
     assert trial.contract.label == "deepseek:v4"
     assert trial.decoded.response.finish_reason == "tool_calls"
     assert [f.rule for f in trial.findings] == ["closure.pending"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.send.recalled import recalled
+from workbench.send.recalled import simulator_history
 from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.wire.exchange import Body, Exchange, HttpRequest, Summary
 from workbench.wire.session import MemorySession
@@ -29,7 +29,7 @@ def session(count: int, size: int = 1) -> Counted:
 
 def test_what_a_simulator_can_remember_is_told_as_it_is() -> None:
     small = session(MOST_EXCHANGES - 1)
-    assert recalled(small, "e5") is small
+    assert simulator_history(small, "e5") is small
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_what_a_simulator_can_remember_is_told_as_it_is() -> None:
 def test_of_a_large_session_what_came_before_a_place_is_told(
     count: int, size: int, last: str | None, first: int, end: int
 ) -> None:
-    told = recalled(session(count, size), last)
+    told = simulator_history(session(count, size), last)
     assert [told.exchange(n).id for n in range(len(told))] == [f"e{n}" for n in range(first, end)]

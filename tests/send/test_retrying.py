@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.send.retrying import MOST_SECONDS, backoff, blames_request, is_for_now, told_wait
+from workbench.send.retrying import MOST_SECONDS, backoff, blames_request, is_retryable, requested_wait
 from workbench.wire.exchange import Headers
 
 
@@ -24,7 +24,7 @@ from workbench.wire.exchange import Headers
     ],
 )
 def test_which_refusals_are_for_now(status, told, again):
-    assert is_for_now(status, Headers((("X-Should-Retry", told),) if told else ())) is again
+    assert is_retryable(status, Headers((("X-Should-Retry", told),) if told else ())) is again
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_which_refusals_are_for_now(status, told, again):
     ],
 )
 def test_what_a_server_asks_for(headers, wait):
-    assert told_wait(Headers(tuple(headers.items())), 100.0) == wait
+    assert requested_wait(Headers(tuple(headers.items())), 100.0) == wait
 
 
 def test_backoff_doubles_up_to_a_limit():

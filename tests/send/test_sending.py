@@ -15,7 +15,7 @@ from tests.send.hostile import answer, hostile
 from tests.simulator.conftest import chat
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.outgoing import Outgoing, prepare
-from workbench.send.sending import Answered, Arrived, Interrupted, Retrying, Sender
+from workbench.send.sending import BodyReceived, HeadReceived, RetryWait, Sender, SendInterrupted
 from workbench.send.target import Target
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.encoding import decode_body
@@ -97,7 +97,7 @@ def test_a_key_that_is_echoed_is_nowhere(echo):
         exchange, events, _ = send(leaving(target(server.url)))
     assert server.heads[0]["authorization"].endswith(KEY)
     assert KEY not in repr(exchange) and KEY not in repr(events)
-    assert b"".join(e.data for e in events if isinstance(e, Arrived)) == exchange.response.body.raw
+    assert b"".join(e.data for e in events if isinstance(e, BodyReceived)) == exchange.response.body.raw
     assert len(exchange.response.body.raw) == len(text)
     assert exchange.response.status == 401 and exchange.response.redactions
 
@@ -116,7 +116,7 @@ def test_what_is_refused_for_now_is_sent_again(refusal, headers, waits):
     with hostile(answer(b"later", refusal, *headers), answer(b"{}")) as server:
         exchange, events, slept = send(leaving(target(server.url)), clock=lambda: 60.0)
     assert slept == waits
-    assert events[0] == Retrying(int(refusal[:3]), 1, waits[0], refusal)
+    assert events[0] == RetryWait(int(refusal[:3]), 1, waits[0], refusal)
     assert [body for _, body in server.asked] == [BODY, BODY]
     assert exchange.response.status == 200 and exchange.meta["attempts"] == 2
 
@@ -127,7 +127,7 @@ def test_what_is_refused_for_now_is_sent_again(refusal, headers, waits):
         ("400 Bad Request", [], 1, ""),
         ("401 Unauthorized", [], 1, ""),
         ("500 Internal Server Error", ["x-should-retry: false"], 1, ""),
-        ("429 Too Many Requests", ["Retry-After: 3600"], 1, "asked to wait 3600 s: it was not sent again"),
+        ("429 Too Many Requests", ["Retry-After: 3600"], 1, "not retried: the server asks to wait 3600 s"),
         ("529 Overloaded", [], 3, ""),
     ],
 )
@@ -157,13 +157,13 @@ def test_a_connection_that_breaks_before_the_answer_is_tried_again():
     with hostile(b"", answer(b"{}")) as server:
         exchange, events, waits = send(leaving(target(server.url)))
     assert exchange.response.status == 200 and len(server.asked) == 2 and waits == [0.5]
-    assert isinstance(events[0], Retrying) and events[0].status == 0
+    assert isinstance(events[0], RetryWait) and events[0].status == 0
 
 
 def test_no_answer_at_all_leaves_an_aborted_exchange():
     with hostile(b"") as server:
         exchange, _, waits = send(leaving(target(server.url)), retries=1)
-    assert exchange.response is None and exchange.state is State.ABORTED and "no answer" in exchange.note
+    assert exchange.response is None and exchange.state is State.ABORTED and "no response" in exchange.note
     assert len(server.asked) == 2 and len(waits) == 1
 
 
@@ -177,10 +177,10 @@ def test_nobody_there_is_an_error_that_says_where():
 def test_an_answer_that_is_cut_is_kept_as_far_as_it_came():
     with hostile(answer(b'data: {"a": 1}\n\n', "200 OK", "Content-Type: text/event-stream", length=999)) as server:
         exchange, events, waits = send(leaving(target(server.url)))
-    assert exchange.state is State.ABORTED and exchange.note.startswith("the connection broke inside the answer")
+    assert exchange.state is State.ABORTED and exchange.note.startswith("the connection broke during the response")
     assert exchange.response.body.raw == b'data: {"a": 1}\n\n'
     assert len(server.asked) == 1 and not waits, "bytes were answered: it is not sent again"
-    assert [type(e) for e in events] == [Answered, Arrived]
+    assert [type(e) for e in events] == [HeadReceived, BodyReceived]
 
 
 def test_chunks_have_their_times():
@@ -190,7 +190,7 @@ def test_chunks_have_their_times():
     class Events(list):
         def append(self, event):
             super().append(event)
-            if isinstance(event, Arrived):
+            if isinstance(event, BodyReceived):
                 first_heard.set()
 
     with hostile([head, b"3\r\none\r\n", first_heard, b"3\r\ntwo\r\n0\r\n\r\n"]) as server:
@@ -214,9 +214,9 @@ def test_of_a_bomb_remains_what_it_was(monkeypatch):
     with hostile(answer(packed, "200 OK", "Content-Encoding: gzip")) as server:
         exchange, _, _ = send(leaving(target(server.url)))
     body = exchange.response.body
-    assert exchange.state is State.ABORTED and exchange.note == body.note and "beyond 1,000 bytes" in body.note
+    assert exchange.state is State.ABORTED and exchange.note == body.note and "exceeds 1,000 bytes" in body.note
     assert (body.raw, body.is_raw, body.original_length) == (b"", False, len(packed))
-    assert "beyond 1,000 bytes" in DecodedExchange(0, exchange, "openai-chat").unread
+    assert "exceeds 1,000 bytes" in DecodedExchange(0, exchange, "openai-chat").unread
 
 
 @pytest.mark.parametrize("begins", [False, True])
@@ -231,7 +231,7 @@ def test_what_came_until_a_cancel_is_handed_over(begins):
 
             def heard(event):
                 events.append(event)
-                if isinstance(event, Arrived):
+                if isinstance(event, BodyReceived):
                     ready.set()
 
             async with Sender(environ=ENVIRON) as sender:
@@ -244,7 +244,7 @@ def test_what_came_until_a_cancel_is_handed_over(begins):
 
         asyncio.run(run())
         assert server.hung_up.wait(5), "the connection is closed at once"
-    assert isinstance(events[-1], Interrupted)
+    assert isinstance(events[-1], SendInterrupted)
     kept = events[-1].exchange
     assert kept.state is State.ABORTED and kept.note == "interrupted" and KEY not in repr(kept)
     assert (kept.response.body.raw if kept.response else None) == (b"data: 1\n\n" if begins else None)
@@ -268,7 +268,7 @@ def test_a_wait_can_be_cancelled():
                 await asyncio.gather(task, return_exceptions=True)
 
         asyncio.run(run())
-    assert [type(e) for e in events] == [Retrying, Interrupted]
+    assert [type(e) for e in events] == [RetryWait, SendInterrupted]
     assert events[-1].exchange.response.status == 429 and events[-1].exchange.state is State.ABORTED
 
 
@@ -284,7 +284,7 @@ def test_a_simulator_answers_beside_the_loop():
         exchange, events, _ = send(leaving(Target("sim:openai", contract="openai")))
     assert threads and threading.main_thread().name not in threads
     assert exchange.response.status == 200 and exchange.request.url.startswith("https://api.openai.com/v1/")
-    assert [type(e) for e in events] == [Answered, Arrived]
+    assert [type(e) for e in events] == [HeadReceived, BodyReceived]
 
 
 def test_a_served_simulator_streams(served):
@@ -294,4 +294,4 @@ def test_a_served_simulator_streams(served):
     decoded = DecodedExchange(0, exchange)
     assert decoded.protocol == "openai-chat" and decoded.response.finish_reason == "tool_calls"
     assert len([c for m in decoded.response.messages for c in m.tool_calls()]) == 2
-    assert len([e for e in events if isinstance(e, Arrived)]) > 2
+    assert len([e for e in events if isinstance(e, BodyReceived)]) > 2

@@ -7,7 +7,7 @@ import pytest
 from workbench import contracts
 from workbench.errors import UsageError
 from workbench.send import configured
-from workbench.send.target import fault_of_url, is_loopback, origin, providers, resolve
+from workbench.send.target import is_loopback, origin, providers, resolve, url_problem
 
 OWN = """
 targets:
@@ -124,17 +124,17 @@ def test_ones_own_come_first(home):
         ("deepsek", "", "did you mean deepseek"),
         ("sim:nobody", "", "no contract named 'nobody'"),
         ("sim:deepseek:v9", "", "no variant 'v9'"),
-        ("https://x.example", "", "may speak any protocol; say --as"),
+        ("https://x.example", "", "is unknown; say --as"),
         ("https://x.example", "morse", "no protocol named 'morse'"),
         ("ftp://x.example", "openai-chat", "not an http:// or https:// URL"),
-        ("https://user:pw@x.example", "openai-chat", "keys belong into the environment"),
-        ("https://x.example?key=AIzaSecretSecret", "openai-chat", "keys belong into the environment"),
+        ("https://user:pw@x.example", "openai-chat", "put keys in the environment"),
+        ("https://x.example?key=AIzaSecretSecret", "openai-chat", "put keys in the environment"),
         ("https://x.example:port", "openai-chat", "not a URL"),
-        ("https://api.openai.com%2eevil.example", "openai-chat", "a URL whose host is no name and no address"),
-        ("https://api.openai.com;evil.example", "openai-chat", "a URL whose host is no name and no address"),
-        ("https://api.openai.com\\@evil.example", "openai-chat", "keys belong into the environment"),
+        ("https://api.openai.com%2eevil.example", "openai-chat", "a URL with an invalid host"),
+        ("https://api.openai.com;evil.example", "openai-chat", "a URL with an invalid host"),
+        ("https://api.openai.com\\@evil.example", "openai-chat", "put keys in the environment"),
         ("https://evil.example#@api.openai.com", "openai-chat", "a URL with a fragment"),
-        ("https://x.example/a b", "openai-chat", "characters that no URL holds"),
+        ("https://x.example/a b", "openai-chat", "invalid characters"),
     ],
 )
 def test_what_is_no_target_is_one_line(text, protocol, said):
@@ -157,4 +157,4 @@ def test_what_is_no_target_is_one_line(text, protocol, said):
     ],
 )
 def test_what_is_this_machine(url, is_local):
-    assert is_loopback(url) is is_local and not fault_of_url(url)
+    assert is_loopback(url) is is_local and not url_problem(url)

@@ -11,7 +11,7 @@ from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.preflight import preflight
 from workbench.send.target import resolve
-from workbench.send.unbound import unbound
+from workbench.send.unbound import find_unbound
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -52,7 +52,7 @@ def test_signed_blocks_that_an_edit_unbound_can_be_left_out(signed):
     assert seen.unbound and seen.unbound.pointers == ("/messages/1/content/0",)
     assert seen.unbound.without is not None and SIGNED.encode() not in seen.unbound.without.body.raw
     again = signed.trial(1, seen.unbound.without).decoded
-    assert unbound(signed, again, target, before) is None
+    assert find_unbound(signed, again, target, before) is None
 
 
 def test_what_was_not_edited_is_bound(signed):
@@ -64,4 +64,4 @@ def test_other_providers_bind_nothing(signed):
     own = signed.trial(1, history("list all of it")).decoded
     generic = Inspector(signed.session, provider="generic")
     generic.detail(1)
-    assert unbound(generic, own, resolve("sim:generic")) is None
+    assert find_unbound(generic, own, resolve("sim:generic")) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.send.urls import beside, joined, path_of, with_query_of
+from workbench.send.urls import join_url, path_of, server_url, with_query_of
 
 CHAT, BLOCKS = "/v1/chat/completions", "/v1/messages"
 GEMINI = "/v1beta/models/gemini-3:streamGenerateContent?alt=sse"
@@ -34,7 +34,7 @@ GEMINI = "/v1beta/models/gemini-3:streamGenerateContent?alt=sse"
     ],
 )  # fmt: skip
 def test_joined(base, path, url):
-    assert joined(base, path) == url
+    assert join_url(base, path) == url
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_recorded_path_without_its_keys():
     ],
 )
 def test_what_belongs_to_the_server_stands_beside_the_version(base: str, url: str) -> None:
-    assert beside(base, "/props?model=m") == url
+    assert server_url(base, "/props?model=m") == url

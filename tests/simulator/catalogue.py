@@ -11,7 +11,7 @@ from tests.breakages import Entry, entries
 from tests.breakages.artefacts import before_answer
 from workbench import contracts
 from workbench.protocols.common.error_body import read_error
-from workbench.simulator import Reply, Simulator
+from workbench.simulator import SimulatedReply, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
@@ -80,7 +80,7 @@ def target_of(entry: Entry) -> str:
     return re.sub(r"^https?://[^/]+", "", url) if url else PATHS[entry["protocol"]]
 
 
-def texts_of(reply: Reply) -> tuple[str, str]:
+def texts_of(reply: SimulatedReply) -> tuple[str, str]:
     """The innermost message of an error body, and the body."""
     body = reply.body().decode("utf-8", "replace")
     error = read_error(loads(body.encode())) if reply.status >= 400 else None

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import KnownMessages
-from workbench.simulator import Served, Simulator
+from workbench.simulator import ServedRequest, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session
 
@@ -28,7 +28,7 @@ class Sent(NamedTuple):
     label: str
     status: int
     error: str
-    served: Served
+    served: ServedRequest
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> I
         yield Sent(name, index, contract.name, exchange.response.status, error, served)
 
 
-def _send(simulator: Simulator, exchange: Exchange) -> Served:
+def _send(simulator: Simulator, exchange: Exchange) -> ServedRequest:
     request = exchange.request
     assert request is not None
     target = _ORIGIN.sub("", request.url) or "/"

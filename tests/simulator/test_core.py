@@ -162,7 +162,7 @@ def test_what_was_served_is_printed_as_its_line():
     refused, unknown = simulator.served
     assert repr(refused) == str(refused) == refused.line()
     assert "\u202e" not in repr(unknown) and "/v1/\\u202enothing" in repr(unknown)
-    assert simulator.best_repair(refused) == "keep what the result of 'toolu_1' says as plain text"
+    assert simulator.best_repair(refused) == "turn tool result 'toolu_1' into plain text"
     assert simulator.best_repair(unknown) == ""
 
 

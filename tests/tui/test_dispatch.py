@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 from workbench.rules.inspection import Inspector
 from workbench.send import sending
 from workbench.send.outgoing import Outgoing, prepare
-from workbench.send.sending import Answered, Arrived, Retrying, Sender
+from workbench.send.sending import HeadReceived, BodyReceived, RetryWait, Sender
 from workbench.send.target import resolve
 from workbench.tui import dispatch
 from workbench.tui.dispatch import Dispatch, IncomingResponse, InspectorQuestions, known_to
@@ -68,12 +68,12 @@ def test_what_fails_is_raised_to_whoever_runs_it() -> None:
 def test_what_came_is_kept_without_what_an_attempt_before_brought() -> None:
     _, going = outgoing()
     heard = IncomingResponse(going, 7.0)
-    heard.add(Answered(529, Headers(), 0.1))
-    heard.add(Arrived(b"busy", 0.2))
-    heard.add(Retrying(529, 1, 1.0, "busy"))
+    heard.add(HeadReceived(529, Headers(), 0.1))
+    heard.add(BodyReceived(b"busy", 0.2))
+    heard.add(RetryWait(529, 1, 1.0, "busy"))
     assert heard.exchange().response is None and heard.size == 0 and len(heard.retries) == 1
-    heard.add(Answered(200, Headers((("content-type", "text/event-stream"),)), 1.2))
-    heard.add(Arrived(b"data: ", 1.3))
+    heard.add(HeadReceived(200, Headers((("content-type", "text/event-stream"),)), 1.2))
+    heard.add(BodyReceived(b"data: ", 1.3))
     kept = heard.kept()
     assert kept.state is State.ABORTED and kept.note == dispatch.BROKEN_OFF
     assert kept.response and kept.response.body.raw == b"data: " and kept.duration == 1.3
@@ -113,8 +113,8 @@ def test_of_a_large_session_simulators_are_given_the_conversation(monkeypatch: p
 def test_of_a_bomb_that_arrives_only_what_it_was_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "MAX_RECORDED_BODY", 1000)
     heard, packed = IncomingResponse(outgoing()[1], 0.0), gzip.compress(bytes(5000))
-    heard.add(Answered(200, Headers((("content-encoding", "gzip"),)), 0.0))
-    heard.add(Arrived(packed, 0.1))
+    heard.add(HeadReceived(200, Headers((("content-encoding", "gzip"),)), 0.0))
+    heard.add(BodyReceived(packed, 0.1))
     for exchange in (heard.exchange(), heard.kept()):
         assert exchange.response and exchange.response.body.raw == b""
         assert exchange.response.body.original_length == len(packed) == heard.size

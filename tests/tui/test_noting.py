@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean
-from workbench.edits.notes import Note, Place
+from workbench.edits.notes import UserNote, NotePlace
 from workbench.tui.screens.session.notes import MARK, NOTE, not_kept, signs
 from workbench.views.lines import plain
 
@@ -107,8 +107,8 @@ async def test_hostile_notes_are_shown_safely() -> None:
         book = driver.screen.notes.book
         assert book and driver.screen.opened
         exchange = driver.screen.opened.row.summary.id
-        for place in (Place(exchange), Place(exchange, "request", "/messages/1"), Place(EVIL, EVIL, EVIL)):
-            book.put(Note(place, is_marked=True, text=EVIL, changed=1))
+        for place in (NotePlace(exchange), NotePlace(exchange, "request", "/messages/1"), NotePlace(EVIL, EVIL, EVIL)):
+            book.put(UserNote(place, is_marked=True, text=EVIL, changed=1))
         driver.screen.notes._changed(None)
         await driver.press("3", "a")
         assert_clean(driver)
@@ -120,12 +120,12 @@ async def test_hostile_notes_are_shown_safely() -> None:
     ("notes", "text"),
     [
         ([], ""),
-        ([Note(Place("1"), is_marked=True)], MARK),
-        ([Note(Place("1"), text="a"), Note(Place("1", "request"), text="b")], f"{NOTE} a +1"),
-        ([Note(Place("1"), is_marked=True, text="a")], f"{MARK} {NOTE} a"),
+        ([UserNote(NotePlace("1"), is_marked=True)], MARK),
+        ([UserNote(NotePlace("1"), text="a"), UserNote(NotePlace("1", "request"), text="b")], f"{NOTE} a +1"),
+        ([UserNote(NotePlace("1"), is_marked=True, text="a")], f"{MARK} {NOTE} a"),
     ],
 )
-def test_signs(notes: list[Note], text: str) -> None:
+def test_signs(notes: list[UserNote], text: str) -> None:
     assert plain(signs(notes)) == text
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.screens.test_send import thinking_session
-from workbench.edits import edited
+from workbench.edits import apply_changes
 from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.rules.inspection import Inspector
@@ -48,7 +48,7 @@ def test_an_edit_is_what_goes_out() -> None:
     root = workspace.root(2)
     asked = root.exchange.request
     assert asked
-    node = workspace.commit(root, edited(asked, asked.body.raw, [Replace("/max_tokens", 7)]), "fewer tokens")
+    node = workspace.commit(root, apply_changes(asked, asked.body.raw, [Replace("/max_tokens", 7)]), "fewer tokens")
     assert b'"max_tokens":7' in look(inspector, node, resolve("sim:anthropic")).outgoing.request.body.raw.replace(
         b" ", b""
     )
@@ -57,7 +57,7 @@ def test_an_edit_is_what_goes_out() -> None:
 def test_what_cannot_be_sent_says_why() -> None:
     session = samples.example(samples.LOST_RESULT)
     inspector, root = Inspector(session), Workspace(session).root(2)
-    with pytest.raises(UsageError, match="does not speak gemini"):
+    with pytest.raises(UsageError, match="does not support gemini"):
         look(inspector, root, resolve("sim:anthropic"), "gemini")
     unasked = MemorySession("unasked", (replace(root.exchange, request=None),))
     with pytest.raises(LocalProtocolError, match="no request was recorded"):

@@ -10,12 +10,12 @@ import pytest
 from workbench import probes
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
-from workbench.probes import Probe, Step, scripted, subject_of
+from workbench.probes import Probe, SampleStep, scripted_model, subject_of
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
 from workbench.tui.probing import Column, ProbeRun, known_probes, look_up, shown
 
-FORMAT, SCHEMA = probes.chosen(("format", "schema"))
+FORMAT, SCHEMA = probes.select(("format", "schema"))
 
 
 class Enough(Exception):
@@ -25,7 +25,7 @@ class Enough(Exception):
 def stopped(column: Column, chosen: tuple[Probe, ...], samples: int, after: int) -> ProbeRun:
     """A run that ends after so many samples."""
 
-    def tell(run: ProbeRun, step: Step) -> None:
+    def tell(run: ProbeRun, step: SampleStep) -> None:
         if run.done == after:
             raise Enough
 
@@ -76,4 +76,4 @@ def test_own_probes_come_last_and_a_faulty_one_is_named() -> None:
 @pytest.mark.parametrize("dials", ["parallel", "colour=red", "calls=nonsense"])
 def test_a_dial_that_is_none_is_refused(dials: str) -> None:
     with pytest.raises(UsageError):
-        scripted(dials.split())
+        scripted_model(dials.split())

@@ -13,7 +13,7 @@ from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 
-REPAIR = "put the reasoning back"
+REPAIR = "restore the reasoning"
 
 
 def broken() -> Session:
@@ -68,21 +68,21 @@ async def test_a_request_without_branches_says_nothing_of_them() -> None:
 
 
 TITLES = {
-    "m": "Request 2 · put the reasoning back",
-    "d": "Request 2 against request 1 · put the reasoning back",
-    "c": "Request 2 · put the reasoning back",
-    "T": "Tools of request 2 · put the reasoning back",
-    "A": "Arguments of exchange 2 · put the reasoning back",
-    "V": "What if · request 2 · put the reasoning back",
-    "x": "Export request 2 · put the reasoning back",
-    "e": "Edit of request 2  branch · put the reasoning back",
+    "m": "Request 2 · restore the reasoning",
+    "d": "Request 2 against request 1 · restore the reasoning",
+    "c": "Request 2 · restore the reasoning",
+    "T": "Tools of request 2 · restore the reasoning",
+    "A": "Arguments of exchange 2 · restore the reasoning",
+    "V": "What if · request 2 · restore the reasoning",
+    "x": "Export request 2 · restore the reasoning",
+    "e": "Edit of request 2  branch · restore the reasoning",
 }
 
 
 BEFORE_SENDING = {
-    "M": "Minimise request 2 · put the reasoning back",
-    "C": "Continue exchange 2 · put the reasoning back",
-    "s": "Send request 2 · put the reasoning back",
+    "M": "Minimise request 2 · restore the reasoning",
+    "C": "Continue exchange 2 · restore the reasoning",
+    "s": "Send request 2 · restore the reasoning",
 }
 
 
@@ -117,7 +117,7 @@ async def copies_and_compares(driver: Driver, is_branch: bool) -> None:
     await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen) and driver.app.screen.is_over)
     await until(driver.pilot, lambda: "+ …" in driver.text)
     first, *others = driver.text.split("\n")
-    assert ("exchange 1 against exchange 2 · put the reasoning back" in first) == is_branch
+    assert ("exchange 1 against exchange 2 · restore the reasoning" in first) == is_branch
     assert any('"reasoning_content":' in line for line in others) == is_branch
     await driver.press("q")
     await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))

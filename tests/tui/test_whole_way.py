@@ -28,8 +28,8 @@ REAL = "gemini-signature-lost"
 """Its test is run in truth; of the others it is taken as done, for that costs the most by far."""
 
 WAYS = [
-    ("gateway-field-dropped", "reasoning.missing", "sim:kimi:platform", "put the reasoning back as exchange 2"),
-    (REAL, "reasoning.missing", "sim:gemini", "put the reasoning back as exchange 1"),
+    ("gateway-field-dropped", "reasoning.missing", "sim:kimi:platform", "restore the reasoning from exchange 2"),
+    (REAL, "reasoning.missing", "sim:gemini", "restore the reasoning from exchange 1"),
     ("responses-call-interrupted", "closure.missing-result", "sim:openai", "add an error result"),
 ]
 

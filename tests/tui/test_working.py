@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.edits import with_body
-from workbench.edits.branches import Node
+from workbench.edits.branches import BranchNode
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
@@ -16,8 +16,8 @@ def session() -> Session:
     return samples.session(samples.exchange({"messages": []}, {}))
 
 
-async def at(screen: SessionScreen, pilot) -> Node:
-    found: list[Node] = []
+async def at(screen: SessionScreen, pilot) -> BranchNode:
+    found: list[BranchNode] = []
     screen.branches.current(0, found.append)
     await until(pilot, lambda: found)
     return found[0]
@@ -25,7 +25,7 @@ async def at(screen: SessionScreen, pilot) -> Node:
 
 async def test_a_person_stands_at_what_was_made_last_and_goes_back_and_forth() -> None:
     async with showing(session(), (80, 24)) as driver:
-        screen, found = driver.screen, list[Node | None]()
+        screen, found = driver.screen, list[BranchNode | None]()
         root = await at(screen, driver.pilot)
         assert root.exchange.request
         screen.branches.commit(root, with_body(root.exchange.request, b"{}"), "emptied", found.append)

@@ -15,7 +15,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.send.loop import Answer, Recorded, Result
+    from workbench.send.loop import AnswerCall, CallResult, RecordedResult
     from workbench.wire.session import Session
 
 ANSWER_HELP = {
@@ -29,7 +29,7 @@ ANSWER_HELP = {
 class Told:
     """A result, and where it is from: "given", "recorded", "typed" or "refusal"."""
 
-    result: Result
+    result: CallResult
     origin: str
     recorded_in: int | None = None
 
@@ -50,14 +50,14 @@ class Told:
 class Given:
     """Results by id or name."""
 
-    results: Mapping[str, Result] = field(default_factory=dict)
+    results: Mapping[str, CallResult] = field(default_factory=dict)
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Given:
         """Those of the command line. Raises UsageError."""
-        from workbench.send.loop import Result
+        from workbench.send.loop import CallResult
 
-        found: dict[str, Result] = {}
+        found: dict[str, CallResult] = {}
         for option, words in (("result", args.result), ("result-file", args.result_file), ("error", args.error)):
             for word in words:
                 name, sign, value = word.partition("=")
@@ -66,7 +66,7 @@ class Given:
                 if name in found:
                     raise UsageError(f"{name!r} is answered twice")
                 text = _read(value) if option == "result-file" else value
-                found[name] = Result(text, is_error=option == "error")
+                found[name] = CallResult(text, is_error=option == "error")
         return cls(found)
 
 
@@ -83,22 +83,22 @@ class Answers:
     """Answers calls, one after the other."""
 
     def __init__(self, session: Session, index: int, given: Given, args: argparse.Namespace) -> None:
-        from workbench.send.loop import Recording
+        from workbench.send.loop import RecordedResults
 
         self._given, self._index, self._wants_recorded = given.results, index, args.recorded
-        self._recording = Recording(session, args.protocol)
+        self._recording = RecordedResults(session, args.protocol)
         self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
 
-    def to(self, step: Answer) -> Told | None:
+    def to(self, step: AnswerCall) -> Told | None:
         """The result of a call; None where there is none."""
-        from workbench.send.loop import refused
+        from workbench.send.loop import refusal_result
 
         call = step.call
         by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
         if by_id:
             return Told(by_id, "given")
         if step.refusal:
-            return Told(refused(step.refusal), "refusal")
+            return Told(refusal_result(step.refusal), "refusal")
         if by_name:
             return Told(by_name, "given")
         recorded = self._recording.of(call, self._index) if self._wants_recorded or self._is_asked else None
@@ -106,7 +106,7 @@ class Answers:
             return Told(recorded.result, "recorded", recorded.exchange)
         return self._ask(step, recorded) if self._is_asked else None
 
-    def shown(self, step: Answer) -> dict[str, JsonValue]:
+    def shown(self, step: AnswerCall) -> dict[str, JsonValue]:
         """The call, for people and for JSON."""
         refusal = step.refusal
         return {
@@ -116,9 +116,9 @@ class Answers:
             "error": refusal.message if refusal else None,
         }
 
-    def _ask(self, step: Answer, recorded: Recorded | None) -> Told | None:
+    def _ask(self, step: AnswerCall, recorded: RecordedResult | None) -> Told | None:
         """Ask at the terminal; None where people stop."""
-        from workbench.send.loop import Result
+        from workbench.send.loop import CallResult
 
         shown = self.shown(step)
         arguments = json.dumps(shown["arguments"], ensure_ascii=False)
@@ -136,8 +136,8 @@ class Answers:
             return Told(recorded.result, "recorded", recorded.exchange)
         if text.startswith("@"):
             try:
-                return Told(Result(_read(text[1:])), "typed")
+                return Told(CallResult(_read(text[1:])), "typed")
             except (UsageError, OSError) as error:
                 _output.complain(str(error), 0)
                 return self._ask(step, recorded)
-        return Told(Result(text.removeprefix("!"), is_error=text.startswith("!")), "typed")
+        return Told(CallResult(text.removeprefix("!"), is_error=text.startswith("!")), "typed")

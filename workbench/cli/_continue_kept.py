@@ -47,7 +47,7 @@ class Kept:
         node = self._node
         if step.added:
             node = self._workspace.commit(node, step.request, "continued with the answer and its results")
-        self._node = self._workspace.sent(node, exchange)
+        self._node = self._workspace.commit_response(node, exchange)
 
     def close(self) -> None:
         """No more comes."""

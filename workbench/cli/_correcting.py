@@ -10,7 +10,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.choosing import ProfileChoice
     from workbench.probes.profiles.corrections import Correction
     from workbench.protocols.decode import DecodedExchange
     from workbench.send.target import Target
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AUTO, NONE = "auto", "none"
 
 
-def lines(choice: Choice) -> Iterator[str]:
+def lines(choice: ProfileChoice) -> Iterator[str]:
     """What is corrected, for people."""
     if choice.profile:
         yield f"profile: {choice.title}"
@@ -49,12 +49,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raises UsageError for names and values that cannot be."""
-    from workbench.probes.profiles.corrections import switched
+    from workbench.probes.profiles.corrections import apply_switches
 
-    switched((), args.correct, args.no_correct)
+    apply_switches((), args.correct, args.no_correct)
 
 
-def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, now: float) -> Choice:
+def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, now: float) -> ProfileChoice:
     """What holds for a request and a target. Raises UsageError."""
     from workbench.probes.profiles import choosing
 
@@ -62,14 +62,14 @@ def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, n
 
 
 def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange) -> CapabilityProfile | None:
-    from workbench.probes.profiles import Store
+    from workbench.probes.profiles import ProfileStore
     from workbench.probes.profiles.choosing import of_request
 
     if args.profile == NONE:
         return None
-    store = Store.of_user()
+    store = ProfileStore.of_user()
     if args.profile != AUTO:
-        return store.named(args.profile)
+        return store.find(args.profile)
     return of_request(store.latest(), target, decoded, args.model, args.spoken)
 
 

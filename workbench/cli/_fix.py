@@ -13,7 +13,7 @@ from workbench.cli._report import FileReport
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.edits.repairs import Done
+    from workbench.edits.repairs import ExchangeFix
     from workbench.wire.session import MemorySession, Session
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     session = _files.open_file(args.files[0], args)
     try:
-        made, done = repairs.repaired(_files.inspector(session, args), session)
+        made, done = repairs.repair_session(_files.inspector(session, args), session)
         is_body = _is_body(session)
         _write(made, session, out, is_body=is_body)
     finally:
@@ -80,7 +80,7 @@ def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) ->
         store.save(made.exchanges, out, about=made.about, form=store.form_of(source))
 
 
-def _told(done: list[Done], out: Path) -> Iterator[str]:
+def _told(done: list[ExchangeFix], out: Path) -> Iterator[str]:
     """What was done to each exchange that was broken."""
     from workbench.contracts import Severity
     from workbench.edits.repairs import CHECKED

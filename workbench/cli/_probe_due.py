@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.probes import Probe, Subject
-    from workbench.probes.profiles.refresh import Due
+    from workbench.probes.profiles.refresh import DueProbe
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -89,14 +89,14 @@ def check(args: argparse.Namespace) -> None:
 
 def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, template: str) -> tuple[Probe, ...]:
     """The probes to run: those named, or those that are stale; as many as the budget allows."""
-    from workbench.probes.profiles.refresh import Due, within
+    from workbench.probes.profiles.refresh import DueProbe, within
 
-    due: Sequence[Due] = [Due(probe, "") for probe in probes]
+    due: Sequence[DueProbe] = [DueProbe(probe, "") for probe in probes]
     if args.refresh:
         due = _stale(args, subject, template)
         for each in due:
             _output.complain(f"{each.probe.name}: {each.why}", 0)
-    left: Sequence[Due] = ()
+    left: Sequence[DueProbe] = ()
     if args.budget is not None:
         due, left = within(due, args.budget, args.samples)
     if left:
@@ -105,12 +105,12 @@ def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
     return tuple(each.probe for each in due)
 
 
-def _stale(args: argparse.Namespace, subject: Subject, template: str) -> tuple[Due, ...]:
-    from workbench.probes.profiles import Key, Store
+def _stale(args: argparse.Namespace, subject: Subject, template: str) -> tuple[DueProbe, ...]:
+    from workbench.probes.profiles import ProfileKey, ProfileStore
     from workbench.probes.profiles.refresh import light
 
     target = subject.target
-    key = Key(subject.contract.label, subject.model, target.url or target.name, subject.protocol, template)
-    known = [p for p in Store.of_user().latest() if p.key._replace(chat_template_hash=template) == key]
+    key = ProfileKey(subject.contract.label, subject.model, target.url or target.name, subject.protocol, template)
+    known = [p for p in ProfileStore.of_user().latest() if p.key._replace(chat_template_hash=template) == key]
     newest = max(known, key=lambda profile: profile.verified_at, default=None)
     return light(newest, time.time(), key if template else None, args.ttl * DAY)

@@ -12,8 +12,8 @@ from workbench.errors import UnreadableInput, UsageError, WireError
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.gating import Gate
-    from workbench.probes.profiles.risk import Tool
+    from workbench.probes.profiles.gating import ToolGate
+    from workbench.probes.profiles.risk import RatedTool
 
 
 def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
@@ -29,13 +29,15 @@ def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
     return 0 if all(tool.is_enabled for tool in found.tools) else 1
 
 
-def _print(profile: CapabilityProfile, found: Gate) -> None:
-    from workbench.probes.profiles.gating import STAGES, Stage
+def _print(profile: CapabilityProfile, found: ToolGate) -> None:
+    from workbench.probes.profiles.gating import STAGES, GateStage
 
     key = profile.key
     _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}")
-    _output.emit(f"stage {int(found.stage)} of {len(Stage) - 1}: {', '.join(STAGES[1 : found.stage + 1]) or STAGES[0]}")
-    for line in found.held:
+    _output.emit(
+        f"stage {int(found.stage)} of {len(GateStage) - 1}: {', '.join(STAGES[1 : found.stage + 1]) or STAGES[0]}"
+    )
+    for line in found.missing:
         _output.emit(f"  next: {_output.cut(line, 200)}")
     _output.emit()
     width = max((len(tool.name) for tool in found.tools), default=0)
@@ -44,7 +46,7 @@ def _print(profile: CapabilityProfile, found: Gate) -> None:
         _output.emit(f"{sign} {_output.cut(tool.name):<{min(width, 40)}}  {tool.risk:<16}  {tool.because}")
 
 
-def _read(path: Path) -> Iterator[Tool]:
+def _read(path: Path) -> Iterator[RatedTool]:
     """The tools that a file lists, or that the requests of a session declare. Raises UsageError, OSError."""
     from workbench.config import safeyaml
     from workbench.errors import ProfileError
@@ -69,10 +71,10 @@ def _read(path: Path) -> Iterator[Tool]:
         raise UsageError("not a list of tools", where=str(path), hint=str(error)) from error
 
 
-def _declared(path: Path) -> Iterator[Tool]:
+def _declared(path: Path) -> Iterator[RatedTool]:
     """The tools of all requests of a session, each once."""
     from workbench.formats.importers import open_input
-    from workbench.probes.profiles.risk import Tool, annotations_of
+    from workbench.probes.profiles.risk import RatedTool, annotations_of
     from workbench.protocols.decode import DecodedExchange
     from workbench.wire.session import exchanges_of
 
@@ -87,6 +89,6 @@ def _declared(path: Path) -> Iterator[Tool]:
             for tool in request.tools if request else ():
                 if tool.name and tool.name not in seen:
                     seen.add(tool.name)
-                    yield Tool(tool.name, annotations_of(tool.extra))
+                    yield RatedTool(tool.name, annotations_of(tool.extra))
     finally:
         session.close()

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
-from workbench.edits.repairs import Done
+from workbench.edits.repairs import ExchangeFix
 from workbench.rules import FAILED, Contradicted
 from workbench.rules.inspection import Inspected, Inspection
 
@@ -23,7 +23,7 @@ class FileReport:
 
     path: str
     inspection: Inspection
-    fixed: tuple[Done, ...] | None = None
+    fixed: tuple[ExchangeFix, ...] | None = None
     contradicted: tuple[Contradicted, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ def _contradicted_json(found: Contradicted) -> dict[str, object]:
     }
 
 
-def _done_json(done: Done) -> dict[str, object]:
+def _done_json(done: ExchangeFix) -> dict[str, object]:
     fixed = done.fixed
     return {
         "exchange": done.index,

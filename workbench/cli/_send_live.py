@@ -50,17 +50,17 @@ class Live:
 
     def heard(self, event: Event) -> None:
         """Tell of an event."""
-        from workbench.send.sending import Answered, Arrived, Retrying
+        from workbench.send.sending import BodyReceived, HeadReceived, RetryWait
 
-        if isinstance(event, Retrying):
+        if isinstance(event, RetryWait):
             again = f"{self._name}: {event.why}: again in {event.wait:.1f} s (attempt {event.attempt} failed)"
             _output.complain(again, 0)
-        elif isinstance(event, Answered):
+        elif isinstance(event, HeadReceived):
             kind = (event.headers.get("content-type") or "").partition(";")[0].strip().lower()
             is_plain = not (event.headers.get("content-encoding") or "").replace("identity", "")
             self._kind = kind if is_plain else ""
             self._is_shown = self._is_shown and self._kind in STREAMS
-        elif isinstance(event, Arrived) and self._is_shown and self._decoder:
+        elif isinstance(event, BodyReceived) and self._is_shown and self._decoder:
             for block in self._blocks(event.data):
                 self._decoder.feed(block)
             if time.monotonic() - self._last >= REPAINT_SECONDS:

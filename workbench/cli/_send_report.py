@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
-    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.choosing import ProfileChoice
     from workbench.rules.inspection import Trial
     from workbench.send.preflight import Preflight
     from workbench.send.target import Target
@@ -38,7 +38,7 @@ class Row:
     """
 
     target: Target
-    choice: Choice
+    choice: ProfileChoice
     plan: Preflight | None = None
     dropped: tuple[str, ...] = ()
     exchange: Exchange | None = None

@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing
-    from workbench.trials.minimize import Asked, Steps
+    from workbench.trials.minimize import Steps, TargetVerdict
     from workbench.wire.session import Session
 
 
@@ -44,13 +44,13 @@ def _advance(advance: Advance, told: Callable[[], str]) -> None:
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
     from workbench.edits import text_of, with_body
     from workbench.send.sending import Sender
-    from workbench.trials.minimize import drive, outcome
+    from workbench.trials.minimize import drive, target_verdict
 
     text = text_of(outgoing.request)
     async with Sender(known=session) as sender:
 
-        async def ask(body: bytes) -> Asked:
+        async def ask(body: bytes) -> TargetVerdict:
             request = with_body(outgoing.request, body, text)
-            return outcome(await sender.send(replace(outgoing, request=request)), outgoing.protocol)
+            return target_verdict(await sender.send(replace(outgoing, request=request)), outgoing.protocol)
 
         await drive(steps, ask, stepped)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Inspector
     from workbench.send.target import Target
-    from workbench.trials.whatif import Outcome, Variant
+    from workbench.trials.whatif import RequestVariant, VariantOutcome
     from workbench.wire.session import Session
 
 Done = TypeVar("Done")
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         targets += [resolve(f"sim:{label}") for label in labels]
         targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
         spoken = _spoken(targets)
-        made = whatif.chosen(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
+        made = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
         _asking.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
         outcomes = asyncio.run(_outcomes(session, inspector, index, made, targets))
     finally:
@@ -63,13 +63,13 @@ def _spoken(targets: Sequence[Target]) -> set[str]:
     return {name for t in targets for name in t.protocols} if all(t.protocols for t in targets) else set()
 
 
-def _of(outcomes: Sequence[Outcome], variant: Variant, target: Target) -> Outcome:
+def _of(outcomes: Sequence[VariantOutcome], variant: RequestVariant, target: Target) -> VariantOutcome:
     return next(o for o in outcomes if o.variant is variant and o.target is target)
 
 
 async def _outcomes(
-    session: Session, inspector: Inspector, index: int, made: Sequence[Variant], targets: Sequence[Target]
-) -> list[Outcome]:
+    session: Session, inspector: Inspector, index: int, made: Sequence[RequestVariant], targets: Sequence[Target]
+) -> list[VariantOutcome]:
     from workbench.cli import _progress
     from workbench.send.sending import Sender
     from workbench.trials import whatif
@@ -77,7 +77,7 @@ async def _outcomes(
     async def ask(job: Callable[[Inspector], Done]) -> Done:
         return job(inspector)
 
-    found: list[Outcome] = []
+    found: list[VariantOutcome] = []
     with _progress.counting("sending", len(made) * len(targets)) as advance:
         async with Sender(known=session) as sender:
             async for outcome in whatif.run(ask, index, made, targets, sender):
@@ -86,7 +86,9 @@ async def _outcomes(
     return found
 
 
-def _print(index: int, made: Sequence[Variant], targets: Sequence[Target], ordered: Sequence[Outcome]) -> None:
+def _print(
+    index: int, made: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
+) -> None:
     names = ", ".join(target.name for target in targets)
     _output.emit(f"exchange {index + 1}, sent to {names} with one thing different; tools are never executed")
     _output.emit()
@@ -101,7 +103,7 @@ def _print(index: int, made: Sequence[Variant], targets: Sequence[Target], order
             _output.emit(f"  {told}  {_told(outcome)}".rstrip())
 
 
-def _told(outcome: Outcome) -> str:
+def _told(outcome: VariantOutcome) -> str:
     parts = [str(outcome.status)] if outcome.status else []
     parts += [f"{outcome.finding.rule}  {outcome.finding.pointer or '(the whole)'}"] if outcome.finding else []
     parts += [f"calls {', '.join(outcome.calls)}"] if outcome.calls else []
@@ -111,7 +113,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _as_json(
-    path: str, index: int, made: Sequence[Variant], targets: Sequence[Target], ordered: Sequence[Outcome]
+    path: str, index: int, made: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
 ) -> JsonValue:
     return {
         "path": path,
@@ -129,7 +131,7 @@ def _as_json(
     }
 
 
-def _outcome_json(outcome: Outcome) -> JsonValue:
+def _outcome_json(outcome: VariantOutcome) -> JsonValue:
     found = outcome.finding
     return {
         "target": outcome.target.name,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
-    from workbench.trials.minimize import Bisected, Bisection, Steps
+    from workbench.trials.minimize import Bisection, BisectResult, Steps
     from workbench.wire.session import Session
 
 NAME = "bisect"
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         found = replace(found, finding=_traced(inspector, index, found))
     finally:
         session.close()
-    contract = bisection.bench.contract
+    contract = bisection.body_judge.contract
     if args.format == "json":
         _output.emit_json(_as_json(args, index, contract, found))
     else:
@@ -91,24 +91,24 @@ def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[
     from workbench.errors import LocalProtocolError
     from workbench.send.outgoing import prepare
     from workbench.send.target import resolve
-    from workbench.trials.minimize import Bisection, MinimizeRun, bench_for
+    from workbench.trials.minimize import Bisection, BodyJudge, judge_for
 
     decoded = inspector.detail(index).decoded
     if decoded.request is None:
         raise LocalProtocolError("there is no request that can be read", where=f"exchange {index + 1}")
     if args.target is None:
-        return Bisection(MinimizeRun(inspector, index)), None
+        return Bisection(BodyJudge(inspector, index)), None
     target = resolve(args.target, args.send_as or args.protocol or "")
     outgoing = prepare(decoded, target, protocol=args.send_as)
     _asking.agree([target], args.budget, is_agreed=args.yes)
-    return Bisection(bench_for(inspector, index, outgoing), args.budget), outgoing
+    return Bisection(judge_for(inspector, index, outgoing), args.budget), outgoing
 
 
 def _bisected(
     bisection: Bisection, outgoing: Outgoing | None, session: Session, args: argparse.Namespace
-) -> Bisected | WorkbenchError | OSError:
+) -> BisectResult | WorkbenchError | OSError:
     """What was found, or why nothing was."""
-    made: list[Bisected] = []
+    made: list[BisectResult] = []
 
     def steps() -> Steps[None]:
         made.append((yield from bisection.run()))
@@ -123,7 +123,7 @@ def _bisected(
     return trouble or made[0]
 
 
-def _traced(inspector: Inspector, index: int, found: Bisected) -> Finding | None:
+def _traced(inspector: Inspector, index: int, found: BisectResult) -> Finding | None:
     """The finding with where the damage was done, where the exchange that sent it first was traced."""
     finding = found.finding
     if finding is None or found.exchange >= len(inspector.rows):
@@ -141,7 +141,7 @@ def _message(finding: Finding | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _as_json(args: argparse.Namespace, index: int, contract: str, found: Bisected) -> JsonValue:
+def _as_json(args: argparse.Namespace, index: int, contract: str, found: BisectResult) -> JsonValue:
     return {
         "path": args.file,
         "exchange": index,
@@ -156,7 +156,7 @@ def _as_json(args: argparse.Namespace, index: int, contract: str, found: Bisecte
     }
 
 
-def _broken_json(found: Bisected) -> JsonValue:
+def _broken_json(found: BisectResult) -> JsonValue:
     finding, origin = found.finding, found.finding.origin if found.finding else None
     return {
         "messages": found.broken,
@@ -175,7 +175,7 @@ def _broken_json(found: Bisected) -> JsonValue:
     }
 
 
-def _print(args: argparse.Namespace, index: int, contract: str, found: Bisected) -> None:
+def _print(args: argparse.Namespace, index: int, contract: str, found: BisectResult) -> None:
     judge = args.target or f"contract {contract}"
     total = _output.number(found.messages, "message")
     if found.broken is None:

@@ -52,10 +52,10 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.choosing import ProfileChoice
     from workbench.probes.profiles.motion import Measure, Pending, ToolLoop
     from workbench.rules.inspection import Inspector
-    from workbench.send.loop import Ended, Limits, Loop, Send
+    from workbench.send.loop import ConversationLoop, Limits, LoopEnd, Send
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Sender
     from workbench.send.target import Target
@@ -162,14 +162,14 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
     return (pending or rows)[-1].index
 
 
-def _loop(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Loop:
-    from workbench.send.loop import Limits, Loop
+def _loop(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> ConversationLoop:
+    from workbench.send.loop import ConversationLoop, Limits
 
     detail = inspector.detail(index)
     contract = target.contract or args.provider or ""
     limits = Limits(args.turns, args.tokens, args.repeats)
     exchange = detail.decoded.exchange
-    return Loop(exchange, detail.decoded.protocol or "", contract, args.parser, limits).again()
+    return ConversationLoop(exchange, detail.decoded.protocol or "", contract, args.parser, limits).retry()
 
 
 @dataclass
@@ -181,15 +181,15 @@ class _Run:
     index: int
     target: Target
     answers: Answers
-    choice: Choice
+    choice: ProfileChoice
     states: list[dict[str, JsonValue]] = field(default_factory=list)
     steps: list[dict[str, JsonValue]] = field(default_factory=list)
     reason: str = ""
     text: str = ""
     pending: dict[str, JsonValue] | None = None
-    loop: Loop | None = None
+    loop: ConversationLoop | None = None
 
-    def begun(self, loop: Loop, earlier: Sequence[Exchange]) -> ToolLoop:
+    def begun(self, loop: ConversationLoop, earlier: Sequence[Exchange]) -> ToolLoop:
         """The motion in its first state."""
         from workbench.probes.profiles.motion import begin
 
@@ -202,7 +202,7 @@ class _Run:
     async def all(self, motion: ToolLoop) -> None:
         """State after state, until it ends."""
         from workbench.probes.profiles.motion import Measure
-        from workbench.send.loop import Answer, Ended
+        from workbench.send.loop import AnswerCall, LoopEnd
         from workbench.send.sending import Sender
 
         kept = Kept(self.session, self.index, self.args.out)
@@ -210,7 +210,7 @@ class _Run:
         async with Sender(known=self.session) as sender:
             while True:
                 todo = self._seen(motion)
-                if isinstance(todo, Ended):
+                if isinstance(todo, LoopEnd):
                     if (more := self._confirmed(todo, motion.loop)) is None:
                         self.reason, self.text = todo.reason.value, todo.text
                         break
@@ -219,7 +219,7 @@ class _Run:
                     motion = motion.after()
                 elif isinstance(todo, Measure):
                     motion = motion.after(await self._measured(todo, motion))
-                elif isinstance(todo, Answer):
+                elif isinstance(todo, AnswerCall):
                     told = self.answers.to(todo)
                     if told is None:
                         self.reason, self.pending = UNANSWERED, self.answers.shown(todo)
@@ -234,11 +234,11 @@ class _Run:
         kept.close()
         self._end(motion.loop)
 
-    def _confirmed(self, ended: Ended, loop: Loop) -> Limits | None:
+    def _confirmed(self, ended: LoopEnd, loop: ConversationLoop) -> Limits | None:
         """The limits that people let it go on with after so many errors; None where they do not, or are not there."""
-        from workbench.send.loop import Reason
+        from workbench.send.loop import EndReason
 
-        if ended.reason is not Reason.ERRORS or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if ended.reason is not EndReason.ERRORS or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
         print(f"{ended.text}; go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -247,13 +247,13 @@ class _Run:
 
     def _seen(self, motion: ToolLoop) -> Pending:
         """What is to be done in a state, once it was told."""
-        from workbench.probes.profiles.motion import State
+        from workbench.probes.profiles.motion import LoopState
 
         todo = motion.pending
         self.states.append({"state": motion.state.value, "lines": list(motion.lines)})
         if self.args.states or self.args.step:
             self._say(f"[{motion.state.value}]")
-        if self.args.states or self.args.step or (motion.state is State.CHOSEN and motion.decided):
+        if self.args.states or self.args.step or (motion.state is LoopState.CHOSEN and motion.decided):
             for line in motion.lines:
                 self._say(f"  {_output.cut(line)}")
         if self.args.step:
@@ -263,7 +263,7 @@ class _Run:
     async def _measured(self, todo: Measure, motion: ToolLoop) -> CapabilityProfile | None:
         """What the stale probes find, where people ask for that; None to go on with what is known."""
         from workbench import probes
-        from workbench.probes.profiles.keeping import keep, save_evidence
+        from workbench.probes.profiles.keeping import save_evidence, save_profile
         from workbench.send.sending import Sender
 
         stale = ", ".join(due.probe.name for due in todo.due)
@@ -273,11 +273,11 @@ class _Run:
         _asking.agree([self.target], sum(due.probe.requests for due in todo.due), is_agreed=self.args.yes)
         key = motion.profile.key
         measurement = probes.Measurement(probes.subject_of(self.target, key.protocol, key.model))
-        async with Sender(model=probes.scripted()) as sender:
+        async with Sender(model=probes.scripted_model()) as sender:
             async for step in probes.measure(measurement, [due.probe for due in todo.due], sender):
                 self._say(f"  probe {step.probe.name}: {step.sample.outcome.value}")
         evidence = save_evidence(measurement, at=time.time())
-        return keep(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
+        return save_profile(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
 
     async def _send(self, motion: ToolLoop, leaving: Outgoing, kept: Kept, sender: Sender) -> ToolLoop:
         """Send what is next, and keep what comes of it."""
@@ -309,7 +309,7 @@ class _Run:
         self._say(f"  {step['name']} {_output.cut(arguments)}")
         self._say(f"    = {_output.cut(str(step['result']))}  ({failed}{step['from']}{where})")
 
-    def _sent(self, step: Send, leaving: Outgoing, exchange: Exchange, loop: Loop) -> None:
+    def _sent(self, step: Send, leaving: Outgoing, exchange: Exchange, loop: ConversationLoop) -> None:
         status = exchange.response.status if exchange.response else None
         notes = [*step.notes, *leaving.notes, *(f"lost: {loss.what}" for loss in leaving.losses)]
         calls = [call.name for call in loop.calls]
@@ -331,7 +331,7 @@ class _Run:
         for note in notes:
             self._say(f"  {_output.cut(note)}")
 
-    def _end(self, loop: Loop) -> None:
+    def _end(self, loop: ConversationLoop) -> None:
         how = "about " if loop.is_estimated else ""
         self._say(f"{self.reason}: {self.text}{HINTS.get(self.reason, '')}")
         if self.reason == "done" and (said := _answer(loop)):
@@ -373,7 +373,7 @@ def _wait() -> None:
         raise KeyboardInterrupt
 
 
-def _answer(loop: Loop) -> str:
+def _answer(loop: ConversationLoop) -> str:
     """What the model said last."""
     from workbench.ir import Text
 

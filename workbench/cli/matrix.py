@@ -41,7 +41,7 @@ from workbench.cli import _files, _output
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Detail
-    from workbench.send.matrix import Row
+    from workbench.send.matrix import MatrixRow
 
 NAME = "matrix"
 HELP = "the verdict of every contract on one history"
@@ -89,12 +89,12 @@ def run(args: argparse.Namespace) -> int:
     return _status([row for row in rows if args.contracts or row.contract == own])
 
 
-def _status(asked: list[Row]) -> int:
+def _status(asked: list[MatrixRow]) -> int:
     verdicts = {row.verdict for row in asked}
     return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not asked else 0
 
 
-def _as_json(path: str, detail: Detail, rows: list[Row]) -> JsonValue:
+def _as_json(path: str, detail: Detail, rows: list[MatrixRow]) -> JsonValue:
     from workbench.rules import accepted_by
 
     request = detail.decoded.request
@@ -110,7 +110,7 @@ def _as_json(path: str, detail: Detail, rows: list[Row]) -> JsonValue:
     }
 
 
-def _row_json(row: Row) -> JsonValue:
+def _row_json(row: MatrixRow) -> JsonValue:
     found = row.finding
     return {
         "contract": row.contract,
@@ -130,7 +130,7 @@ def _row_json(row: Row) -> JsonValue:
     }
 
 
-def _print(detail: Detail, rows: list[Row]) -> None:
+def _print(detail: Detail, rows: list[MatrixRow]) -> None:
     from workbench.rules import accepted_by
 
     request, host = detail.decoded.request, accepted_by(detail.decoded)
@@ -152,7 +152,7 @@ def _print(detail: Detail, rows: list[Row]) -> None:
             _output.emit(f"  {'':<{width}}  {row.refusal.status:<10}  {_output.cut(text)}")
 
 
-def _told(row: Row) -> str:
+def _told(row: MatrixRow) -> str:
     """Rule and place, and as what it was judged."""
     parts = [f"{row.finding.rule}  {row.finding.pointer or '(the whole)'}"] if row.finding else []
     if row.is_converted:

@@ -40,7 +40,7 @@ from workbench.errors import UsageError, WorkbenchError
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Inspector
-    from workbench.trials.minimize import Course, Mended
+    from workbench.trials.minimize import MinimalFix, MinimizeRun
     from workbench.wire.session import Session
 
 NAME = "minimize"
@@ -90,17 +90,17 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def begin(session: Session, args: argparse.Namespace) -> tuple[Course, int]:
+def begin(session: Session, args: argparse.Namespace) -> tuple[MinimizeRun, int]:
     """The course of one exchange, and its index. Raises UsageError, LocalProtocolError."""
     from workbench.send.target import resolve
-    from workbench.trials.minimize import Course
+    from workbench.trials.minimize import MinimizeRun
 
     inspector = _files.inspector(session, args)
     index = _files.chosen(session, args.exchange, default=-1)
     index = first_failing(inspector) if index < 0 else index
     label = args.provider or inspector.detail(index).contract.label
     target = resolve(args.target or f"sim:{label}", args.send_as or args.protocol or "")
-    return Course(inspector, index, target, args.send_as, args.budget), index
+    return MinimizeRun(inspector, index, target, args.send_as, args.budget), index
 
 
 def first_failing(inspector: Inspector) -> int:
@@ -118,12 +118,12 @@ def first_failing(inspector: Inspector) -> int:
     return found[0].index if found else matrix.longest(inspector)
 
 
-def _searched(course: Course, session: Session) -> int:
+def _searched(course: MinimizeRun, session: Session) -> int:
     """Search, and the exit status."""
 
     def told() -> str:
         left = len(course.search.text)
-        return f"{left:,} of {len(course.bench.text):,} bytes left, {course.calls} of {course.budget} calls"
+        return f"{left:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} calls"
 
     try:
         trouble = _targeted.run(course.run(), course.outgoing, session, "minimising", told)
@@ -137,17 +137,17 @@ def _searched(course: Course, session: Session) -> int:
     return _output.complain(_output.describe_os_error(trouble), 4)
 
 
-def _as_json(args: argparse.Namespace, course: Course, index: int) -> JsonValue:
+def _as_json(args: argparse.Namespace, course: MinimizeRun, index: int) -> JsonValue:
     result = course.result()
     return {
         "path": args.file,
         "exchange": index,
         "target": course.outgoing.target.name,
         "protocol": course.outgoing.protocol,
-        "contract": course.bench.contract,
+        "contract": course.body_judge.contract,
         "failure": asdict(result.failure) if result.failure else None,
         "bytes": {"before": len(result.original), "after": len(result.text)},
-        "gone": round(result.gone, 4),
+        "gone": round(result.removed_share, 4),
         "minimal": result.is_minimal,
         "calls": course.calls,
         "budget": course.budget,
@@ -156,11 +156,11 @@ def _as_json(args: argparse.Namespace, course: Course, index: int) -> JsonValue:
         "message": result.finding or None,
         "note": result.note or None,
         "body": _text(result.text),
-        "edits": [_edit_json(mended) for mended in course.edits],
+        "edits": [_edit_json(mended) for mended in course.fixes],
     }
 
 
-def _edit_json(mended: Mended) -> JsonValue:
+def _edit_json(mended: MinimalFix) -> JsonValue:
     return {
         "title": mended.repair.title,
         "from_exchange": mended.earlier,
@@ -179,7 +179,7 @@ def _text(body: bytes) -> str:
     return body.decode("utf-8", "backslashreplace")
 
 
-def _print(args: argparse.Namespace, course: Course, index: int) -> None:
+def _print(args: argparse.Namespace, course: MinimizeRun, index: int) -> None:
     from workbench.wire.jsontext import dumps
 
     result, target = course.result(), course.outgoing.target.name
@@ -191,13 +191,13 @@ def _print(args: argparse.Namespace, course: Course, index: int) -> None:
         _output.emit(f"  {result.pointer or '(the whole)'}  {_output.cut(result.finding)}")
     end = "nothing of it can go" if result.is_minimal else "more may go"
     _output.emit(
-        f"{len(result.original):,} → {len(result.text):,} bytes, {100 * result.gone:.1f} % gone, {end} · "
+        f"{len(result.original):,} → {len(result.text):,} bytes, {100 * result.removed_share:.1f} % gone, {end} · "
         f"{_output.number(course.calls, 'call')} of {course.budget}, {_output.number(result.checks, 'local check')}"
     )
     if result.note:
         _output.emit(f"note: {result.note}")
     _output.emit(f"written: {args.out}" if args.out else _output.cut(_text(result.text), SHOWN))
-    for number, mended in enumerate(course.edits, 1):
+    for number, mended in enumerate(course.fixes, 1):
         said = {True: "accepted", False: "refused all the same", None: "not asked about"}[mended.accepted]
         _output.emit(f"edit {number}: {mended.repair.title} ({target}: {said})")
         for edit in mended.repair.edits[:MOST_EDITS]:
@@ -205,5 +205,5 @@ def _print(args: argparse.Namespace, course: Course, index: int) -> None:
             _output.emit(f"  {edit.op} {edit.pointer}  {_output.cut(value)}")
         if len(mended.repair.edits) > MOST_EDITS:
             _output.emit(f"  … and {_output.number(len(mended.repair.edits) - MOST_EDITS, 'further change')}")
-    if not course.edits:
+    if not course.fixes:
         _output.emit("no edit is known that makes it accepted")

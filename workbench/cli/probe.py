@@ -74,7 +74,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.probes import Measurement, Probe, Result, Subject
+    from workbench.probes import Measurement, Probe, ProbeResult, Subject
     from workbench.probes.profiles import CapabilityProfile
     from workbench.send.target import Target
 
@@ -89,8 +89,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from workbench import probes
 
-    listed = [f"  {p.name:<14} {p.title}" for p in probes.every()]
-    listed += [f"  {name:<14} your own: {_output.cut(path.name)}" for name, path in probes.own().items()]
+    listed = [f"  {p.name:<14} {p.title}" for p in probes.all_probes()]
+    listed += [f"  {name:<14} your own: {_output.cut(path.name)}" for name, path in probes.own_probes().items()]
     folder = "$XDG_CONFIG_HOME/workbench/probes"
     parser.description = (parser.description or "").format(probes="\n".join(listed), folder=folder)
     parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     if args.retries < 0:
         raise UsageError(f"{args.retries} retries", hint="0 or more")
     _probe_due.check(args)
-    chosen = probes.chosen(args.probes)
+    chosen = probes.select(args.probes)
     target = resolve(args.target, args.protocol)
     subject = probes.subject_of(target, args.protocol, args.model or _only_model(args, target))
     template = _template(args, subject) if args.refresh else None
@@ -172,7 +172,7 @@ async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: t
     from workbench.cli import _progress
     from workbench.send.sending import Sender
 
-    async with Sender(model=probes.scripted(args.dial), retries=args.retries) as sender:
+    async with Sender(model=probes.scripted_model(args.dial), retries=args.retries) as sender:
         with _progress.counting("probing", len(chosen) * args.samples) as advance:
             async for step in probes.measure(measurement, chosen, sender, samples=args.samples):
                 advance(note=f"{step.probe.name}: {step.sample.outcome.value}")
@@ -192,9 +192,9 @@ def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
 
 
 def _profiled(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
-    from workbench.probes.profiles.keeping import keep
+    from workbench.probes.profiles.keeping import save_profile
 
-    kept = keep(measurement, at=time.time(), evidence=evidence, template=template)
+    kept = save_profile(measurement, at=time.time(), evidence=evidence, template=template)
     for change in kept.drift:
         _output.complain(f"drift: {change}", 0)
     if kept.trouble:
@@ -202,7 +202,7 @@ def _profiled(measurement: Measurement, evidence: str, template: str) -> Capabil
     return kept.profile
 
 
-def _status(results: list[Result]) -> int:
+def _status(results: list[ProbeResult]) -> int:
     outcomes = {result.outcome.value for result in results}
     if outcomes & {"fail", "partial"}:
         return 1

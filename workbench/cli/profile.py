@@ -37,8 +37,8 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.probes.profiles import CapabilityProfile, Drift, Key, Store
-    from workbench.probes.profiles.profile import Differences
+    from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey, ProfileStore
+    from workbench.probes.profiles.profile import ProfileDifferences
 
 NAME = "profile"
 HELP = "measured capability profiles: list, show, diff, gate"
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, show or compare."""
-    from workbench.probes.profiles import Store, drift
+    from workbench.probes.profiles import ProfileStore, drift
 
     most = {"list": 0, "show": 1, "diff": 2, "gate": 1}[args.what]
     least = min(most, 1)
@@ -66,28 +66,28 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"profile {args.what} takes {most} names, not {len(args.names)}", hint="see --help")
     if bool(args.tools) != (args.what == "gate"):
         raise UsageError("gate, and it alone, takes --tools FILE", hint="see --help")
-    store = Store.of_user()
+    store = ProfileStore.of_user()
     for fault in store.faults:
         _output.complain(fault, 0)
     if args.what == "list":
         return _list(args, store)
     if args.what == "gate":
-        return _profile_gate.run(store.named(args.names[0]), args.tools, is_json=args.format == "json")
+        return _profile_gate.run(store.find(args.names[0]), args.tools, is_json=args.format == "json")
     if args.what == "show":
-        shown = store.named(args.names[0])
+        shown = store.find(args.names[0])
         return _show(args, shown, drift([p for p in store.history(shown.key) if p.verified_at <= shown.verified_at]))
     before, after = _pair(store, args.names)
     return _diff(args, before, after)
 
 
-def _pair(store: Store, names: list[str]) -> tuple[CapabilityProfile, CapabilityProfile]:
+def _pair(store: ProfileStore, names: list[str]) -> tuple[CapabilityProfile, CapabilityProfile]:
     if len(names) == 2:
-        return store.named(names[0]), store.named(names[1])
+        return store.find(names[0]), store.find(names[1])
     name = names[0].partition("@")[0]
-    return store.named(f"{name}@2"), store.named(name)
+    return store.find(f"{name}@2"), store.find(name)
 
 
-def _list(args: argparse.Namespace, store: Store) -> int:
+def _list(args: argparse.Namespace, store: ProfileStore) -> int:
     profiles = store.latest()
     if args.format == "json":
         _output.emit_json({"profiles": [profile.as_json() for profile in profiles]})
@@ -103,7 +103,7 @@ def _list(args: argparse.Namespace, store: Store) -> int:
     return 0
 
 
-def _of(key: Key) -> str:
+def _of(key: ProfileKey) -> str:
     """What a profile is of, in one line."""
     parts = (_output.cut(key.endpoint, 60), key.protocol, _output.cut(key.model, 60))
     return " · ".join(
@@ -157,7 +157,7 @@ def _diff(args: argparse.Namespace, before: CapabilityProfile, after: Capability
     return 1 if is_other else 0
 
 
-def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: Differences) -> None:
+def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: ProfileDifferences) -> None:
     for sign, profile in (("-", before), ("+", after)):
         _output.emit(f"{sign} {_of(profile.key)}, {_when(profile)}")
     _output.emit()

@@ -23,7 +23,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.probes.selftest import Miss, Report
+    from workbench.probes.selftest import Miss, SelftestReport
 
 NAME = "selftest"
 HELP = "how many planted faults are named at the right place"
@@ -59,7 +59,7 @@ def _say(name: str) -> None:
         sys.stderr.flush()
 
 
-def _print(report: Report) -> None:
+def _print(report: SelftestReport) -> None:
     width = max(len(name) for name in report.tallies)
     for name, tally in report.tallies.items():
         sign = "✓" if tally.named == tally.planted else "✗"
@@ -85,7 +85,7 @@ def _missed(miss: Miss) -> str:
     return _output.cut(f"{miss.fault} at {places} ({miss.session}, exchange {miss.exchange + 1}); said: {found}")
 
 
-def _as_json(report: Report) -> JsonValue:
+def _as_json(report: SelftestReport) -> JsonValue:
     return {
         "planted": report.planted,
         "named": report.named,

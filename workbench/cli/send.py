@@ -174,28 +174,28 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
 def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Row:
     """What would go to a target, or why nothing can."""
     from workbench.probes.profiles.choosing import earlier
-    from workbench.probes.profiles.corrected import leaving
-    from workbench.send.credentials import signed
+    from workbench.probes.profiles.corrected import correct_outgoing
+    from workbench.send.credentials import authenticate
     from workbench.send.outgoing import prepare
     from workbench.send.preflight import preflight
-    from workbench.send.unbound import unbound
+    from workbench.send.unbound import find_unbound
 
     own = inspector.detail(index).decoded
     choice = _correcting.choose(args, target, own, time.time())
     row = Row(target, choice)
     before = _made_of(inspector, own)
     try:
-        if args.drop_unbound and (found := unbound(inspector, own, target, before)):
+        if args.drop_unbound and (found := find_unbound(inspector, own, target, before)):
             if found.without is None:
                 raise LocalProtocolError("no signed block can be left out here", hint="leave --drop-unbound out")
             row.dropped, before = found.pointers, None
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
         protocol = _correcting.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
-        outgoing = leaving(outgoing, choice.decided, earlier(inspector, index, choice.decided))
+        outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, index, choice.decided))
         row.plan = preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
-            signed(outgoing, os.environ)
+            authenticate(outgoing, os.environ)
     except WorkbenchError as error:
         if len(set(args.target)) == 1:
             raise
@@ -263,14 +263,14 @@ class _Job:
                     await self._one(sender, row)
 
     async def _one(self, sender: Sender, row: Row) -> None:
-        from workbench.send.sending import Interrupted
+        from workbench.send.sending import SendInterrupted
 
         assert row.plan
         live = Live(row.plan.outgoing, is_shown=self.is_text and sys.stderr.isatty())
 
         def heard(event: Event) -> None:
             live.heard(event)
-            if isinstance(event, Interrupted):
+            if isinstance(event, SendInterrupted):
                 row.is_interrupted = True
                 self._keep(row, event.exchange)
 
@@ -283,12 +283,12 @@ class _Job:
             row.was_shown = live.has_shown and sys.stdout.isatty()
 
     def _keep(self, row: Row, exchange: Exchange) -> None:
-        from workbench.send.preflight import judged
+        from workbench.send.preflight import judge_exchange
 
         assert row.plan
         row.exchange = exchange
         self.kept.add(row.plan.outgoing, exchange)
-        row.trial = judged(self.inspector, self.index, row.plan.outgoing, exchange)
+        row.trial = judge_exchange(self.inspector, self.index, row.plan.outgoing, exchange)
 
     def show(self) -> None:
         """Say what came of it."""
@@ -358,6 +358,6 @@ class _Kept:
         node, own = self._root, self._root.exchange.request
         if own is None or own.body.raw != sent.request.body.raw:
             node = self._workspace.commit(node, sent.request, sent.notes[0] if sent.notes else "changed to be sent")
-        self._workspace.sent(node, exchange)
+        self._workspace.commit_response(node, exchange)
         if sent.is_converted:
             self._workspace.go(here)

@@ -51,7 +51,7 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.simulator import ScriptedModel, Served, Server, Simulator
+    from workbench.simulator import ScriptedModel, ServedRequest, Server, Simulator
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -176,7 +176,7 @@ def _what_to_set(simulator: Simulator, server: Server) -> str:
     return f"simulating {simulator.label}, {how}{note}, at {url} until ctrl-c: {' '.join(known)}"
 
 
-def _log(served: Served) -> None:
+def _log(served: ServedRequest) -> None:
     _output.complain(served.line(), 0)
 
 

@@ -38,7 +38,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.send.local import Local
+    from workbench.send.local import LocalServer
     from workbench.send.target import Target
 
 NAME = "targets"
@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     from workbench.send import configured, local, target
 
-    own, known = configured.named(), target.providers()
-    here = asyncio.run(local.found()) if args.local else None
+    own, known = configured.configured_targets(), target.providers()
+    here = asyncio.run(local.find_servers()) if args.local else None
     if args.format == "json":
         _output.emit_json(_as_json(own, known, here))
     else:
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_json(
-    own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None
+    own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[LocalServer, ...] | None
 ) -> dict[str, JsonValue]:
     from workbench import contracts
     from workbench.send import configured
@@ -104,7 +104,7 @@ def _target_json(target: Target) -> dict[str, JsonValue]:
     }
 
 
-def _local_json(found: Local) -> dict[str, JsonValue]:
+def _local_json(found: LocalServer) -> dict[str, JsonValue]:
     return {
         "server": found.server or None,
         "url": found.url,
@@ -113,7 +113,7 @@ def _local_json(found: Local) -> dict[str, JsonValue]:
     }
 
 
-def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None) -> None:
+def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[LocalServer, ...] | None) -> None:
     from workbench import contracts
     from workbench.send import configured
 
@@ -143,7 +143,7 @@ def _row(target: Target) -> tuple[str, str, str]:
     return target.name, target.url, " · ".join(filter(None, (", ".join(target.protocols), target.model, key)))
 
 
-def _served(found: Local) -> str:
+def _served(found: LocalServer) -> str:
     shown = ", ".join(found.models[:3]) + (f" and {len(found.models) - 3} more" if len(found.models) > 3 else "")
     return f"{', '.join(found.protocols)} · {shown or 'no model'}"
 

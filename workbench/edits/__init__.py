@@ -1,8 +1,8 @@
-"""Edits of requests: pure, and only what is edited changes.
+"""Edits of requests: pure functions; only the edited bytes change.
 
 In: a request and a change. Out: the edited request and the change that undoes it. ``elements`` lists what can be
-edited, ``operations`` and ``additions`` edit it, ``request`` applies changes to bytes and undoes them; ``live`` says
-what an edit means, and ``signed`` which signatures it invalidates.
+edited, ``operations`` and ``additions`` edit it, ``request`` applies changes to bytes and undoes them; ``assessment``
+judges an edit, and ``signatures`` finds the signatures that it invalidates.
 It may import the core and the rooms up to ``filters``.
 """
 
@@ -13,11 +13,11 @@ from workbench.edits.request import (
     Change,
     SetHeader,
     Splice,
-    between,
-    edited,
+    apply_changes,
+    apply_splices,
+    diff_splices,
     inverse,
-    problem,
-    spliced,
+    json_problem,
     text_of,
     with_body,
 )
@@ -27,11 +27,11 @@ __all__ = [
     "Change",
     "SetHeader",
     "Splice",
-    "between",
-    "edited",
+    "apply_changes",
+    "apply_splices",
+    "diff_splices",
     "inverse",
-    "problem",
-    "spliced",
+    "json_problem",
     "text_of",
     "with_body",
 ]

@@ -1,7 +1,7 @@
-"""Ranges of a JSON text that change by structure: a value, an element, a member, each with the comma that goes with it.
+"""Byte ranges of JSON values, elements and members, each with the comma that belongs to it.
 
-Everything here is found in the bytes, so that what stands around a change keeps its spelling: odd spaces, repeated
-keys, escapes. Pointers go through strings that hold JSON; what is put there is escaped once for each.
+All ranges are found in the bytes, so that text around a change keeps its spelling: odd spaces, repeated keys, escapes.
+Pointers continue inside strings that hold JSON; text inserted there is escaped once for each such string.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 
 BLANK: Final = b" \t\r\n"
-"""What may stand between the tokens of JSON."""
+"""Bytes allowed between JSON tokens."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
-class Value:
-    """A value of a JSON text, in the layer it stands in: the text itself, or the inside of a string.
+class ValueRange:
+    """A JSON value and its byte range, in its layer: the text itself, or the inside of a string.
 
     Raises:
         LocalProtocolError: nothing is at the pointer.
@@ -36,67 +36,71 @@ class Value:
     def __init__(self, index: JsonIndex, pointer: str, place: JsonPlace | None = None) -> None:
         place = place or index.find(pointer)
         if place is None or place.node.end == CUT:
-            raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
+            raise LocalProtocolError(
+                "no value at this pointer", where=pointer or "the whole text", hint="check the pointer"
+            )
         self.index, self.pointer, self.place = index, pointer, place
         self.text = place.layer.text
         self.start, self.end = place.node.start, place.node.end
 
     @property
     def raw(self) -> bytes:
-        """Its bytes."""
+        """Bytes of the value."""
         return self.text[self.start : self.end]
 
     @cached_property
     def parsed(self) -> JsonValue:
-        """What it says."""
+        """The parsed value."""
         return loads(self.raw)
 
     @property
     def key(self) -> tuple[int, int] | None:
-        """Range of its key, quotes included; None for what is no member."""
+        """Range of the key, quotes included; None for an array element and for the root."""
         return self.place.node.key
 
     @property
     def is_list(self) -> bool:
-        """It is an array."""
+        """The value is an array."""
         return self.text[self.start : self.start + 1] == b"["
 
     @property
-    def entered(self) -> Value:
-        """What a string says, where that is JSON; else the value itself."""
+    def inner(self) -> ValueRange:
+        """The JSON value inside a string that holds JSON; else the value itself."""
         layer, node, strings = self.place
         found = layer.enter(node) if layer.holds_json(node) else None
         if found is None or found[1].root is None:
             return self
-        return Value(self.index, self.pointer, JsonPlace(found[1], found[1].root, (*strings, found[0]))).entered
+        return ValueRange(self.index, self.pointer, JsonPlace(found[1], found[1].root, (*strings, found[0]))).inner
 
     @cached_property
-    def children(self) -> list[Value]:
-        """Its elements or members, in order of the text; earlier ones of a repeated key are left out."""
+    def children(self) -> list[ValueRange]:
+        """Elements or members in text order; earlier ones of a repeated key are left out."""
         layer, node, strings = self.place
         table = layer.table(node)
         if table is None:
             return []
         names = table.names if table.names is not None else {str(n): n for n in range(len(table))}
         numbered = sorted((n, escape(name)) for name, n in names.items())
-        return [Value(self.index, f"{self.pointer}/{s}", JsonPlace(layer, nth(table, n), strings)) for n, s in numbered]
+        return [
+            ValueRange(self.index, f"{self.pointer}/{s}", JsonPlace(layer, nth(table, n), strings)) for n, s in numbered
+        ]
 
     def splice(self, start: int, end: int, new: bytes) -> Splice:
-        """A change in its layer as one of the whole text."""
+        """Translate a change in this layer into a change of the whole text."""
         first, last = self.place.outward((start, end))
-        for layer in _layers(self.index.text, self.place)[-2::-1]:
+        for layer in _texts_around(self.index.text, self.place)[-2::-1]:
             new = writer_like(layer)(decode(new))[1:-1]
         return Splice(first, last, new)
 
-    def replaced(self, new: bytes) -> Splice:
-        """Other bytes in its place."""
+    def replace(self, new: bytes) -> Splice:
+        """Replace the value by other bytes."""
         return self.splice(self.start, self.end, new)
 
-    def retold(self, text: str) -> tuple[Splice, ...]:
-        """Another text of a string; what both texts begin and end with keeps its spelling."""
+    def set_text(self, text: str) -> tuple[Splice, ...]:
+        """Change the text of a string; the common beginning and end keep their spelling."""
         old, write = self.parsed, writer_like(self.text)
         if not isinstance(old, str):
-            return (self.replaced(write(text)),)
+            return (self.replace(write(text)),)
         if old == text:
             return ()
         head = common(old, text)
@@ -104,20 +108,20 @@ class Value:
         span = string_slice_span(self.text, (self.start, self.end), head, len(old) - tail)
         return (self.splice(*span, write(text[head : len(text) - tail])[1:-1]),)
 
-    def removed(self) -> Splice:
-        """Without it, its key and one comma."""
+    def remove(self) -> Splice:
+        """Remove the value with its key and one comma."""
         start, end = self.key[0] if self.key else self.start, self.end
-        before = _skip_back(self.text, start)
+        before = _skip_blanks_back(self.text, start)
         if self.text[before - 1 : before] == b",":
-            return self.splice(_skip_back(self.text, before - 1), end, b"")
-        after = _skip(self.text, end)
+            return self.splice(_skip_blanks_back(self.text, before - 1), end, b"")
+        after = _skip_blanks(self.text, end)
         if self.text[after : after + 1] == b",":
-            return self.splice(start, _skip(self.text, after + 1), b"")
+            return self.splice(start, _skip_blanks(self.text, after + 1), b"")
         return self.splice(before, after, b"")
 
-    def with_element(self, at: int, raw: bytes) -> Splice:
-        """A list with another element before the one at ``at``, or behind the last. Raises LocalProtocolError."""
-        self._refuse_unless(b"[", "it is no list")
+    def insert_element(self, at: int, raw: bytes) -> Splice:
+        """Insert an element before index ``at``, or after the last. Raises LocalProtocolError if it is no array."""
+        self._refuse_unless(b"[", "not an array")
         held = self.children
         if not held:
             return self.splice(self.start + 1, self.end - 1, raw)
@@ -127,8 +131,8 @@ class Value:
             return self.splice(held[at].start, held[at].start, raw + gap)
         return self.splice(held[-1].end, held[-1].end, gap + raw)
 
-    def with_copy(self, at: int) -> Splice:
-        """A list with the element at ``at`` twice."""
+    def duplicate_element(self, at: int) -> Splice:
+        """Insert a copy of the element at ``at`` after it."""
         held = self.children
         if at + 1 < len(held):
             gap = self.text[held[at].end : held[at + 1].start]
@@ -136,17 +140,17 @@ class Value:
             gap = self.text[held[at - 1].end : held[at].start] if at else self._layout.gap
         return self.splice(held[at].end, held[at].end, gap + held[at].raw)
 
-    def with_member(self, key: str, raw: bytes) -> Splice:
-        """An object with another member behind the last. Raises LocalProtocolError for what is none."""
-        self._refuse_unless(b"{", "it is no object")
+    def insert_member(self, key: str, raw: bytes) -> Splice:
+        """Append a member to an object. Raises LocalProtocolError if it is no object."""
+        self._refuse_unless(b"{", "not an object")
         layout, held = self._layout, self.children
         member = writer_like(self.text)(key) + layout.colon + raw
         if held:
             return self.splice(held[-1].end, held[-1].end, layout.gap + member)
         return self.splice(self.start + 1, self.end - 1, member)
 
-    def written(self, value: JsonValue) -> bytes:
-        """The text of a new child, indented as the others are."""
+    def format_child(self, value: JsonValue) -> bytes:
+        """Text of a new child, indented like its siblings."""
         layout = self._layout
         first = b'{"":' + layout.colon[1:] + b"0}"
         sample = b"[" + layout.lead + first + layout.trail + b"]"
@@ -162,37 +166,37 @@ class Value:
             raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit it as JSON")
 
     @cached_property
-    def _layout(self) -> _Layout:
-        """How this container is written."""
-        lead = self.text[self.start + 1 : _skip(self.text, self.start + 1)]
-        trail = self.text[_skip_back(self.text, self.end - 1) : self.end - 1]
+    def _layout(self) -> _ContainerLayout:
+        """Whitespace style of this container."""
+        lead = self.text[self.start + 1 : _skip_blanks(self.text, self.start + 1)]
+        trail = self.text[_skip_blanks_back(self.text, self.end - 1) : self.end - 1]
         is_wide = re.search(rb'":\s', self.text) is not None
         if not self.children or b"\n" not in lead:
-            return _Layout(b"", b"", b", " if is_wide else b",", b": " if is_wide else b":")
-        return _Layout(lead, trail, b"," + lead, b": " if is_wide else b":")
+            return _ContainerLayout(b"", b"", b", " if is_wide else b",", b": " if is_wide else b":")
+        return _ContainerLayout(lead, trail, b"," + lead, b": " if is_wide else b":")
 
 
-class _Layout(NamedTuple):
+class _ContainerLayout(NamedTuple):
     lead: bytes  # line break and indentation before each child, b"" on one line
     trail: bytes
     gap: bytes
     colon: bytes
 
 
-def _layers(text: bytes, place: JsonPlace) -> list[bytes]:
-    """The texts that a place is in, outermost first."""
+def _texts_around(text: bytes, place: JsonPlace) -> list[bytes]:
+    """Texts that contain a place, outermost first."""
     return [text, *(inside.text for inside in place.strings)]
 
 
-def _skip(text: bytes, at: int) -> int:
-    """Behind the blanks that begin here."""
+def _skip_blanks(text: bytes, at: int) -> int:
+    """Position after the blanks that start here."""
     while at < len(text) and text[at] in BLANK:
         at += 1
     return at
 
 
-def _skip_back(text: bytes, at: int) -> int:
-    """Before the blanks that end here."""
+def _skip_blanks_back(text: bytes, at: int) -> int:
+    """Position before the blanks that end here."""
     while at > 0 and text[at - 1] in BLANK:
         at -= 1
     return at

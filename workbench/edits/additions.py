@@ -1,6 +1,6 @@
-"""What can be added to a request: messages, texts, tools and results, in the shape and place its protocol wants.
+"""Additions to a request: messages, texts, tools and results, in the shape and place its protocol expects.
 
-The shapes are those that the protocol's adapter writes. Everything else is as for ``operations``.
+The protocol's adapter writes the shapes. Otherwise these work like ``operations``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.edits import shape
-from workbench.edits._ranges import Value
+from workbench.edits._ranges import ValueRange
+from workbench.edits.message_parts import element_pointer, list_position
 from workbench.edits.operations import Splices, adapter_of, value_of
-from workbench.edits.places import array_of, element
 from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
@@ -21,57 +21,59 @@ from workbench.wire.jsontext import dumps
 from workbench.wire.patch import parent_of
 
 ROLES = ("user", "assistant", "system")
-"""Roles of new messages, whatever a protocol calls them; results of tools are ``insert_result``."""
+"""Roles of new messages, whatever a protocol calls them; for tool results use ``insert_result``."""
 
 
 def insert_message(decoded: DecodedExchange, role: str, text: str, before: str = "") -> Splices:
-    """A new message of one of ``ROLES``, in the words of its protocol.
+    """Insert a message of one of ``ROLES``, in the form of its protocol.
 
     Args:
-        before: pointer of the message it is put before; "" for the end.
+        before: pointer of the message after it; empty for the end.
     """
     adapter = adapter_of(decoded)
     if role not in ROLES:
         raise LocalProtocolError(f"no role {role!r} for a new message", hint=f"known: {', '.join(ROLES)}")
     if role == "system" and not adapter.capabilities.request.mid_system:
         return _insert_system(decoded, adapter, text)
-    return _put(decoded, before, shape.message(adapter, role, (Text(text),)))
+    return _put_message(decoded, before, shape.message(adapter, role, (Text(text),)))
 
 
 def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | None = None) -> Splices:
-    """A new text in a message.
+    """Insert a text into a message.
 
     Args:
         message: pointer of it.
-        at: number among the elements of its list, None for behind the last; of a message that is one text, 0 is before.
+        at: index in its list, None to append; if the message is one text, 0 means before it.
     """
     adapter, held = adapter_of(decoded), _message(decoded, message)
     role = "assistant" if any(held.tool_calls()) or held.role in ("assistant", "model") else "user"
-    if any(element(part) == "" for part in held.parts):
-        raise LocalProtocolError("this item holds no texts", where=message, hint="insert a message")
-    body, made = shape.written_of(adapter, (Message(role, (Text(text),)),))
+    if any(element_pointer(part) == "" for part in held.parts):
+        raise LocalProtocolError("this item cannot contain text", where=message, hint="insert a message")
+    body, made = shape.round_trip(adapter, (Message(role, (Text(text),)),))
     part = made.messages[0].parts[0]
-    place = array_of(part)
-    key = place[0] if place else element(part)
+    place = list_position(part)
+    key = place[0] if place else element_pointer(part)
     if decoded.request_index.span(message + key) is None:
-        return _member(value_of(decoded, message), key[1:], value_at(body, made.messages[0].pointer + key))
+        return _insert_member(value_of(decoded, message), key[1:], value_at(body, made.messages[0].pointer + key))
     value = value_of(decoded, message + key)
     if value.is_list:
         count = len(value.children)
         return (
-            value.with_element(count if at is None else min(at, count), value.written(_block(decoded, held, text))),
+            value.insert_element(
+                count if at is None else min(at, count), value.format_child(_block(decoded, held, text))
+            ),
         )
     old = value.parsed
     if not isinstance(old, str) or not old:
-        return value.retold(text)
+        return value.set_text(text)
     if role in adapter.capabilities.request.one_text:
         raise LocalProtocolError("a message of this protocol is one text", where=message, hint="edit it, or insert one")
     blocks = [_block(decoded, held, old), _block(decoded, held, text)]
-    return (value.replaced(value_of(decoded, message).written(blocks if at != 0 else blocks[::-1])),)
+    return (value.replace(value_of(decoded, message).format_child(blocks if at != 0 else blocks[::-1])),)
 
 
 def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splices:
-    """A new tool behind the others."""
+    """Append a tool."""
     adapter = adapter_of(decoded)
     tools = decoded.request.tools if decoded.request else ()
     asked = ModelRequest(adapter.name, "-", (Message("user", (Text("-"),)),), tools=(ToolDef(name, None, schema),))
@@ -80,23 +82,23 @@ def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splic
     known = [t.pointer for t in tools if t.pointer.rpartition("/")[2].isdecimal()]
     if known:
         held = value_of(decoded, parent_of(known[-1])[0])
-        return (held.with_element(len(held.children), held.written(value_at(body, pointer))),)
+        return (held.insert_element(len(held.children), held.format_child(value_at(body, pointer))),)
     root, at = _root(decoded), ""
     for step in pointer.split("/")[1:]:
         held = value_of(decoded, root + at)
         at = f"{at}/{step}"
         if decoded.request_index.span(root + at) is None:
-            new = held.written(value_at(body, at))
-            return (held.with_element(0, new) if held.is_list else held.with_member(step, new),)
-    raise LocalProtocolError("there is something that is no tool", where=root + at, hint="edit it")
+            new = held.format_child(value_at(body, at))
+            return (held.insert_element(0, new) if held.is_list else held.insert_member(step, new),)
+    raise LocalProtocolError("the list of tools contains something that is not a tool", where=root + at, hint="edit it")
 
 
 def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: bool = False) -> Splices:
-    """The result of a call, in the place where its protocol looks for it, in the order of the calls.
+    """Insert the result of a call where its protocol expects it, in the order of the calls.
 
     Args:
         call: pointer of the call.
-        is_error: said by the protocol's flag, where it has one.
+        is_error: set the protocol's error flag, if it has one.
     """
     adapter = adapter_of(decoded)
     messages = decoded.messages(REQUEST)
@@ -106,17 +108,17 @@ def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: b
     result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.tools.error_flag else None, name)
     written = shape.results(adapter, [asked], [result])
     calls, at = _turn(decoded, number)
-    behind = _Behind(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)
+    behind = _ResultSlot(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)
     if written[0].is_element:
         whole = shape.result_message(adapter, [asked], [result])
         return _into_turn(decoded, at, whole, written[0].at or "", written[0].value, behind)
-    found = (k for k in range(at, len(messages)) if any(map(behind.stops, enumerate(messages[k].parts, k - at))))
+    found = (k for k in range(at, len(messages)) if any(map(behind.is_before, enumerate(messages[k].parts, k - at))))
     place = next(found, len(messages))
-    return _put(decoded, messages[place].pointer if place < len(messages) else "", written[0].value)
+    return _put_message(decoded, messages[place].pointer if place < len(messages) else "", written[0].value)
 
 
-class _Behind(NamedTuple):
-    """What a new result is put before: a result of a later call of its turn, or what is no result at all.
+class _ResultSlot(NamedTuple):
+    """Position of a new result: before results of later calls of its turn, and before anything that is no result.
 
     Attributes:
         number: of its call in the turn.
@@ -126,8 +128,8 @@ class _Behind(NamedTuple):
     number: int
     calls: Sequence[ToolCallIR]
 
-    def stops(self, numbered: tuple[int, Part]) -> bool:
-        """It is put before this part, which stands at that number behind the calls."""
+    def is_before(self, numbered: tuple[int, Part]) -> bool:
+        """The result belongs before this part, which has that index after the calls."""
         number, part = numbered
         if not isinstance(part, ToolResultIR):
             return True
@@ -137,7 +139,7 @@ class _Behind(NamedTuple):
 
 
 def _turn(decoded: DecodedExchange, number: int) -> tuple[list[ToolCallIR], int]:
-    """The calls of the turn that a message with calls belongs to, and the number of the message behind it."""
+    """Calls of the turn that a message with calls belongs to, and the index of the message after the turn."""
     messages = decoded.messages(REQUEST)
     first, last = number, number + 1
     if decoded.request and decoded.request.itemized:
@@ -149,91 +151,93 @@ def _turn(decoded: DecodedExchange, number: int) -> tuple[list[ToolCallIR], int]
 
 
 def _call(decoded: DecodedExchange, pointer: str) -> tuple[int, ToolCallIR]:
-    """Number of the message that a call is in, and the call."""
+    """Index of the message that contains a call, and the call."""
     for number, message in enumerate(decoded.messages(REQUEST)):
         for _, call in message.tool_calls():
-            if message.pointer + element(call) == pointer:
+            if message.pointer + element_pointer(call) == pointer:
                 return number, call
-    raise LocalProtocolError("no call that a client answers is there", where=pointer or "the whole text")
+    raise LocalProtocolError("no tool call of the client at this pointer", where=pointer or "the whole text")
 
 
 def _into_turn(
-    decoded: DecodedExchange, number: int, whole: JsonValue, key: str, value: JsonValue, behind: _Behind
+    decoded: DecodedExchange, number: int, whole: JsonValue, key: str, value: JsonValue, behind: _ResultSlot
 ) -> Splices:
-    """A result that is an element: in the message behind the calls if that is the user's, else in a new one."""
+    """A result that is an element: in the message after the calls if that is the user's, else in a new one."""
     messages = decoded.messages(REQUEST)
     following = messages[number] if number < len(messages) else None
     if following is None or following.role != whole["role"]:
-        return _put(decoded, following.pointer if following else "", whole)
+        return _put_message(decoded, following.pointer if following else "", whole)
     held = value_of(decoded, following.pointer + key)
     if held.is_list:
-        others = (array_of(part) for n, part in enumerate(following.parts) if behind.stops((n, part)))
+        others = (list_position(part) for n, part in enumerate(following.parts) if behind.is_before((n, part)))
         first = min((place[1] for place in others if place), default=len(held.children))
-        return (held.with_element(first, held.written(value)),)
+        return (held.insert_element(first, held.format_child(value)),)
     said = held.parsed
     blocks = [value, _block(decoded, following, said)] if isinstance(said, str) and said else [value]
-    return (held.replaced(value_of(decoded, following.pointer).written(blocks)),)
+    return (held.replace(value_of(decoded, following.pointer).format_child(blocks)),)
 
 
 def _insert_system(decoded: DecodedExchange, adapter: Adapter, text: str) -> Splices:
     (key, value), root = next(iter(shape.system(adapter, text).items())), _root(decoded)
     if decoded.request_index.span(f"{root}/{key}"):
-        raise LocalProtocolError("there is a system prompt", where=f"{root}/{key}", hint="edit it")
-    return _member(value_of(decoded, root), key, value)
+        raise LocalProtocolError("the request already has a system prompt", where=f"{root}/{key}", hint="edit it")
+    return _insert_member(value_of(decoded, root), key, value)
 
 
-def _put(decoded: DecodedExchange, before: str, value: JsonValue) -> Splices:
-    """A message in the list of messages, which may not be there yet, or be one text."""
+def _put_message(decoded: DecodedExchange, before: str, value: JsonValue) -> Splices:
+    """Insert a message into the list of messages, which may be absent, or be one text."""
     adapter, messages = adapter_of(decoded), decoded.messages(REQUEST)
     place = parent_of(messages[0].pointer)[0] if messages else ""
     if messages and not value_of(decoded, place).is_list:
         return _put_beside(decoded, adapter, messages[0], before, value)
     if not messages:
-        _, made = shape.written_of(adapter, (Message("user", (Text("-"),)),))
+        _, made = shape.round_trip(adapter, (Message("user", (Text("-"),)),))
         place = parent_of(made.messages[0].pointer)[0]
         if decoded.request_index.span(place) is None:
-            return _member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
+            return _insert_member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
     held = value_of(decoded, place)
     at = int(parent_of(_message(decoded, before).pointer)[1]) if before else len(held.children)
-    return (held.with_element(at, held.written(value)),)
+    return (held.insert_element(at, held.format_child(value)),)
 
 
 def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
-    """A message beside the only one, which stands without a list."""
+    """Insert a message beside the only one, which is not in a list."""
     held = value_of(decoded, only.pointer)
     said = held.parsed
     first = shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
     both = [value, first] if before else [first, value]
-    return (held.replaced(value_of(decoded, parent_of(only.pointer)[0]).written(both)),)
+    return (held.replace(value_of(decoded, parent_of(only.pointer)[0]).format_child(both)),)
 
 
-def _member(held: Value, key: str, value: JsonValue) -> Splices:
-    return (held.with_member(key, held.written(value)),)
+def _insert_member(held: ValueRange, key: str, value: JsonValue) -> Splices:
+    return (held.insert_member(key, held.format_child(value)),)
 
 
 def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
-    """A text as an element of what a message says: as the adapter writes one, else like one that is there."""
+    """A text as an element of a message's content: as the adapter writes it, else like an existing one."""
     role = "assistant" if message.role in ("assistant", "model") else "user"
     made = shape.block(adapter_of(decoded), Text(text), role)
     if isinstance(made, dict):
         return made
-    like = next((p for p in message.parts if isinstance(p, Text) and array_of(p) and "text" in p.source.fields), None)
+    like = next(
+        (p for p in message.parts if isinstance(p, Text) and list_position(p) and "text" in p.source.fields), None
+    )
     if like is None:
         raise LocalProtocolError(
-            "a message of this role takes no second text", where=message.pointer, hint="insert one"
+            "a message of this role cannot have a second text", where=message.pointer, hint="insert one"
         )
-    held = value_of(decoded, message.pointer + element(like)).parsed
+    held = value_of(decoded, message.pointer + element_pointer(like)).parsed
     return {**held, like.source.fields["text"][1:]: text}
 
 
 def _message(decoded: DecodedExchange, pointer: str) -> Message:
     found = next((m for m in decoded.messages(REQUEST) if m.pointer == pointer), None)
     if found is None:
-        raise LocalProtocolError("no message is there", where=pointer or "the whole text")
+        raise LocalProtocolError("no message at this pointer", where=pointer or "the whole text")
     return found
 
 
 def _root(decoded: DecodedExchange) -> str:
-    """Pointer of the object that holds the messages."""
+    """Pointer of the object that contains the messages."""
     messages = decoded.messages(REQUEST)
     return parent_of(parent_of(messages[0].pointer)[0])[0] if messages and messages[0].pointer.count("/") > 1 else ""

@@ -1,4 +1,4 @@
-"""From one JSON value to another, as changes to the text of the first."""
+"""Values at pointers of a JSON body, and the changes between two values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 
-def between(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[Change, ...]:
-    """The changes that make ``new`` of ``old``; what both hold stays, and only what differs is touched."""
+def json_changes(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[Change, ...]:
+    """Changes that turn ``old`` into ``new``; equal parts are not touched."""
     if dumps(old) == dumps(new):
         return ()
     if isinstance(old, dict) and isinstance(new, dict):
@@ -30,7 +30,7 @@ def _members(old: dict[str, JsonValue], new: dict[str, JsonValue], pointer: str)
         elif name not in old:
             yield Insert(at, new[name])
         else:
-            yield from between(old[name], new[name], at)
+            yield from json_changes(old[name], new[name], at)
 
 
 def _elements(old: list[JsonValue], new: list[JsonValue], pointer: str) -> Iterator[Change]:
@@ -38,7 +38,7 @@ def _elements(old: list[JsonValue], new: list[JsonValue], pointer: str) -> Itera
     for word, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if word == "replace" and end - start == last - first:
             for at, value in zip(range(start, end), new[first:last], strict=True):
-                yield from between(old[at], value, f"{pointer}/{at}")
+                yield from json_changes(old[at], value, f"{pointer}/{at}")
         elif word != "equal":
             yield from (Insert(f"{pointer}/{start}", value) for value in new[first:last])
             yield from (Remove(f"{pointer}/{at}") for at in range(start, end))

@@ -1,8 +1,8 @@
 """Marks and notes that people put on exchanges and on places in them.
 
-They are kept beside the program's other state, never in a recorded file. A session is known by its id, not by its
-file's name: a renamed or moved file keeps its notes, and copies share them. What another instance wrote meanwhile is
-taken in before every write, place by place, the newer one first.
+They are stored with the program's other state, never in a recorded file. A session is identified by its id, not by its
+file's name: a renamed or moved file keeps its notes, and copies share them. Before every write the notes that another
+instance wrote meanwhile are merged in, place by place; the newer one wins.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MAX_NOTE = 4000
 """Characters of one note."""
 
 
-class Place(NamedTuple):
-    """What is marked: an exchange by its id, or a pointer of one of its sides (``side`` "" for the exchange)."""
+class NotePlace(NamedTuple):
+    """Place of a note: an exchange by its id, or a pointer in one of its sides (``side`` is empty for the exchange)."""
 
     exchange: str
     side: str = ""
@@ -35,26 +35,26 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """What somebody left at a place.
+class UserNote:
+    """A mark or text that somebody put on a place.
 
     Attributes:
-        changed: seconds since the epoch; of two for one place the newer counts. One that is neither marked nor says
-            anything was removed: it is kept, so that another instance learns of it.
+        changed: seconds since the epoch; of two for one place the newer wins. A note without mark and text is a
+            removed one: it is kept so that another instance learns of the removal.
     """
 
-    place: Place
+    place: NotePlace
     is_marked: bool = False
     text: str = ""
     changed: float = 0.0
 
     @property
-    def is_there(self) -> bool:
-        """It marks or says something."""
+    def has_content(self) -> bool:
+        """It has a mark or a text."""
         return self.is_marked or bool(self.text)
 
 
-Notes = Mapping[Place, Note]
+Notes = Mapping[NotePlace, UserNote]
 
 
 class Notebook:
@@ -62,9 +62,9 @@ class Notebook:
 
     Args:
         path: of the file; it need not exist.
-        session_name: written into the file for whoever looks at it; empty string to take what it says.
-        notes: what is known so far.
-        trouble: why the file could not be read, and what became of it; "" where all is well.
+        session_name: written into the file for readers; empty to use the one in the file.
+        notes: known so far.
+        trouble: reason why the file could not be read, and what was done with it; empty if it was read.
     """
 
     def __init__(self, path: Path, session_name: str) -> None:
@@ -74,48 +74,48 @@ class Notebook:
         self.trouble = ""
         self._may_write = True
         self._sorted_for: Notes | None = None
-        self._sorted: dict[str, list[Note]] = {}
+        self._sorted: dict[str, list[UserNote]] = {}
         try:
             self.notes = self._read()
         except OSError as error:
             self.trouble = f"notes cannot be read: {error.strerror}: {path}"
             self._may_write = False
 
-    def at(self, place: Place) -> Note:
-        """The note of a place; an empty one where there is none."""
-        return self.notes.get(place) or Note(place)
+    def at(self, place: NotePlace) -> UserNote:
+        """The note of a place; an empty one if there is none."""
+        return self.notes.get(place) or UserNote(place)
 
-    def of(self, exchange: str) -> list[Note]:
-        """What there is on an exchange and on places in it."""
+    def of(self, exchange: str) -> list[UserNote]:
+        """Notes on an exchange and on places in it."""
         if self._sorted_for is not self.notes:
             self._sorted_for, self._sorted = self.notes, {}
             for note in self.notes.values():
-                if note.is_there:
+                if note.has_content:
                     self._sorted.setdefault(note.place.exchange, []).append(note)
         return self._sorted.get(exchange, [])
 
-    def put(self, note: Note) -> None:
-        """Keep a note, with what others wrote meanwhile.
+    def put(self, note: UserNote) -> None:
+        """Save a note, merged with what other instances wrote.
 
         Raises:
-            OSError: it cannot be written; in memory it is kept.
+            OSError: it cannot be written; it is kept in memory.
         """
         self.add([replace(note, text=note.text[:MAX_NOTE])])
 
-    def add(self, notes: Iterable[Note]) -> None:
-        """Keep several notes. Raises as ``put``."""
-        self.notes = _merged({note.place: note for note in notes}, self.notes)
+    def add(self, notes: Iterable[UserNote]) -> None:
+        """Save several notes. Raises as ``put``."""
+        self.notes = _merge({note.place: note for note in notes}, self.notes)
         if not self._may_write:
-            raise OSError(f"the notes are not written: {self.trouble}")
+            raise OSError(f"notes are not saved: {self.trouble}")
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _locked(self.path.with_suffix(".lock")):
-            self.notes = _merged(self.notes, self._read())
+        with _file_lock(self.path.with_suffix(".lock")):
+            self.notes = _merge(self.notes, self._read())
             _write(self.path, self._document())
 
-    def remove(self, notes: Iterable[Note]) -> None:
-        """Forget notes that are kept elsewhere now; a notebook that is empty then has no file. Raises OSError."""
+    def remove(self, notes: Iterable[UserNote]) -> None:
+        """Remove notes that are stored elsewhere now; an empty notebook has no file. Raises OSError."""
         gone = {note.place for note in notes}
-        with _locked(self.path.with_suffix(".lock")):
+        with _file_lock(self.path.with_suffix(".lock")):
             self.notes = {place: note for place, note in self._read().items() if place not in gone}
             if self.notes:
                 _write(self.path, self._document())
@@ -132,7 +132,7 @@ class Notebook:
         )
 
     def _read(self) -> Notes:
-        """What the file holds. A broken file is put aside; a newer one is left alone, and nothing is written."""
+        """Read the file. A broken file is renamed; a newer one is left alone, and nothing is written."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -148,12 +148,12 @@ class Notebook:
         except (WireError, KeyError, TypeError, ValueError, AttributeError):
             aside = _free_name(self.path)
             self.path.rename(aside)
-            self.trouble = f"the notes of this session could not be read: kept as {aside}, new ones are begun"
+            self.trouble = f"the notes of this session could not be read: renamed to {aside}, new notes start empty"
         return {}
 
 
 def open_notebook(session: Session) -> Notebook:
-    """The notes of a session, with those that were kept under what it was known by before."""
+    """The notes of a session, including those stored under its former ids."""
     folder = resources.state_folder("notes")
     try:
         known_by, former = session_id(session), former_ids(session)
@@ -169,14 +169,14 @@ def open_notebook(session: Session) -> Notebook:
 
 
 def _take_over(path: Path, book: Notebook, exchanges: Collection[str], *, is_certain: bool) -> None:
-    """Move notes that were kept under an earlier identity of a session into its notebook.
+    """Move notes stored under a former id of a session into its notebook.
 
-    Several sessions may have had that identity. Without certainty it is the file's name that says whose notes they are;
-    those of another name, and on exchanges that the session does not hold, stay where they are.
+    Several sessions may have had that id. If it is uncertain, the file's name decides whose notes they are; notes of
+    another name, and on exchanges that the session does not contain, stay where they are.
     """
     old = Notebook(path, "")
     if old.trouble or not (is_certain or old.session_name == book.session_name):
-        beside = f"notes of an earlier version are not shown: they belong to {old.session_name!r} ({path})"
+        beside = f"notes of an earlier version are hidden: they belong to {old.session_name!r} ({path})"
         book.trouble = book.trouble or old.trouble or beside
         return
     own = [note for note in old.notes.values() if note.place.exchange in exchanges]
@@ -187,13 +187,13 @@ def _take_over(path: Path, book: Notebook, exchanges: Collection[str], *, is_cer
 
 def _notes(document: JsonValue) -> Notes:
     if document["version"] != VERSION:
-        raise SessionFormatError("the notes of this session are of a newer version; they are left alone")
+        raise SessionFormatError("the notes of this session were written by a newer version; they are not changed")
     found = {}
     for entry in document["notes"]:
         exchange, side, pointer = map(_text, entry["place"])
-        place = Place(exchange, side, pointer)
+        place = NotePlace(exchange, side, pointer)
         text = _text(entry["text"])[:MAX_NOTE]
-        found[place] = Note(place, entry["is_marked"] is True, text, float(entry["changed"]))
+        found[place] = UserNote(place, entry["is_marked"] is True, text, float(entry["changed"]))
     return found
 
 
@@ -203,7 +203,7 @@ def _text(value: JsonValue) -> str:
     return value
 
 
-def _merged(own: Notes, theirs: Notes) -> Notes:
+def _merge(own: Notes, theirs: Notes) -> Notes:
     return {
         place: max((n for n in (own.get(place), theirs.get(place)) if n), key=lambda n: n.changed)
         for place in {**theirs, **own}
@@ -211,7 +211,7 @@ def _merged(own: Notes, theirs: Notes) -> Notes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing."""
+    """Write the file atomically."""
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         draft.write_bytes(data)
@@ -227,7 +227,7 @@ def _free_name(path: Path) -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _file_lock(path: Path) -> Iterator[None]:
     import fcntl
 
     with path.open("w") as lock:

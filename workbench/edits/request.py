@@ -1,4 +1,4 @@
-"""Edits of a request: by structure, by ranges of bytes, or as a whole; headers follow the body.
+"""Edits of a request: by structure, by byte ranges, or as a whole; headers follow the body.
 
 Only what is edited changes. An edited body is no longer content-encoded; Content-Length follows it.
 """
@@ -21,12 +21,12 @@ from workbench.wire.jsontext import loads
 _BYTE: Final = re.compile(r"byte (\d+)")
 
 HEADERS = "/headers/"
-"""What a pointer to a header begins with: ``/headers/NAME``."""
+"""Prefix of pointers to headers: ``/headers/NAME``."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetHeader:
-    """Another value of a request header, which need not be there; None takes it away."""
+    """Set a request header, present or not; None removes it."""
 
     name: str
     value: str | None
@@ -36,7 +36,7 @@ Change: TypeAlias = patch.Change | SetHeader
 
 
 class Splice(NamedTuple):
-    """Bytes in the place of others: ``new`` for the range from ``start`` to ``end`` of the text before."""
+    """Replacement of bytes: ``new`` for the range from ``start`` to ``end`` of the original text."""
 
     start: int
     end: int
@@ -48,12 +48,12 @@ def text_of(http: HttpRequest) -> bytes:
     return decode_partial(http.body)[0]
 
 
-def edited(http: HttpRequest, text: bytes, changes: Sequence[Change | Splice]) -> HttpRequest:
-    """The request after the changes.
+def apply_changes(http: HttpRequest, text: bytes, changes: Sequence[Change | Splice]) -> HttpRequest:
+    """Apply changes to a request.
 
     Args:
         text: its content-decoded body.
-        changes: of its structure, or of ranges of it: all are those of the text before.
+        changes: of its structure, or of byte ranges; all refer to the original text.
 
     Raises:
         LocalProtocolError: the changes do not fit the body, or are of both kinds.
@@ -62,32 +62,30 @@ def edited(http: HttpRequest, text: bytes, changes: Sequence[Change | Splice]) -
     ranges = [c for c in changes if isinstance(c, Splice)]
     inside = [c for c in changes if not isinstance(c, SetHeader | Splice)]
     if ranges and inside:
-        raise LocalProtocolError(
-            "structure and ranges of bytes are changed in one step", hint="change one, then the other"
-        )
-    made = with_body(http, patch.apply(text, inside) if inside else spliced(text, ranges), text)
+        raise LocalProtocolError("structure and byte ranges are changed in one step", hint="change one, then the other")
+    made = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
     items = made.headers.items
     for change in headers:
-        items = tuple(_set(items, change))
+        items = tuple(_set_header(items, change))
     return replace(made, headers=Headers(items))
 
 
 def with_body(http: HttpRequest, made: bytes, text: bytes | None = None) -> HttpRequest:
-    """The request with another body; the same request where the body is the same.
+    """The request with another body; the same request if the body is the same.
 
     Args:
-        made: any bytes; they need be no JSON.
-        text: its content-decoded body now, None to decode it.
+        made: any bytes, JSON or not.
+        text: its content-decoded body now; None to decode it.
     """
     if made == (text_of(http) if text is None else text):
         return http
     kept = tuple(r for r in http.redactions if r.where != "body")
-    items = tuple(_fitted(http.headers.items, len(made)))
+    items = tuple(_fit_headers(http.headers.items, len(made)))
     return replace(http, headers=Headers(items), body=Body(raw=made), redactions=kept)
 
 
-def spliced(text: bytes, splices: Sequence[Splice]) -> bytes:
-    """The text with every range replaced; ranges are those of the text before, and lie apart.
+def apply_splices(text: bytes, splices: Sequence[Splice]) -> bytes:
+    """Replace every range; ranges refer to the original text and do not overlap.
 
     Raises:
         LocalProtocolError: a range is not in the text, or two overlap.
@@ -95,14 +93,14 @@ def spliced(text: bytes, splices: Sequence[Splice]) -> bytes:
     pieces, at = list[bytes](), 0
     for start, end, new in sorted(splices, key=lambda s: s[:2]):
         if not at <= start <= end <= len(text):
-            raise LocalProtocolError("no such range, or one twice", where=f"bytes {start}–{end} of {len(text)}")
+            raise LocalProtocolError("no such range, or ranges overlap", where=f"bytes {start}–{end} of {len(text)}")
         pieces += [text[at:start], new]
         at = end
     return b"".join((*pieces, text[at:]))
 
 
 def inverse(text: bytes, splices: Sequence[Splice]) -> tuple[Splice, ...]:
-    """What takes changes back: splices of the text after them.
+    """Splices that undo others, as ranges of the text after them.
 
     Args:
         text: before the changes.
@@ -114,8 +112,8 @@ def inverse(text: bytes, splices: Sequence[Splice]) -> tuple[Splice, ...]:
     return tuple(made)
 
 
-def between(before: bytes, after: bytes) -> tuple[Splice, ...]:
-    """The one range in which two texts differ; () where they are the same."""
+def diff_splices(before: bytes, after: bytes) -> tuple[Splice, ...]:
+    """The single range in which two texts differ; empty if they are equal."""
     if before == after:
         return ()
     head = common(before, after)
@@ -123,8 +121,8 @@ def between(before: bytes, after: bytes) -> tuple[Splice, ...]:
     return (Splice(head, len(before) - tail, after[head : len(after) - tail]),)
 
 
-def problem(text: bytes) -> str:
-    """Why a body is no JSON, in one line with line, column and byte; "" where it is."""
+def json_problem(text: bytes) -> str:
+    """Why a body is not JSON, in one line with line, column and byte; empty if it is JSON."""
     try:
         loads(text)
     except WireError as error:
@@ -139,7 +137,7 @@ def problem(text: bytes) -> str:
     return ""
 
 
-def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
+def _set_header(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
     named = [n for n, _ in items if n.lower() == change.name.lower()]
     rest = [(n, v) for n, v in items if n not in named]
     if change.value is None:
@@ -150,7 +148,7 @@ def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[st
     return [*rest[:at], (named[0], change.value), *rest[at:]]
 
 
-def _fitted(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
-    """Headers that fit a body of this length, in no encoding."""
+def _fit_headers(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
+    """Headers that fit a body of this length without content encoding."""
     kept = [(n, v) for n, v in items if n.lower() != "content-encoding"]
     return [(n, str(length) if n.lower() == "content-length" else v) for n, v in kept]

@@ -1,11 +1,11 @@
-"""New parts and messages in the shape of a protocol: what its adapter writes, taken apart again."""
+"""New parts and messages in the shape of a protocol: its adapter writes them, and they are cut out of the body."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.edits.places import array_of, element
+from workbench.edits.message_parts import element_pointer, list_position
 from workbench.edits.proposal import value_at
 from workbench.ir import (
     NOTHING,
@@ -24,19 +24,19 @@ from workbench.protocols import Adapter
 from workbench.wire.jsontext import dumps
 
 NOT_RUN = "No result: this call was not carried out."
-"""What a stand-in for a result says of itself."""
+"""Text of a stand-in for a tool result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A node that was written.
+class EncodedNode:
+    """A part as the adapter writes it.
 
     Attributes:
-        at: list or member it belongs into, below its message ("/content", "/reasoning_content"); "" where the
-            value is a message of its own; None where it belongs into the part behind it, as ``suffix``.
-        value: what is written.
-        is_element: ``at`` is a list, and this is an element of it.
-        before: how many parts of other kinds stand before it.
+        at: pointer of its list or member below the message ("/content", "/reasoning_content"); empty if the value is
+            a message of its own; None if it is a member (``suffix``) of the following part.
+        value: the encoded value.
+        is_element: ``at`` is a list, and this is one element.
+        before: number of parts of other kinds before it.
     """
 
     at: str | None
@@ -56,36 +56,36 @@ def normal_call(adapter: Adapter, call: ToolCallIR) -> ToolCallIR:
 
 
 def stand_in(adapter: Adapter, call: ToolCallIR) -> ToolResultIR:
-    """A result that says that there is none, by the protocol's flag where it has one."""
+    """A result that says that there is none, with the protocol's error flag if it has one."""
     able = adapter.capabilities
     name = call.name if able.tools.result_names or not able.tools.call_ids or able.tools.ids_optional else None
     text = NOT_RUN if able.tools.error_flag else f"Error: {NOT_RUN[0].lower()}{NOT_RUN[1:]}"
     return ToolResultIR(call.id, (Text(text),), True if able.tools.error_flag else None, name)
 
 
-def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> list[Written]:
-    """Results as they are written: messages of their own (``at`` ""), or elements of a message of the user."""
+def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> list[EncodedNode]:
+    """Encoded results: messages of their own (``at`` is empty), or elements of a user message."""
     asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = written_of(adapter, (asked, Message("tool", tuple(made))))
+    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(made))))
     found = []
     for message in decoded.messages:
         for _, part in message.tool_results():
-            place = array_of(part)
-            value = value_at(body, message.pointer + element(part))
-            found.append(Written(place[0] if place else "", value, is_element=place is not None))
+            place = list_position(part)
+            value = value_at(body, message.pointer + element_pointer(part))
+            found.append(EncodedNode(place[0] if place else "", value, is_element=place is not None))
     return found
 
 
 def result_message(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> JsonValue:
-    """The message that holds results, where they are elements of one."""
+    """The message that holds results, for protocols in which results are elements of a message."""
     asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = written_of(adapter, (asked, Message("tool", tuple(made))))
+    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(made))))
     held = next(m for m in decoded.messages if any(m.tool_results()))
     return value_at(body, held.pointer)
 
 
 def foreign_result(held: JsonValue, id_key: str) -> ToolResultIR | None:
-    """A result in the form of another protocol: an object with an id and a content of text."""
+    """Read a result in the form of another protocol: an object with an id and text content."""
     content, call_id = held.get("content"), held.get(id_key)
     if isinstance(content, list):
         texts = [b.get("text") if isinstance(b, dict) else None for b in content]
@@ -96,58 +96,60 @@ def foreign_result(held: JsonValue, id_key: str) -> ToolResultIR | None:
 
 
 def message(adapter: Adapter, role: str, parts: Sequence[Part]) -> JsonValue:
-    """A message of a role in normal form ("user", "assistant", "system"); None where it is not one message."""
-    body, decoded = written_of(adapter, (Message(role, tuple(parts)),))
+    """A message of a role in normal form ("user", "assistant", "system"); None if it becomes several messages."""
+    body, decoded = round_trip(adapter, (Message(role, tuple(parts)),))
     return value_at(body, decoded.messages[0].pointer) if len(decoded.messages) == 1 else None
 
 
 def block(adapter: Adapter, part: Part, role: str = "user") -> JsonValue:
-    """A text or medium as an element of a message's content."""
-    body, decoded = written_of(adapter, (Message(role, (Text("-"), replace(part, source=Text("").source))),))
+    """A text or media part as an element of a message's content."""
+    body, decoded = round_trip(adapter, (Message(role, (Text("-"), replace(part, source=Text("").source))),))
     held = decoded.messages[0]
-    return value_at(body, held.pointer + element(held.parts[-1]))
+    return value_at(body, held.pointer + element_pointer(held.parts[-1]))
 
 
-def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[Written] | None:
-    """The reasoning of an answer as a request carries it; None where this protocol has no place for it.
+def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[EncodedNode] | None:
+    """Reasoning of an answer as a request carries it; None if this protocol has no field for it.
 
     Args:
-        parts: the answer's parts in order; what is no reasoning only says where it stands.
+        parts: the answer's parts in order; parts that are no reasoning only give the position.
     """
-    plain = tuple(normal_call(adapter, p) if isinstance(p, ToolCallIR) else _bare(p) for p in parts)
-    body, decoded = written_of(adapter, (Message("assistant", plain),))
+    plain = tuple(normal_call(adapter, p) if isinstance(p, ToolCallIR) else _without_extra(p) for p in parts)
+    body, decoded = round_trip(adapter, (Message("assistant", plain),))
     listed = [(m, p) for m in decoded.messages for p in m.parts]
     wanted = [p for p in plain if isinstance(p, Reasoning)]
     if [p for _, p in listed if isinstance(p, Reasoning)] != wanted:
         return None
-    made, others = list[Written](), 0
+    made, others = list[EncodedNode](), 0
     for n, (held, part) in enumerate(listed):
         if not isinstance(part, Reasoning):
             others += 1
             continue
         follower = listed[n + 1][1] if n + 1 < len(listed) else None
-        written = _one(body, held, part, follower, others)
+        written = _encoded_reasoning(body, held, part, follower, others)
         if written not in made:
             made.append(written)
     return made
 
 
-def _bare(part: Part) -> Part:
+def _without_extra(part: Part) -> Part:
     return replace(part, extra=NOTHING) if isinstance(part, Text) else part
 
 
-def _one(body: JsonValue, held: Message, part: Reasoning, follower: Part | None, others: int) -> Written:
-    at, place = element(part), array_of(part)
-    if follower is not None and at and element(follower) == at and not part.source.slices:
+def _encoded_reasoning(
+    body: JsonValue, held: Message, part: Reasoning, follower: Part | None, others: int
+) -> EncodedNode:
+    at, place = element_pointer(part), list_position(part)
+    if follower is not None and at and element_pointer(follower) == at and not part.source.slices:
         suffix = next(iter(part.source.fields.values()))
-        return Written(None, value_at(body, held.pointer + at + suffix), suffix=suffix, before=others)
+        return EncodedNode(None, value_at(body, held.pointer + at + suffix), suffix=suffix, before=others)
     if place and place[0] not in ("/content", "/parts"):
-        return Written(place[0], value_at(body, held.pointer + place[0]), before=others)
+        return EncodedNode(place[0], value_at(body, held.pointer + place[0]), before=others)
     if place:
-        return Written(place[0], value_at(body, held.pointer + at), is_element=True, before=others)
+        return EncodedNode(place[0], value_at(body, held.pointer + at), is_element=True, before=others)
     if part.source.slices:
-        return Written(at, f"<think>{part.text}</think>", suffix="text", before=others)
-    return Written(at, value_at(body, held.pointer + at), before=others)
+        return EncodedNode(at, f"<think>{part.text}</think>", suffix="text", before=others)
+    return EncodedNode(at, value_at(body, held.pointer + at), before=others)
 
 
 def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
@@ -161,7 +163,7 @@ def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
 
 
 def system(adapter: Adapter, text: str) -> dict[str, JsonValue]:
-    """The top-level member that holds a system text; {} where it is a message."""
+    """The top-level member that holds a system text; {} if it is a message."""
     said = ModelRequest(adapter.name, None, ())
     with_it = adapter.write_request(replace(said, system=(Text(text),)))
     without = adapter.write_request(said)
@@ -179,14 +181,14 @@ def choice(adapter: Adapter, mode: str) -> dict[str, JsonValue]:
 
 
 def tool(adapter: Adapter, name: str, schema: JsonValue) -> tuple[str, JsonValue]:
-    """Member of the body that holds the tools, and the list with one declaration in it."""
+    """Name of the member that holds the tools, and the list with one declaration in it."""
     body = adapter.write_request(ModelRequest(adapter.name, None, (), tools=(ToolDef(name, None, schema),)))
     bare = adapter.write_request(ModelRequest(adapter.name, None, ()))
     key = next(k for k in body if k not in bare)
     return key, body[key]
 
 
-def written_of(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
-    """A body of these messages in normal form, and what it decodes to."""
+def round_trip(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
+    """A body with these messages in normal form, and the request that it decodes to."""
     body = adapter.write_request(ModelRequest(adapter.name, "-", tuple(messages)))
     return body, adapter.decode_request(dumps(body))

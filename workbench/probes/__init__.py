@@ -15,14 +15,14 @@ from pathlib import Path
 
 from workbench import plugins
 from workbench.errors import UsageError
-from workbench.probes._aim import MOST_SAMPLES, scripted, spoken, subject_of
+from workbench.probes._aim import MOST_SAMPLES, probe_protocols, scripted_model, subject_of
 from workbench.probes._facts import FACTS
-from workbench.probes._measure import Measurement, Step, as_evidence, measure, send
-from workbench.probes._own import is_path, load, own
-from workbench.probes._run import Run
+from workbench.probes._measure import Measurement, SampleStep, as_evidence, measure, send
+from workbench.probes._own import is_path, load_own, own_probes
+from workbench.probes._run import ProbeRun
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
 from workbench.probes._subject import Subject
-from workbench.probes._verdict import Interval, Result, verdict
+from workbench.probes._verdict import Interval, ProbeResult, verdict
 
 __all__ = [
     "CORE",
@@ -33,20 +33,20 @@ __all__ = [
     "Measurement",
     "Outcome",
     "Probe",
-    "Result",
-    "Run",
+    "ProbeResult",
+    "ProbeRun",
     "Sample",
+    "SampleStep",
     "Script",
-    "Step",
     "Subject",
+    "all_probes",
     "as_evidence",
-    "chosen",
-    "every",
     "measure",
-    "own",
-    "scripted",
+    "own_probes",
+    "probe_protocols",
+    "scripted_model",
+    "select",
     "send",
-    "spoken",
     "subject_of",
     "verdict",
 ]
@@ -55,13 +55,13 @@ CORE = ("format", "schema", "closure", "parallel", "repair", "reasoning", "strea
 """The seven that make a profile, in the order in which they are run: later ones use what earlier ones learned."""
 
 
-def every() -> tuple[Probe, ...]:
+def all_probes() -> tuple[Probe, ...]:
     """Every probe, those that make a profile first; without the user's own."""
     ordered = sorted(_names(), key=lambda n: (CORE.index(n) if n in CORE else len(CORE), n))
     return tuple(_load(name) for name in ordered)
 
 
-def chosen(names: Iterable[str] = ()) -> tuple[Probe, ...]:
+def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
     """The probes of these names, in order; the seven where none is named, all for "all".
 
     Names of the user's own probes, and paths of such files, are taken too: they come last, as they are named.
@@ -71,16 +71,16 @@ def chosen(names: Iterable[str] = ()) -> tuple[Probe, ...]:
         ProfileError, UnreadableInput: a file of the user's is no probe.
     """
     asked = tuple(dict.fromkeys(names))
-    known, own_files = every(), own()
+    known, own_files = all_probes(), own_probes()
     shipped = {probe.name for probe in known}
     mine: list[Probe] = []
     for name in asked:
         if name in shipped or name == "all":
             continue
         if is_path(name):
-            mine.append(load(Path(name)))
+            mine.append(load_own(Path(name)))
         elif name in own_files:
-            mine.append(load(own_files[name]))
+            mine.append(load_own(own_files[name]))
         else:
             listed = ", ".join((*(probe.name for probe in known), *own_files))
             raise UsageError(f"no probe named {name!r}", hint=f"known: {listed}")

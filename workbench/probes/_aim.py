@@ -18,7 +18,7 @@ MOST_SAMPLES = 1000
 """Of each probe in one run."""
 
 
-def spoken(target: Target) -> tuple[str, ...]:
+def probe_protocols(target: Target) -> tuple[str, ...]:
     """The protocols in which a target can be probed, its own first."""
     return tuple(name for name in target.protocols if name in protocols.protocols())
 
@@ -29,7 +29,7 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
     Raises:
         UsageError: the target does not speak the protocol, or nobody says which model is meant.
     """
-    known = spoken(target)
+    known = probe_protocols(target)
     wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
     protocols.get(wanted)
     if known and wanted not in known:
@@ -45,7 +45,7 @@ def _first_model(target: Target) -> str:
     return Simulator(target.contract).names()[0]
 
 
-def scripted(dials: Iterable[str] = ()) -> ScriptedModel:
+def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
     """What answers in a simulator; one that mends its calls unless a dial says otherwise.
 
     Args:

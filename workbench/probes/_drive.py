@@ -9,7 +9,7 @@ from workbench.ir import Reasoning, Text, ToolCallIR
 from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
 from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Send
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, LoopEnd, Send
 from workbench.wire.exchange import Exchange, HttpRequest
 
 FEW = Limits(turns=4)
@@ -19,11 +19,11 @@ Change = Callable[[int, HttpRequest], HttpRequest]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AnsweredCall:
     """A call that was answered."""
 
-    step: Answer
-    result: Result
+    step: AnswerCall
+    result: CallResult
 
     @property
     def call(self) -> ToolCallIR:
@@ -32,7 +32,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedConversation:
     """A conversation of a probe, from its first request to its end.
 
     Attributes:
@@ -43,9 +43,9 @@ class Played:
     """
 
     answers: tuple[DecodedExchange, ...]
-    calls: tuple[Done, ...]
-    ended: Ended
-    loop: Loop
+    calls: tuple[AnsweredCall, ...]
+    ended: LoopEnd
+    loop: ConversationLoop
 
     @property
     def status(self) -> int:
@@ -56,7 +56,7 @@ class Played:
     @property
     def is_refused(self) -> bool:
         """It ended with a refusal."""
-        return self.ended.reason is Reason.REFUSED
+        return self.ended.reason is EndReason.REFUSED
 
     @property
     def is_cut(self) -> bool:
@@ -64,7 +64,7 @@ class Played:
         answer = self.answers[-1].response
         return answer is not None and answer.stop == "length"
 
-    def unanswered(self) -> Loop:
+    def unanswered(self) -> ConversationLoop:
         """The conversation before the results of its last calls were given, for other ones."""
         return replace(self.loop, results=(), limits=Limits(self.loop.turns + 1))
 
@@ -79,18 +79,18 @@ class Played:
         return tuple(part for m in (answer.messages if answer else ()) for _, part in m.reasoning())
 
 
-Driven = Generator[Ask, Exchange, Played]
+DriveSteps = Generator[Ask, Exchange, PlayedConversation]
 
 
 def drive(
     subject: Subject,
     request: HttpRequest,
     title: str,
-    run: Callable[[Answer], Result],
+    run: Callable[[AnswerCall], CallResult],
     *,
     change: Change | None = None,
     limits: Limits = FEW,
-) -> Driven:
+) -> DriveSteps:
     """Send a request and go on until the model is done, is refused, or a limit ends it.
 
     Args:
@@ -101,22 +101,24 @@ def drive(
     return (yield from follow(subject.loop(request, limits), title, run, change=change))
 
 
-def follow(loop: Loop, title: str, run: Callable[[Answer], Result], *, change: Change | None = None) -> Driven:
+def follow(
+    loop: ConversationLoop, title: str, run: Callable[[AnswerCall], CallResult], *, change: Change | None = None
+) -> DriveSteps:
     """Go on with a conversation from where it stands; as ``drive``."""
-    answers, calls = list[DecodedExchange](), list[Done]()
-    while not isinstance(step := loop.step, Ended):
+    answers, calls = list[DecodedExchange](), list[AnsweredCall]()
+    while not isinstance(step := loop.step, LoopEnd):
         if isinstance(step, Send):
             sent = change(len(answers), step.request) if change else step.request
             exchange = yield Ask(title if not answers else f"{title}: the results", sent, loop.protocol)
             loop = loop.after(exchange)
             answers.append(loop.decoded)
-        elif isinstance(step, Answer):
-            calls.append(Done(step, run(step)))
+        elif isinstance(step, AnswerCall):
+            calls.append(AnsweredCall(step, run(step)))
             loop = loop.after(calls[-1].result)
-    return Played(tuple(answers) or (loop.decoded,), tuple(calls), step, loop)
+    return PlayedConversation(tuple(answers) or (loop.decoded,), tuple(calls), step, loop)
 
 
-def without_call(subject: Subject, played: Played) -> Generator[Ask, Exchange, Sample]:
+def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask, Exchange, Sample]:
     """What it means that the first answer made no call.
 
     A refusal is the tools' fault only where the same endpoint takes a request without any: that is tried.

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
-from workbench.probes._run import Run
+from workbench.probes._run import ProbeRun
 from workbench.probes._script import Ask, Outcome, Probe, Sample
 from workbench.probes._subject import Subject
-from workbench.probes._verdict import Result, verdict
+from workbench.probes._verdict import ProbeResult, verdict
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, Origin
 
@@ -25,7 +25,7 @@ GIVES_UP_AFTER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SampleStep:
     """A sample is over.
 
     Attributes:
@@ -37,7 +37,7 @@ class Step:
     number: int
     of: int
     sample: Sample
-    result: Result | None = None
+    result: ProbeResult | None = None
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Measurement:
 
     subject: Subject
     exchanges: list[Exchange] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
+    results: list[ProbeResult] = field(default_factory=list)
 
     @property
     def facts(self) -> dict[str, JsonValue]:
@@ -68,7 +68,7 @@ async def measure(
     samples: int = 1,
     clock: Callable[[], float] = time.time,
     nonce: Callable[[], str] = lambda: secrets.token_hex(3),
-) -> AsyncIterator[Step]:
+) -> AsyncIterator[SampleStep]:
     """Run probes, one after the other; a step for each sample.
 
     What the format probe finds is used by those behind it: calls in text are read by their parser from then on.
@@ -78,7 +78,7 @@ async def measure(
         made: list[Sample] = []
         evidence: list[int] = []
         for number in range(samples):
-            run = Run(probe, replace(subject, nonce=nonce()))
+            run = ProbeRun(probe, replace(subject, nonce=nonce()))
             await _send_all(run, sender, measurement, evidence, number)
             assert run.sample
             made.append(run.sample)
@@ -87,12 +87,12 @@ async def measure(
             if result:
                 measurement.results.append(result)
                 subject = replace(subject, parser=_parser(result, subject))
-            yield Step(probe, number, samples, run.sample, result)
+            yield SampleStep(probe, number, samples, run.sample, result)
             if is_last:
                 break
 
 
-async def _send_all(run: Run, sender: Sender, measurement: Measurement, evidence: list[int], number: int) -> None:
+async def _send_all(run: ProbeRun, sender: Sender, measurement: Measurement, evidence: list[int], number: int) -> None:
     """Every request of one sample."""
     while ask := run.pending:
         try:
@@ -124,6 +124,6 @@ def _is_hopeless(made: Sequence[Sample]) -> bool:
     return len(last) == GIVES_UP_AFTER and all(sample.outcome is Outcome.INCONCLUSIVE for sample in made)
 
 
-def _parser(result: Result, subject: Subject) -> str:
+def _parser(result: ProbeResult, subject: Subject) -> str:
     found = result.facts.get("parser")
     return found if isinstance(found, str) else subject.parser

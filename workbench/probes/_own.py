@@ -20,7 +20,7 @@ PYTHON = ".py"
 ENDINGS = (".yaml", ".yml", PYTHON)
 
 
-def own() -> Mapping[str, Path]:
+def own_probes() -> Mapping[str, Path]:
     """Name → file, of those in the user's folder. Nothing is read."""
     folder = resources.own_folder("probes")
     try:
@@ -35,7 +35,7 @@ def is_path(name: str) -> bool:
     return name.endswith(ENDINGS) or os.sep in name
 
 
-def load(path: Path) -> Probe:
+def load_own(path: Path) -> Probe:
     """The probe of a file.
 
     Raises:

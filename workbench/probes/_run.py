@@ -9,7 +9,7 @@ from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange, State
 
 
-class Run:
+class ProbeRun:
     """One sample.
 
     Attributes:
@@ -29,7 +29,7 @@ class Run:
     def after(self, exchange: Exchange) -> None:
         """Take what came of the pending request, or of another one that was sent in its place."""
         self.exchanges.append(exchange)
-        why_not = unmeasured(exchange)
+        why_not = why_unmeasured(exchange)
         if why_not:
             self._script.close()
             self.pending, self.sample = None, unclear(why_not)
@@ -48,7 +48,7 @@ class Run:
             self.pending, self.sample = None, over.value
 
 
-def unmeasured(exchange: Exchange) -> str:
+def why_unmeasured(exchange: Exchange) -> str:
     """Why an exchange says nothing of the model, in words; "" where it does."""
     response = exchange.response
     if response is None or not response.status:

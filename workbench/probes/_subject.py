@@ -12,7 +12,7 @@ from workbench.convert.fit import fit_request
 from workbench.convert.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.protocols import Adapter, Param
-from workbench.send.loop import Limits, Loop
+from workbench.send.loop import ConversationLoop, Limits
 from workbench.send.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import dumps
@@ -95,7 +95,7 @@ class Subject:
         headers = Headers((("content-type", "application/json"),))
         return HttpRequest("POST", adapter.path(fitted), headers, Body(body))
 
-    def loop(self, request: HttpRequest, limits: Limits) -> Loop:
+    def loop(self, request: HttpRequest, limits: Limits) -> ConversationLoop:
         """A loop that begins with a request."""
         exchange = Exchange(f"probe-{self.nonce}", request)
-        return Loop(exchange, self.protocol, self.target.contract, self.parser, limits)
+        return ConversationLoop(exchange, self.protocol, self.target.contract, self.parser, limits)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.send.loop import Answer, Result, refused
+from workbench.send.loop import AnswerCall, CallResult, refusal_result
 from workbench.toolcalls.arguments.refusal import Code, Refusal
 from workbench.wire.jsontext import dumps
 
@@ -83,37 +83,37 @@ class Toolbox:
         pairs = (both for arguments in given if (both := numbers(arguments)))
         return {str(self.receipt(a, b)) for a, b in pairs}
 
-    def run(self, step: Answer) -> Result:
+    def run(self, step: AnswerCall) -> CallResult:
         """The result of a call; a structured error where its arguments cannot be used, or the tool is none of ours."""
         if step.refusal:
-            return refused(step.refusal)
-        tools: Mapping[str, Callable[[JsonValue], Result]] = {
+            return refusal_result(step.refusal)
+        tools: Mapping[str, Callable[[JsonValue], CallResult]] = {
             "probe_echo": self._echo,
             "probe_add": self._add,
             "probe_fail_once": self._fail_once,
         }
         tool = tools.get(step.call.name or "")
         if tool is None:
-            return refused(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
+            return refusal_result(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
         return tool(step.arguments)
 
-    def _echo(self, given: JsonValue) -> Result:
-        return Result(dumps(given).decode("utf-8", "replace"))
+    def _echo(self, given: JsonValue) -> CallResult:
+        return CallResult(dumps(given).decode("utf-8", "replace"))
 
-    def _add(self, given: JsonValue) -> Result:
+    def _add(self, given: JsonValue) -> CallResult:
         both = numbers(given)
         if both is None:
             return _wrong("a and b have to be whole numbers")
         a, b = both
-        return Result(dumps({"sum": a + b, "receipt": self.receipt(a, b)}).decode())
+        return CallResult(dumps({"sum": a + b, "receipt": self.receipt(a, b)}).decode())
 
-    def _fail_once(self, given: JsonValue) -> Result:
+    def _fail_once(self, given: JsonValue) -> CallResult:
         path = given.get("path") if isinstance(given, dict) else None
         if not isinstance(path, str) or not path.startswith("/"):
-            return refused(
+            return refusal_result(
                 Refusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
             )
-        return Result(f"42 lines in {path}")
+        return CallResult(f"42 lines in {path}")
 
 
 def numbers(given: JsonValue) -> tuple[int, int] | None:
@@ -129,5 +129,5 @@ def digits(text: str) -> str:
     return re.sub(r"(?<=\d)[ ,._'\u00a0\u202f](?=\d)", "", text)
 
 
-def _wrong(message: str) -> Result:
-    return refused(Refusal(Code.SCHEMA_VALIDATION_FAILED, message))
+def _wrong(message: str) -> CallResult:
+    return refusal_result(Refusal(Code.SCHEMA_VALIDATION_FAILED, message))

@@ -9,7 +9,7 @@ from workbench import protocols
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.trials.whatif import Subject as Varied
+from workbench.trials.whatif import VariedRequest as Varied
 from workbench.trials.whatif import reasoning as ways
 from workbench.wire.exchange import HttpRequest
 
@@ -17,17 +17,17 @@ VARIANTS = ("missing", "empty", "altered")
 """What is done to it."""
 
 
-def changed(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
+def replay_variants(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
     """The request with its reasoning sent back in every other way; None for what cannot be said."""
     try:
-        missing = next(iter(ways.dropped(Varied.alone(request, protocol)))).request
+        missing = next(iter(ways.drop_reasoning(Varied.alone(request, protocol)))).request
     except LocalProtocolError:
         missing = None
-    empty, altered = (rewritten(request, protocol, change) for change in (_emptied, _altered))
+    empty, altered = (rewrite_parts(request, protocol, change) for change in (_emptied, _altered))
     return {"missing": missing, "empty": empty, "altered": altered}
 
 
-def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
+def rewrite_parts(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
     """The request with other values in its parts; None where that cannot be said, or changes nothing."""
     adapter, text = protocols.get(protocol), request.body.raw
     try:

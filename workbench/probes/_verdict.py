@@ -24,7 +24,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ProbeResult:
     """What all samples of a probe came to.
 
     Attributes:
@@ -59,7 +59,7 @@ def interval(passes: int, n: int) -> Interval:
     return Interval(0.0 if not passes else max(0.0, low), 1.0 if passes == n else min(1.0, high))
 
 
-def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (), at: float = 0.0) -> Result:
+def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (), at: float = 0.0) -> ProbeResult:
     """The verdict of a probe.
 
     All samples that could be measured passed: pass. None did, and none in part: fail. Else partial. What could not be
@@ -74,7 +74,7 @@ def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (),
         outcome = Outcome.PASS
     else:
         outcome = Outcome.FAIL if fails == len(measured) else Outcome.PARTIAL
-    return Result(
+    return ProbeResult(
         probe,
         outcome,
         len(measured),

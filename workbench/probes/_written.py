@@ -41,13 +41,13 @@ from typing import Any
 from workbench.config import safeyaml
 from workbench.contracts.reader import Node
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
-from workbench.probes._drive import Played, drive
+from workbench.probes._drive import PlayedConversation, drive
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
 from workbench.protocols import PARAMS
 from workbench.rules.inspection import Inspector
-from workbench.send.loop import Answer, Limits, Result
+from workbench.send.loop import AnswerCall, CallResult, Limits
 from workbench.wire.session import MemorySession
 
 OURS = {str(tool.name): tool for tool in (ECHO, ADD, FAIL_ONCE)}
@@ -59,7 +59,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Expectation:
     """What is looked at; None (of texts: nothing) for what is not."""
 
     status: int | None = None
@@ -71,11 +71,11 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WrittenRequest:
     """One request of a written probe."""
 
     words: str
-    expected: Expected
+    expected: Expectation
     system: str = ""
     tools: tuple[ToolDef, ...] = ()
     choice: ToolChoice | None = None
@@ -95,20 +95,23 @@ def read(text: bytes, file: str, stem: str) -> Probe:
     name = root.get("name").text(stem)
     if not _NAME.fullmatch(name):
         raise root.get("name").fail("a name has letters, digits, dots, dashes and underscores")
-    requests = tuple(_asked(node) for node in root.get("requests").items())
+    requests = tuple(_request(node) for node in root.get("requests").items())
     if not 1 <= len(requests) <= MOST_REQUESTS:
         raise root.get("requests").fail(f"1 to {MOST_REQUESTS} requests are needed")
     facts, otherwise = (_mapping(root.get(key)) for key in ("facts", "otherwise"))
     turns = sum(request.turns for request in requests)
 
     def script(subject: Subject) -> Script:
-        return (yield from _played(subject, requests, facts, otherwise))
+        return (yield from _play(subject, requests, facts, otherwise))
 
     return Probe(name, root.get("title").text(f"your own: {file}"), turns, script, tokens=turns * TOKENS)
 
 
-def _played(
-    subject: Subject, requests: Sequence[Asked], facts: Mapping[str, JsonValue], otherwise: Mapping[str, JsonValue]
+def _play(
+    subject: Subject,
+    requests: Sequence[WrittenRequest],
+    facts: Mapping[str, JsonValue],
+    otherwise: Mapping[str, JsonValue],
 ) -> Script:
     broken: list[str] = []
     for number, asked in enumerate(requests):
@@ -126,22 +129,22 @@ def _played(
         played = yield from drive(asking, request, title, _runner(subject, asked), limits=limits)
         wrong = wrong_of(played, asked.expected, subject.nonce)
         broken += [f"request {number + 1}: {wrong[0]}"] if wrong else []
-    return _judged(broken, len(requests), facts, otherwise)
+    return _sample(broken, len(requests), facts, otherwise)
 
 
-def _judged(broken: Sequence[str], of: int, facts: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Sample:
+def _sample(broken: Sequence[str], of: int, facts: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Sample:
     if not broken:
         return passed("everything is as expected", **facts)
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
     return (failed if len(broken) == of else partly)(broken[0] + more, **otherwise)
 
 
-def _runner(subject: Subject, asked: Asked) -> Any:
+def _runner(subject: Subject, asked: WrittenRequest) -> Any:
     box = Toolbox(subject.nonce)
 
-    def run(step: Answer) -> Result:
+    def run(step: AnswerCall) -> CallResult:
         told = asked.results.get(step.call.name or "")
-        return box.run(step) if told is None else Result(told.replace("{nonce}", subject.nonce))
+        return box.run(step) if told is None else CallResult(told.replace("{nonce}", subject.nonce))
 
     return run
 
@@ -149,7 +152,7 @@ def _runner(subject: Subject, asked: Asked) -> Any:
 # What is expected
 
 
-def wrong_of(played: Played, expected: Expected, nonce: str) -> list[str]:
+def wrong_of(played: PlayedConversation, expected: Expectation, nonce: str) -> list[str]:
     """What is not as expected, in words, the most telling first."""
     wrong: list[str] = []
     if expected.status is None and played.is_refused:
@@ -158,10 +161,10 @@ def wrong_of(played: Played, expected: Expected, nonce: str) -> list[str]:
         wrong.append(f"the status is {played.status}, not {expected.status}")
     calls = [done.call for done in played.calls]
     if expected.calls is not None and not _are(calls, expected.calls, nonce):
-        wrong.append(f"the calls are {_shown(calls)}")
+        wrong.append(f"the calls are {_call_list(calls)}")
     text = played.text()
-    wrong += [f"the text does not match {p!r}" for p in expected.text if not re.search(_filled(p, nonce), text)]
-    wrong += [f"the text matches {p!r}" for p in expected.no_text if re.search(_filled(p, nonce), text)]
+    wrong += [f"the text does not match {p!r}" for p in expected.text if not re.search(_fill(p, nonce), text)]
+    wrong += [f"the text matches {p!r}" for p in expected.no_text if re.search(_fill(p, nonce), text)]
     answer = played.answers[-1].response
     stop = answer.stop if answer else None
     if expected.stop is not None and stop != expected.stop:
@@ -171,7 +174,7 @@ def wrong_of(played: Played, expected: Expected, nonce: str) -> list[str]:
     return wrong
 
 
-def _filled(pattern: str, nonce: str) -> str:
+def _fill(pattern: str, nonce: str) -> str:
     return pattern.replace("{nonce}", nonce)
 
 
@@ -183,16 +186,16 @@ def _are(calls: Sequence[ToolCallIR], wanted: Sequence[tuple[str, Mapping[str, J
 
 
 def _holds(given: JsonValue, key: str, value: JsonValue, nonce: str) -> bool:
-    wanted = _filled(value, nonce) if isinstance(value, str) else value
+    wanted = _fill(value, nonce) if isinstance(value, str) else value
     return isinstance(given, dict) and key in given and given[key] == wanted and type(given[key]) is type(wanted)
 
 
-def _shown(calls: Sequence[ToolCallIR]) -> str:
+def _call_list(calls: Sequence[ToolCallIR]) -> str:
     told = ", ".join(f"{call.name}({call.input!r:.80})" for call in calls[:3])
     return told or "none"
 
 
-def _wrong_findings(played: Played, wanted: Sequence[str]) -> list[str]:
+def _wrong_findings(played: PlayedConversation, wanted: Sequence[str]) -> list[str]:
     exchanges = tuple(decoded.exchange for decoded in played.answers)
     found = {f.rule for f in Inspector(MemorySession("probe", exchanges), protocol=played.loop.protocol).run().findings}
     wrong = [f"{rule} was found" for rule in sorted(found) if not any(fnmatchcase(rule, p) for p in wanted)]
@@ -202,7 +205,7 @@ def _wrong_findings(played: Played, wanted: Sequence[str]) -> list[str]:
 # Reading
 
 
-def _asked(node: Node) -> Asked:
+def _request(node: Node) -> WrittenRequest:
     node.only(
         *("words", "system", "tools", "choice", "stream", "thinking", "params", "results", "turns", "expect"),
     )
@@ -214,9 +217,9 @@ def _asked(node: Node) -> Asked:
     for name in params:
         if name not in PARAMS:
             raise node.get("params").get(name).fail(f"unknown parameter; known: {', '.join(PARAMS)}")
-    return Asked(
+    return WrittenRequest(
         node.get("words").text(),
-        _expected(node.get("expect")),
+        _expectation(node.get("expect")),
         node.get("system").text(""),
         tools,
         _choice(node.get("choice"), tools),
@@ -257,10 +260,10 @@ def _choice(node: Node, tools: Sequence[ToolDef]) -> ToolChoice | None:
     return ToolChoice("tool", node.text())
 
 
-def _expected(node: Node) -> Expected:
+def _expectation(node: Node) -> Expectation:
     node.only("status", "text", "no-text", "calls", "stop", "findings")
     calls = node.get("calls")
-    return Expected(
+    return Expectation(
         None if node.get("status").value is None else node.get("status").number(),
         _patterns(node.get("text")),
         _patterns(node.get("no-text")),

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from workbench.ir import ToolDef
-from workbench.probes._drive import Done, drive, without_call
+from workbench.probes._drive import AnsweredCall, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
@@ -45,12 +45,12 @@ def script(subject: Subject) -> Script:
     played = yield from drive(subject, request, "texts hard to write", Toolbox(subject.nonce).run, limits=Limits(1))
     if not played.calls:
         return (yield from without_call(subject, played))
-    return judged(played.calls[0], texts)
+    return evaluate(played.calls[0], texts)
 
 
-def judged(done: Done, texts: dict[str, str]) -> Sample:
+def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
     """How the arguments are written, and which texts are in them."""
-    how = written(done)
+    how = argument_text(done)
     if how == "broken":
         return failed("the text of the arguments cannot be read", argument_text=how)
     held = done.step.arguments if isinstance(done.step.arguments, dict) else {}
@@ -64,7 +64,7 @@ def judged(done: Done, texts: dict[str, str]) -> Sample:
     return sample("; ".join(told), argument_text=how, argument_values=values)
 
 
-def written(done: Done) -> str:
+def argument_text(done: AnsweredCall) -> str:
     """How the text of the arguments had to be read."""
     read, raw = done.step.ladder, (done.call.raw or "").strip()
     if read is None or not read.rungs:

@@ -15,8 +15,8 @@ from workbench.probes._script import Probe, Sample, Script, failed, passed, uncl
 from workbench.probes._subject import Subject
 from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox
-from workbench.probes._variants import rewritten
-from workbench.send.loop import Ended, Limits, Reason, Result, Say
+from workbench.probes._variants import rewrite_parts
+from workbench.send.loop import CallResult, EndReason, Limits, LoopEnd, Say
 from workbench.wire.exchange import HttpRequest
 
 _NOTE = "Noted for later: the codeword is {}"
@@ -41,17 +41,19 @@ def script(subject: Subject) -> Script:
     told = yield from follow(first.unanswered(), "a codeword in the thoughts", box.run, change=_with(subject, code))
     seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
     plain = yield from follow(first.unanswered(), "the thoughts as they came", box.run)
-    if plain.ended.reason is Reason.DONE:
+    if plain.ended.reason is EndReason.DONE:
         again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
-        loop = plain.loop.limited(Limits(plain.loop.turns + 1)).after(again)
-        if not isinstance(loop.step, Ended):
+        loop = plain.loop.with_limits(Limits(plain.loop.turns + 1)).after(again)
+        if not isinstance(loop.step, LoopEnd):
             later = yield from follow(loop, "a question later", box.run, change=_with(subject, code))
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
     if seen["turn"] == UNSEEN:
-        shown = yield from follow(first.unanswered(), "a codeword in the result", lambda _: Result(_NOTE.format(code)))
+        shown = yield from follow(
+            first.unanswered(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
+        )
         if code not in shown.text():
             return unclear("a codeword in the result is not told, either: nothing to see")
-    return judged(seen)
+    return evaluate(seen)
 
 
 def _with(subject: Subject, code: str) -> Change:
@@ -61,7 +63,7 @@ def _with(subject: Subject, code: str) -> Change:
         return part
 
     def change(_: int, request: HttpRequest) -> HttpRequest:
-        made = rewritten(request, subject.protocol, noted)
+        made = rewrite_parts(request, subject.protocol, noted)
         if made is None:
             raise LocalProtocolError("the reasoning cannot be changed")
         return made
@@ -69,7 +71,7 @@ def _with(subject: Subject, code: str) -> Change:
     return change
 
 
-def judged(seen: dict[str, JsonValue]) -> Sample:
+def evaluate(seen: dict[str, JsonValue]) -> Sample:
     """What the answers show."""
     later = f"; after new words of the user: {seen['later']}" if "later" in seen else ""
     if seen["turn"] == REFUSED:

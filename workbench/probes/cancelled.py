@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._drive import PlayedConversation, drive, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
-from workbench.send.loop import Answer, Limits, Reason, Result, Say
+from workbench.send.loop import AnswerCall, CallResult, EndReason, Limits, Say
 from workbench.wire.jsontext import dumps
 
 TOLD = {"error": {"code": "cancelled", "message": "The user cancelled this call. Do not make it again."}}
@@ -23,24 +23,25 @@ def script(subject: Subject) -> Script:
     first = yield from drive(subject, request, "a call", Toolbox(subject.nonce).run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
-    loop = first.unanswered().limited(Limits(1 + AGAIN, repeats=0))
+    loop = first.unanswered().with_limits(Limits(1 + AGAIN, repeats=0))
     told = yield from follow(loop, "the call was cancelled", _cancelled)
     if told.is_refused:
         plain = yield from follow(first.unanswered(), "a result in its place", Toolbox(subject.nonce).run)
         if plain.is_refused:
             return unclear(f"any result is refused: {plain.ended.text}")
         return failed(f"the news is refused: {told.ended.text}", cancelled_calls="refused")
-    if told.ended.reason is Reason.TURNS:
+    if told.ended.reason is EndReason.TURNS:
         return failed("the call is made again, however often it is cancelled", cancelled_calls="repeated")
-    if told.ended.reason not in (Reason.DONE, Reason.TEXT_CALL):
+    if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
-    loop = told.loop.limited(Limits(told.loop.turns + 1)).after(Say(said))
+    loop = told.loop.with_limits(Limits(told.loop.turns + 1)).after(Say(said))
     after = yield from follow(loop, "the conversation goes on", _cancelled)
-    return _judged(subject, told, after)
+    return evaluate(subject, told, after)
 
 
-def _judged(subject: Subject, told: Played, after: Played) -> Sample:
+def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversation) -> Sample:
+    """Verdict from the answer to the cancelled call, and from the one to the next question."""
     if after.is_refused:
         return failed(f"the conversation cannot go on: {after.ended.text}", cancelled_calls="refused")
     if f"{subject.nonce}-on" not in after.text():
@@ -50,8 +51,8 @@ def _judged(subject: Subject, told: Played, after: Played) -> Sample:
     return passed("the news is taken, and the conversation goes on", cancelled_calls="taken")
 
 
-def _cancelled(_: Answer) -> Result:
-    return Result(dumps(TOLD).decode(), is_error=True)
+def _cancelled(_: AnswerCall) -> CallResult:
+    return CallResult(dumps(TOLD).decode(), is_error=True)
 
 
 probe = Probe("cancelled", "whether a conversation goes on after a cancelled call", 3 + AGAIN, script, tokens=2500)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue, ToolChoice
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
@@ -41,10 +41,10 @@ def script(subject: Subject) -> Script:
     if fates["auto"] == IGNORED:
         fates["auto"] = UNSEEN
         fates["none"] = UNSEEN if fates["none"] == HONOURED else fates["none"]
-    return judged(fates)
+    return evaluate(fates)
 
 
-def _fate(mode: str, played: Played) -> str:
+def _fate(mode: str, played: PlayedConversation) -> str:
     if played.is_refused:
         return REFUSED
     names = {done.call.name for done in played.calls}
@@ -52,7 +52,7 @@ def _fate(mode: str, played: Played) -> str:
     return HONOURED if kept[mode] else IGNORED
 
 
-def judged(fates: Mapping[str, str]) -> Sample:
+def evaluate(fates: Mapping[str, str]) -> Sample:
     """What all modes together come to."""
     facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
     said = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}

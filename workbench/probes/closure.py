@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox, digits, numbers
-from workbench.send.loop import Reason
+from workbench.send.loop import EndReason
 
 
 def script(subject: Subject) -> Script:
@@ -19,10 +19,10 @@ def script(subject: Subject) -> Script:
     played = yield from drive(subject, subject.request(words, (ADD,)), "a call whose result is needed", box.run)
     if not played.calls:
         return (yield from without_call(subject, played))
-    return judged(played, box)
+    return evaluate(played, box)
 
 
-def judged(played: Played, box: Toolbox) -> Sample:
+def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
     """What the last answer says of the result."""
     if played.is_refused:
         return failed(f"the result is refused: {played.ended.text}", closes=False)
@@ -32,7 +32,7 @@ def judged(played: Played, box: Toolbox) -> Sample:
         return passed("the answer names the receipt: the result was read", closes=True)
     if played.is_cut:
         return unclear("the answer was cut at its length before it could tell")
-    if played.ended.reason is not Reason.DONE:
+    if played.ended.reason is not EndReason.DONE:
         return failed(f"the model did not come to an answer: {played.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in given if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", said) for n in sums):

@@ -45,7 +45,7 @@ def script(subject: Subject) -> Script:
                 return unclear("the codeword is not told without a history, either: nothing to see")
             break
         kept = size
-    return judged({"kept": kept, "tried": tried, "trimming": trimming}, why)
+    return evaluate({"kept": kept, "tried": tried, "trimming": trimming}, why)
 
 
 def _is_known_at_once(subject: Subject) -> Generator[Ask, Exchange, bool]:
@@ -68,7 +68,7 @@ def _ok() -> Message:
     return Message("assistant", (Text("ok"),))
 
 
-def judged(found: dict[str, JsonValue], why: str) -> Sample:
+def evaluate(found: dict[str, JsonValue], why: str) -> Sample:
     """What it comes to."""
     if not why:
         return passed(f"the beginning of about {found['kept']:,} tokens is known at their end", context=found)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from workbench import protocols
 from workbench.ir import ToolCallIR
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
@@ -22,10 +22,10 @@ def script(subject: Subject) -> Script:
     if played.is_refused:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"tool_call_format": "none"}) if sample.outcome is Outcome.FAIL else sample
-    return judged(subject, played)
+    return evaluate(subject, played)
 
 
-def judged(subject: Subject, played: Played) -> Sample:
+def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
     """What the first answer is."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]

@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.probes._drive import Driven, Played, drive, without_call
+from workbench.probes._drive import DriveSteps, PlayedConversation, drive, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
@@ -62,7 +62,7 @@ def script(subject: Subject) -> Script:
     refused, unresolved = yield from _refused(subject)
     strict = yield from _strict(subject)
     ignored = yield from _ignored(subject, [name for name in BROKEN if name not in (*refused, *unresolved)])
-    return judged(refused, unresolved, ignored, strict)
+    return evaluate(refused, unresolved, ignored, strict)
 
 
 def tool(keywords: Sequence[str]) -> ToolDef:
@@ -74,7 +74,7 @@ def tool(keywords: Sequence[str]) -> ToolDef:
     return ToolDef("probe_echo", "Returns the text that it is given.", schema)
 
 
-def _asked(subject: Subject, keywords: Sequence[str]) -> Driven:
+def _asked(subject: Subject, keywords: Sequence[str]) -> DriveSteps:
     request = subject.request(f"Call probe_echo with the text {subject.nonce} alone.", (tool(keywords),))
     title = f"a schema with {', '.join(keywords) or 'none of them'}"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
@@ -114,7 +114,7 @@ def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange,
     listed = ", ".join(f"p{n} {BROKEN[name][0]}" for n, name in enumerate(names))
     words = f"Call probe_echo with {listed}. Where the schema forbids that, take what it allows."
     request = subject.request(words, (ToolDef("probe_echo", "Returns what it is given.", schema),))
-    played: Played = yield from drive(
+    played: PlayedConversation = yield from drive(
         subject, request, "a call against its schema", Toolbox(subject.nonce).run, limits=Limits(1)
     )
     held = played.calls[0].call.input if played.calls else None
@@ -129,7 +129,7 @@ def _fits(name: str, value: JsonValue) -> bool:
     return fits(value, KEYWORDS[name])
 
 
-def judged(refused: list[str], unresolved: list[str], ignored: list[str], strict: str) -> Sample:
+def evaluate(refused: list[str], unresolved: list[str], ignored: list[str], strict: str) -> Sample:
     """What it comes to."""
     facts: dict[str, JsonValue] = {
         "refused_keywords": sorted(refused),

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._drive import PlayedConversation, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
-from workbench.send.loop import Limits, Result
+from workbench.send.loop import CallResult, Limits
 from workbench.wire.exchange import Exchange
 
 SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)
@@ -37,7 +37,7 @@ def script(subject: Subject) -> Script:
     for size in SIZES:
         text = filler(size, code)
         title = f"a result of {size:,} bytes"
-        played = yield from follow(first.unanswered(), title, lambda _, text=text: Result(text))  # type: ignore[misc]
+        played = yield from follow(first.unanswered(), title, lambda _, text=text: CallResult(text))  # type: ignore[misc]
         tried = size
         if played.is_refused:
             why = f"{size:,} bytes are refused: {played.ended.text}"
@@ -51,13 +51,13 @@ def script(subject: Subject) -> Script:
                 return unclear("a short result is not read, either: nothing to see")
             break
         read = size
-    return judged({"accepted": accepted, "read": read, "tried": tried}, why)
+    return evaluate({"accepted": accepted, "read": read, "tried": tried}, why)
 
 
-def _is_short_read(first: Played, code: str) -> Generator[Ask, Exchange, bool]:
+def _is_short_read(first: PlayedConversation, code: str) -> Generator[Ask, Exchange, bool]:
     """The model reads a result that is the codeword alone."""
     text = f"The codeword is {code}"
-    played = yield from follow(first.unanswered(), "a short result", lambda _: Result(text))
+    played = yield from follow(first.unanswered(), "a short result", lambda _: CallResult(text))
     return code in played.text()
 
 
@@ -68,7 +68,7 @@ def filler(size: int, code: str) -> str:
     return body[: size - len(end) - 1] + "\n" + end
 
 
-def judged(sizes: Mapping[str, int], why: str) -> Sample:
+def evaluate(sizes: Mapping[str, int], why: str) -> Sample:
     """What it comes to."""
     facts = {"large_results": dict(sizes)}
     if not why:

@@ -10,11 +10,11 @@ import struct
 import zlib
 
 from workbench.ir import Media, Text
-from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._drive import PlayedConversation, drive, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
-from workbench.send.loop import Limits, Reason, Result
+from workbench.send.loop import CallResult, EndReason, Limits
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 SIDE = 64
@@ -37,18 +37,18 @@ def script(subject: Subject) -> Script:
     order = sorted(COLOURS, key=lambda name: zlib.crc32(f"{subject.nonce}{name}".encode()))
     seen: list[bool] = []
     for colour in order[:2]:
-        result = Result(parts=(Text("The picture:"), Media("image", "image/png", data=png(colour))))
+        result = CallResult(parts=(Text("The picture:"), Media("image", "image/png", data=png(colour))))
         played = yield from follow(first.unanswered(), "a picture", lambda _, result=result: result)  # type: ignore[misc]
         if played.is_refused:
             return (yield from _refused(first, box, played))
-        if played.ended.reason is Reason.DONE and played.is_cut:
+        if played.ended.reason is EndReason.DONE and played.is_cut:
             return unclear("the answer was cut at its length before it could tell")
         said = played.text().lower()
         seen.append([name for name in COLOURS if name in said] == [colour])
-    return judged(seen)
+    return evaluate(seen)
 
 
-def _refused(first: Played, box: Toolbox, played: Played) -> Script:
+def _refused(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
     """Whether it is the picture that is refused."""
     plain = yield from follow(first.unanswered(), "a text in its place", box.run)
     if plain.is_refused:
@@ -56,7 +56,7 @@ def _refused(first: Played, box: Toolbox, played: Played) -> Script:
     return failed(f"a picture in a result is refused: {played.ended.text}", media_in_results="refused")
 
 
-def judged(seen: list[bool]) -> Sample:
+def evaluate(seen: list[bool]) -> Sample:
     """What the answers say of the pictures."""
     if all(seen):
         return passed("pictures in results are seen", media_in_results="seen")

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 
 from workbench.ir import JsonValue
-from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._drive import PlayedConversation, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
@@ -47,29 +47,29 @@ def script(subject: Subject) -> Script:
     first = yield from drive(subject, request, "a tool with a usual name", box.run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
-    names = yield from _all_named(subject)
+    names = yield from _try_all_names(subject)
     for kind, name in NAMES.items():
         if kind not in names:
-            names[kind] = yield from _named(subject, request, kind, name)
+            names[kind] = yield from _try_name(subject, request, kind, name)
     ids = yield from _ids(first, box)
-    return judged(names, ids)
+    return evaluate(names, ids)
 
 
-def _all_named(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]:
+def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]:
     """Every name at once: what is taken so is taken; {} where one of them at least is not."""
     named = {f"probe_{n}": name for n, name in enumerate(NAMES.values())}
     tools = [replace(ECHO, name=stands_for) for stands_for in named]
     request = subject.request(f"Call one of your tools, with the text {subject.nonce}.", tools)
     for stands_for, name in named.items():
-        request = _swapped(request, stands_for, name)
+        request = _replace_string(request, stands_for, name)
     box = Toolbox(subject.nonce)
     played = yield from drive(subject, request, "tools with every name", box.run, limits=Limits(1))
     came = {done.call.name for done in played.calls}
     return {} if played.is_refused or not came <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 
 
-def _named(subject: Subject, request: HttpRequest, kind: str, name: str) -> Generator[Ask, Exchange, str]:
-    made = _swapped(request, str(ECHO.name), name)
+def _try_name(subject: Subject, request: HttpRequest, kind: str, name: str) -> Generator[Ask, Exchange, str]:
+    made = _replace_string(request, str(ECHO.name), name)
     box = Toolbox(subject.nonce)
     played = yield from drive(subject, made, f"the name of a tool: {kind}", box.run, limits=Limits(1))
     if played.is_refused:
@@ -78,7 +78,7 @@ def _named(subject: Subject, request: HttpRequest, kind: str, name: str) -> Gene
     return "unseen" if not came else "taken" if came == {name} else "changed"
 
 
-def _ids(first: Played, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
+def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
     """The results of the first call, with its id written in other ways; {} where calls have none."""
     old = [done.call.id for done in first.calls if done.call.id]
     if not old or first.answers[0].request is None or first.calls[0].call.format == first.loop.parser:
@@ -88,7 +88,7 @@ def _ids(first: Played, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]
 
         def change(_: int, request: HttpRequest, new: str = new) -> HttpRequest:
             for number, one in enumerate(old):
-                request = _swapped(request, one, f"{new}{number or ''}") if new else request
+                request = _replace_string(request, one, f"{new}{number or ''}") if new else request
             return request
 
         title = f"the id of a call: {kind or 'as it came'}"
@@ -100,14 +100,14 @@ def _ids(first: Played, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]
     return fates
 
 
-def _swapped(request: HttpRequest, old: str, new: str) -> HttpRequest:
+def _replace_string(request: HttpRequest, old: str, new: str) -> HttpRequest:
     """The request with one string in the place of another, wherever it stands as a whole value."""
     return HttpRequest(
         request.method, request.url, request.headers, Body(request.body.raw.replace(dumps(old), dumps(new)))
     )
 
 
-def judged(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
+def evaluate(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     """What it comes to."""
     facts: dict[str, JsonValue] = {"tool_names": dict(names), "call_ids": dict(ids)}
     bad = [f"{kind} {fate}" for kind, fate in names.items() if fate in ("refused", "changed")]

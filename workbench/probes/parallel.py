@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
@@ -19,10 +19,10 @@ def script(subject: Subject) -> Script:
     played = yield from drive(subject, request, "two calls at once", Toolbox(subject.nonce).run)
     if not played.calls:
         return (yield from without_call(subject, played))
-    return judged(played)
+    return evaluate(played)
 
 
-def judged(played: Played) -> Sample:
+def evaluate(played: PlayedConversation) -> Sample:
     """How many calls the first answer makes, and whether their results go through."""
     count = played.calls[0].step.of
     if count < 2:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from workbench.ir import JsonValue
-from workbench.probes._drive import Driven, Played, follow, without_call
+from workbench.probes._drive import DriveSteps, PlayedConversation, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox, digits
-from workbench.probes._variants import VARIANTS, changed
-from workbench.send.loop import Ended, Limits, Loop, Reason, Say
+from workbench.probes._variants import VARIANTS, replay_variants
+from workbench.send.loop import ConversationLoop, EndReason, Limits, LoopEnd, Say
 from workbench.wire.exchange import Exchange, HttpRequest
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
@@ -39,48 +39,48 @@ def script(subject: Subject) -> Script:
     if not came:
         return unclear("no reasoning came with a call", reasoning_carrier="none", requires_reasoning_replay=False)
     box = Toolbox(subject.nonce)
-    whole = yield from _told(first, VERBATIM, box)
+    whole = yield from _send_results(first, VERBATIM, box)
     fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
     uses = _uses(whole, box)
-    made = changed(_next_request(first.unanswered(), box), first.loop.protocol)
+    made = replay_variants(_next_request(first.unanswered(), box), first.loop.protocol)
     for name in VARIANTS:
-        fates[name] = yield from _varied(first, name, box, made[name], uses=uses)
+        fates[name] = yield from _try_variant(first, name, box, made[name], uses=uses)
     for name in (STALE, FORGOTTEN):
         fates[name] = yield from _later(whole, name, box)
-    return judged(came[0], fates)
+    return evaluate(came[0], fates)
 
 
-def _told(first: Played, name: str, box: Toolbox, made: HttpRequest | None = None) -> Driven:
+def _send_results(first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None = None) -> DriveSteps:
     """The results of the calls, with the reasoning in one way."""
     change = (lambda _, request: made or request) if made else None
     return (yield from follow(first.unanswered(), f"reasoning is sent back: {name}", box.run, change=change))
 
 
-def _varied(
-    first: Played, name: str, box: Toolbox, made: HttpRequest | None, *, uses: bool
+def _try_variant(
+    first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None, *, uses: bool
 ) -> Generator[Ask, Exchange, str]:
     if made is None:
         return UNTRIED
-    played = yield from _told(first, name, box, made)
+    played = yield from _send_results(first, name, box, made)
     if played.is_refused:
         return REFUSED
     return NEEDED if uses and not _uses(played, box) else IGNORED
 
 
-def _later(whole: Played, name: str, box: Toolbox) -> Generator[Ask, Exchange, str]:
+def _later(whole: PlayedConversation, name: str, box: Toolbox) -> Generator[Ask, Exchange, str]:
     """New words of the user behind the turn, with its reasoning or without."""
-    if whole.ended.reason not in (Reason.DONE, Reason.TEXT_CALL):
+    if whole.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return UNTRIED
-    loop = whole.loop.limited(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
-    made = changed(_next_request(loop, box), loop.protocol)["missing"] if name == FORGOTTEN else None
-    if isinstance(loop.step, Ended) or (name == FORGOTTEN and made is None):
+    loop = whole.loop.with_limits(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
+    made = replay_variants(_next_request(loop, box), loop.protocol)["missing"] if name == FORGOTTEN else None
+    if isinstance(loop.step, LoopEnd) or (name == FORGOTTEN and made is None):
         return UNTRIED
     change = (lambda _, request: made or request) if made else None
     played = yield from follow(loop, f"reasoning of the turn before: {name}", box.run, change=change)
     return REFUSED if played.is_refused else IGNORED
 
 
-def _next_request(loop: Loop, box: Toolbox) -> HttpRequest:
+def _next_request(loop: ConversationLoop, box: Toolbox) -> HttpRequest:
     """What a loop would send next, once its calls are answered."""
     going = follow(loop, "", box.run)
     try:
@@ -92,13 +92,13 @@ def _next_request(loop: Loop, box: Toolbox) -> HttpRequest:
     return request
 
 
-def _uses(played: Played, box: Toolbox) -> bool:
+def _uses(played: PlayedConversation, box: Toolbox) -> bool:
     """The answer names a receipt of the sample."""
     said = digits(played.text())
     return any(receipt in said for receipt in box.receipts(done.step.arguments for done in played.calls))
 
 
-def judged(carrier: str, fates: Mapping[str, str]) -> Sample:
+def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
     """What the endpoint demands, and whether what it demands is possible."""
     is_missed = fates["missing"] in (REFUSED, NEEDED)
     facts: dict[str, JsonValue] = {

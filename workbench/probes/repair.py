@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import FAIL_ONCE, Toolbox
@@ -21,10 +21,10 @@ def script(subject: Subject) -> Script:
     played = yield from drive(subject, request, "a call that has to be mended", box.run, limits=limits)
     if not played.calls:
         return (yield from without_call(subject, played))
-    return judged(played)
+    return evaluate(played)
 
 
-def judged(played: Played) -> Sample:
+def evaluate(played: PlayedConversation) -> Sample:
     """How many errors it took."""
     rounds = _rounds(played)
     if played.is_refused and rounds[-1]:
@@ -42,7 +42,7 @@ def judged(played: Played) -> Sample:
     return partly(f"the call was mended after {tries} errors", error_repair="limited", repair_tries=tries)
 
 
-def _rounds(played: Played) -> list[bool]:
+def _rounds(played: PlayedConversation) -> list[bool]:
     """Of each answer with calls whether all of them failed; several at once are one try."""
     found: list[bool] = []
     for done in played.calls:

@@ -31,11 +31,11 @@ def script(subject: Subject) -> Script:
     if played.is_cut:
         return unclear("the answer was cut at its length, within the call")
     step = played.calls[0].step
-    sample = judged(step.arguments, step.ladder.rungs if step.ladder else ())
+    sample = evaluate(step.arguments, step.ladder.rungs if step.ladder else ())
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})
 
 
-def judged(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
+def evaluate(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
     """The schema level that some arguments are of."""
     wrong = wrong_keys(value)
     if not wrong and ladder.Rung.COERCED not in rungs:

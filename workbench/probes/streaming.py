@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from workbench import protocols
 from workbench.contracts import Severity
-from workbench.edits import edited
+from workbench.edits import apply_changes
 from workbench.ir import JsonValue
-from workbench.probes._drive import Driven, Played, drive, without_call
+from workbench.probes._drive import DriveSteps, PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
@@ -30,7 +30,7 @@ NAIVE = "naive loop"
 """A client that joins all calls into one: what it makes of a sound stream says nothing of the stream."""
 
 
-class Call(NamedTuple):
+class StreamedCall(NamedTuple):
     """What a call says."""
 
     name: str | None
@@ -43,18 +43,18 @@ def script(subject: Subject) -> Script:
     if whole.is_refused:
         return (yield from without_call(subject, whole))
     streamed = yield from _asked(subject, stream=True)
-    return judged(whole, streamed, subject)
+    return evaluate(whole, streamed, subject)
 
 
-def _asked(subject: Subject, *, stream: bool) -> Driven:
+def _asked(subject: Subject, *, stream: bool) -> DriveSteps:
     words = f"Call the tool probe_echo with exactly this text: {subject.nonce} {SPOKEN}"
     request = subject.request(words, (ECHO,), stream=stream)
-    request = _counted(request, subject.protocol) if stream else request
+    request = _with_usage(request, subject.protocol) if stream else request
     title = "a call as a stream" if stream else "a call in one piece"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
-def _counted(request: HttpRequest, protocol: str) -> HttpRequest:
+def _with_usage(request: HttpRequest, protocol: str) -> HttpRequest:
     """With the wish for token counts, where a stream has them only if it is asked for."""
     wanted = protocols.get(protocol).traits.usage_request
     if not wanted:
@@ -62,48 +62,48 @@ def _counted(request: HttpRequest, protocol: str) -> HttpRequest:
     return edited(request, request.body.raw, [Insert(f"/{name}", value) for name, value in wanted.items()])
 
 
-def judged(whole: Played, streamed: Played, subject: Subject) -> Sample:
+def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: Subject) -> Sample:
     """Whether the stream is sound, and its call is the one of the whole answer."""
     decoded, parser = streamed.answers[0], subject.parser
     answer = decoded.response
     if streamed.is_refused:
-        return _lost(f"streaming is refused: {streamed.ended.text}")
+        return _failure(f"streaming is refused: {streamed.ended.text}")
     if answer is None or not answer.is_stream:
-        return _lost("no stream came, although one was asked for")
-    faults = _found(decoded)
+        return _failure("no stream came, although one was asked for")
+    faults = _stream_findings(decoded)
     if not answer.is_complete:
-        return _lost(f"the stream is not whole: {'; '.join(faults)}")
+        return _failure(f"the stream is not whole: {'; '.join(faults)}")
     plain, flown = _calls(whole, parser), _calls(streamed, parser)
     if not flown and streamed.is_cut:
         return unclear("the answer was cut at its length before a call")
     if plain and not flown:
-        return _lost("the call is lost in the stream")
+        return _failure("the call is lost in the stream")
     if not flown:
         return unclear("the model made no call")
     if any(call.input is None for call in flown):
-        return _lost("the streamed arguments are broken", streams_arguments_whole=False)
+        return _failure("the streamed arguments are broken", streams_arguments_whole=False)
     if len(plain) == len(flown) and any(a.name != b.name for a, b in zip(plain, flown, strict=True)):
-        return _lost("the streamed call is another one")
+        return _failure("the streamed call is another one")
     facts = _facts(decoded)
-    faults += _finer(decoded, flown, subject, facts)
+    faults += _flaws(decoded, flown, subject, facts)
     if faults:
         return partly(f"the call is whole, the stream is not clean: {faults[0]}", **facts)
     return passed("the streamed call is whole, with its finish reason", **facts)
 
 
-def _found(decoded: DecodedExchange) -> list[str]:
+def _stream_findings(decoded: DecodedExchange) -> list[str]:
     """What the rules say of the stream."""
     inspector = Inspector(MemorySession("probe", (decoded.exchange,)), provider="generic", protocol=decoded.protocol)
     found = (finding for row in inspector.run().rows for finding in row.findings)
     return [f"{f.rule}: {f.message}" for f in found if f.rule.startswith("stream.") and f.severity is not Severity.INFO]
 
 
-def _lost(words: str, **facts: JsonValue) -> Sample:
+def _failure(words: str, **facts: JsonValue) -> Sample:
     return failed(words, supports_streaming_tool_use=False, **facts)
 
 
-def _finer(
-    decoded: DecodedExchange, flown: list[Call], subject: Subject, facts: Mapping[str, JsonValue]
+def _flaws(
+    decoded: DecodedExchange, flown: list[StreamedCall], subject: Subject, facts: Mapping[str, JsonValue]
 ) -> Iterator[str]:
     """What is not clean about a stream whose call is whole, the worst first."""
     if not facts["streams_stable"]:
@@ -134,15 +134,15 @@ def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
     }
 
 
-def _calls(played: Played, parser: str) -> list[Call]:
+def _calls(played: PlayedConversation, parser: str) -> list[StreamedCall]:
     """Name and arguments of every call of the first answer; the arguments are None where they cannot be read."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native or not parser:
-        return [Call(call.name, None if call.error else call.input) for call in native]
+        return [StreamedCall(call.name, None if call.error else call.input) for call in native]
     texts = (played.text(0), *(part.text or "" for part in played.reasoning(0)))
     found = (call for text in texts for call in formats.find(text, (ECHO,), (parser,)))
-    return [Call(call.name, None if call.problems else call.input) for call in found]
+    return [StreamedCall(call.name, None if call.problems else call.input) for call in found]
 
 
 probe = Probe("streaming", "whether a streamed call is whole and clean", 2, script, is_core=True, tokens=1500)

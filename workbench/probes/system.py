@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from workbench.edits import edited
+from workbench.edits import apply_changes
 from workbench.ir import JsonValue, Message, Text
 from workbench.probes._drive import drive
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
@@ -49,14 +49,14 @@ def script(subject: Subject) -> Script:
         user = subject.request(f"{words} {ASKED}", messages=turns)
         if (yield from _asked(subject, user, "by the user")) != "seen":
             return unclear("the model does not tell what the user says, either: nothing to see")
-    return judged(fates)
+    return evaluate(fates)
 
 
 def _with_message(request: HttpRequest, adapter: Adapter, role: str, words: str, at: int) -> HttpRequest:
     """The request with one more message: as this protocol writes those of a user, in another role."""
     pointer = "/" + adapter.decode_request(request.body.raw).messages[0].pointer.split("/")[1]
     value = {**user_values(adapter, words)[0], "role": role}
-    return edited(request, request.body.raw, [Insert(f"{pointer}/{at}", value)])
+    return apply_changes(request, request.body.raw, [Insert(f"{pointer}/{at}", value)])
 
 
 def _asked(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask, Exchange, str]:
@@ -67,7 +67,7 @@ def _asked(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask,
     return "seen" if subject.nonce in played.text() else "ignored"
 
 
-def judged(fates: Mapping[str, str]) -> Sample:
+def evaluate(fates: Mapping[str, str]) -> Sample:
     """What is taken has to be seen."""
     facts: dict[str, JsonValue] = {"system_placement": dict(fates)}
     told = ", ".join(f"{place} {fate}" for place, fate in fates.items())

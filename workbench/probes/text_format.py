@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
@@ -33,10 +33,10 @@ def script(subject: Subject) -> Script:
         if played.is_refused:
             return (yield from without_call(subject, played))
         found.append(place(played))
-    return judged(found)
+    return evaluate(found)
 
 
-def place(played: Played) -> str:
+def place(played: PlayedConversation) -> str:
     """Where and how the first answer has a call."""
     answer, request = played.answers[0].response, played.answers[0].request
     if any(any(m.tool_calls()) for m in (answer.messages if answer else ())):
@@ -49,7 +49,7 @@ def place(played: Played) -> str:
     return CUT if played.is_cut else NONE
 
 
-def judged(found: list[str]) -> Sample:
+def evaluate(found: list[str]) -> Sample:
     """What all of them come to."""
     counts = Counter(name for name in found if name != CUT)
     texts = Counter({name: n for name, n in counts.items() if name not in (NATIVE, NONE)})

@@ -9,9 +9,9 @@
         key_variable: GATEWAY_KEY            # the name of the variable, never the key
         headers: {x-team: tools, x-token: "${TEAM_TOKEN}"}
 
-``base_url`` and ``protocol`` are required; for a provider that is known by its host the protocol is not. ``${NAME}`` in
-a header's value is any variable of the environment: it is read when a request is sent, goes to this base URL's scheme,
-host and port alone, and is replaced in whatever is recorded. Values that look like secrets are refused.
+``base_url`` is required, and ``protocol`` unless the host is that of a known provider. ``${NAME}`` in a header's value
+is an environment variable: it is read when a request is sent, sent only to this base URL's scheme, host and port, and
+replaced in recordings. Values that look like secrets are refused.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from workbench.config import resources
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError, UsageError, WorkbenchError
 from workbench.send.headers import LEFT_OUT, TOKEN
-from workbench.send.target import SIMULATOR, VARIABLE, Target, fault_of_url
+from workbench.send.target import SIMULATOR, VARIABLE, Target, url_problem
 from workbench.wire.secrets import find, is_header
 
 KEYS = ("base_url", "protocol", "model", "profile", "key_variable", "headers")
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
-"""A variable of the environment in a header's value."""
+"""Reference to an environment variable in a header's value."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
 def path() -> Path:
-    """Where the file is looked for; it need not exist."""
+    """Path of the file; it need not exist."""
     return resources.own_folder("targets.yaml")
 
 
-def named() -> Mapping[str, Target]:
-    """The targets of the file, by name; none where there is no file.
+def configured_targets() -> Mapping[str, Target]:
+    """Targets of the file by name; none if there is no file.
 
     Raises:
-        ProfileError: it cannot be read, or is not well-formed: file, entry, what is wrong, what to do.
+        ProfileError: the file cannot be read, or is malformed; with file, entry, problem and hint.
     """
     from workbench.config import safeyaml
 
@@ -59,9 +59,9 @@ def named() -> Mapping[str, Target]:
     try:
         root = Node(safeyaml.load(text, name=str(place)), str(place))
     except WorkbenchError as error:
-        raise ProfileError(error.what, where=error.where, hint="mend the file") from error
+        raise ProfileError(error.what, where=error.where, hint="fix the file") from error
     _demand_mapping(root)
-    _only(root, "targets")
+    _allow_keys(root, "targets")
     _demand_mapping(root.get("targets"))
     return {name: _target(name, node) for name, node in root.get("targets").members()}
 
@@ -71,11 +71,11 @@ def _target(name: str, node: Node) -> Target:
         raise _fail(node, "not a name", f"letters, digits and . _ -; {SIMULATOR} and URLs are targets already")
     if not isinstance(node.value, dict):
         raise _fail(node, "not a target", f"a mapping with the keys {', '.join(KEYS)}")
-    _only(node, *KEYS)
+    _allow_keys(node, *KEYS)
     url = node.get("base_url").text("")
     if not url:
         raise _fail(node, "base_url is missing", "give https://HOST[/PATH]")
-    if fault := fault_of_url(url):
+    if fault := url_problem(url):
         raise _fail(node.get("base_url"), fault, "give https://HOST[/PATH]")
     first, *others = _protocols(node, url)
     return Target(
@@ -118,7 +118,7 @@ def _contract(node: Node) -> str:
 
 
 def _variable(node: Node) -> str:
-    """The name of a variable. What is none may be a key: it is not quoted."""
+    """Name of a variable. Anything else may be a key, so it is not quoted in the error."""
     name = node.text("")
     if name and (not VARIABLE.fullmatch(name) or find(name.encode())):
         raise _fail(node, "not the name of an environment variable", "name the variable, never the key itself")
@@ -132,13 +132,13 @@ def _header(name: str, node: Node) -> tuple[str, str]:
         raise _fail(node, "not text", "put the value into quotes")
     value = node.value
     if not value.isascii() or not value.isprintable():
-        raise _fail(node, "characters that no header holds", "use printable ASCII")
+        raise _fail(node, "characters that a header cannot contain", "use printable ASCII")
     plain = REFERENCE.sub("", value)
     if "${" in plain:
-        raise _fail(node, "${…} that names no variable", "write ${NAME}")
+        raise _fail(node, "${…} without a variable name", "write ${NAME}")
     is_secret = is_header(name)
     if (is_secret and plain == value) or find(plain.encode()):
-        raise _fail(node, "a secret in plain text", "put it into the environment, and write ${NAME} here")
+        raise _fail(node, "a secret in plain text", "put it in an environment variable and write ${NAME} here")
     return name, value
 
 
@@ -147,7 +147,7 @@ def _demand_mapping(node: Node) -> None:
         raise _fail(node, "not a mapping", "workbench targets --help has the form")
 
 
-def _only(node: Node, *keys: str) -> None:
+def _allow_keys(node: Node, *keys: str) -> None:
     for key, inner in node.members():
         if key not in keys:
             raise _fail(inner, f"unknown key {key[:80]!r}", _nearest(key, keys))

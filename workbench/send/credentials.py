@@ -1,4 +1,4 @@
-"""Keys: read from the environment when a request is sent, for the place they are bound to and for no other."""
+"""API keys: read from the environment when a request is sent, and used only for the host they belong to."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from workbench.send.target import origin
 from workbench.wire.exchange import Headers
 
 
-class Signed(NamedTuple):
-    """Headers with the key in them, and every secret among them."""
+class AuthenticatedHeaders(NamedTuple):
+    """Headers with the API key, and every secret in them."""
 
     headers: Headers
     secrets: tuple[str, ...]
 
 
-def signed(outgoing: Outgoing, environ: Mapping[str, str]) -> Signed:
-    """The headers of a request with the target's key and variables.
+def authenticate(outgoing: Outgoing, environ: Mapping[str, str]) -> AuthenticatedHeaders:
+    """Add the target's key and variables to the headers of a request.
 
     Raises:
-        UsageError: a variable is not set, or holds what no header can.
-        LocalProtocolError: the request goes elsewhere than the key is for.
+        UsageError: a variable is not set, or its value cannot be a header.
+        LocalProtocolError: the request goes to a host that the key does not belong to.
     """
     target, headers = outgoing.target, outgoing.request.headers
     if origin(outgoing.request.url) not in target.origins:
         raise LocalProtocolError(
-            f"the request does not go to the host of target {target.name}", hint="its key is for that host alone"
+            f"the request does not go to the host of target {target.name}", hint="its key is for that host only"
         )
     secrets, own = list[str](), list[tuple[str, str]]()
     for name, value in target.headers:
@@ -43,11 +43,11 @@ def signed(outgoing: Outgoing, environ: Mapping[str, str]) -> Signed:
         key = _value(target.key_variable, environ, target.name)
         secrets.append(key)
         own.append((header, f"Bearer {key}" if header == "authorization" else key))
-    return Signed(with_headers(headers, tuple(own)), tuple(secrets))
+    return AuthenticatedHeaders(with_headers(headers, tuple(own)), tuple(secrets))
 
 
 def is_set(variable: str, environ: Mapping[str, str]) -> bool:
-    """The variable holds something."""
+    """The variable has a value."""
     return bool(environ.get(variable, "").strip())
 
 
@@ -57,6 +57,6 @@ def _value(variable: str, environ: Mapping[str, str], target: str) -> str:
         raise UsageError(f"{variable} is not set", where=f"target {target}", hint=f"export {variable}=… and try again")
     if not value.isascii() or not value.isprintable():
         raise UsageError(
-            f"{variable} holds characters that no header can", where=f"target {target}", hint="set it anew"
+            f"{variable} contains characters that a header cannot have", where=f"target {target}", hint="set it again"
         )
     return value

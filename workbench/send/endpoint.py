@@ -1,6 +1,6 @@
-"""HTTP to real endpoints, with httpx: TLS, proxies of the environment and timeouts as it has them.
+"""HTTP to real endpoints with httpx, with its TLS, proxy and timeout defaults.
 
-Redirects are never followed: a key goes to no other place. Nothing for this machine goes through a proxy.
+Redirects are never followed, so that a key goes to no other host. Requests to this machine use no proxy.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from workbench.wire.exchange import HttpRequest
 
 
-class Endpoint:
+class HttpEndpoint:
     """Connections to endpoints, kept for the next request. An async context manager.
 
     Args:
-        seconds: that an answer may take to begin, and to go on.
+        seconds: timeout for the response to begin, and for each pause in it.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -37,10 +37,10 @@ class Endpoint:
         self._clients.clear()
 
     async def open(self, request: HttpRequest, headers: Headers) -> httpx.Response:
-        """Send a request; the head of the answer, whose body is read with ``aiter_raw``, and which has to be closed.
+        """Send a request and return the head of the response; read its body with ``aiter_raw`` and close it.
 
         Raises:
-            httpx.TransportError: the network fails; ``retrying`` tells whether it is worth another attempt.
+            httpx.TransportError: the network fails; ``retrying`` decides about another attempt.
         """
         import httpx
 
@@ -54,48 +54,48 @@ class Endpoint:
         kind = is_local, is_plain = is_loopback(url), url.startswith("http:")
         if kind not in self._clients:
             timeout = httpx.Timeout(self._seconds, connect=CONNECT_SECONDS)
-            verify = trusting_nobody() if is_local and is_plain else httpx.create_ssl_context()
+            verify = ssl_context_without_roots() if is_local and is_plain else httpx.create_ssl_context()
             self._clients[kind] = httpx.AsyncClient(timeout=timeout, verify=verify, trust_env=not is_local)
         return self._clients[kind]
 
 
-def trusting_nobody() -> ssl.SSLContext:
-    """For clients that never speak TLS: reading who is trusted takes longer than a short request."""
+def ssl_context_without_roots() -> ssl.SSLContext:
+    """For clients that never use TLS: loading the trusted roots takes longer than a short request."""
     import ssl
 
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _octets(value: str) -> bytes:
-    """The bytes of a header's value; importers may hand over text that no wire carried so."""
+    """Bytes of a header's value; importers may provide text that cannot be latin-1."""
     try:
         return value.encode("latin-1")
     except UnicodeEncodeError:
         return value.encode("utf-8", "surrogatepass")
 
 
-def in_words(error: BaseException) -> str:
-    """Why a connection failed, in a line."""
+def describe_error(error: BaseException) -> str:
+    """Why a connection failed, in one line."""
     import ssl
 
     import httpx
 
     if isinstance(error, httpx.TimeoutException):
         kind = "connect" if isinstance(error, httpx.ConnectTimeout) else "answer"
-        return f"it took too long to {kind}"
+        return f"timeout: it took too long to {kind}"
     root: BaseException = error
     while (under := root.__cause__ or root.__context__) is not None:
         root = under
     if isinstance(root, ssl.SSLCertVerificationError):
         why = root.verify_message.rstrip(".")
-        return f"its certificate is not accepted: {why}; if a gateway of yours signed it, name its CA in SSL_CERT_FILE"
+        return f"certificate not accepted: {why}; if your own gateway signed it, set SSL_CERT_FILE to its CA"
     if isinstance(root, ssl.SSLError) and root.reason:
-        return f"TLS failed: {root.reason.replace('_', ' ').lower()}; check that it speaks https://"
+        return f"TLS failed: {root.reason.replace('_', ' ').lower()}; check that the server supports https://"
     return (getattr(root, "strerror", None) or str(error) or str(root) or type(error).__name__).split("\n")[0]
 
 
-def is_certificate(error: BaseException | None) -> bool:
-    """The certificate of the other side is not trusted, or it speaks no TLS: no other attempt will change that."""
+def is_tls_error(error: BaseException | None) -> bool:
+    """The certificate is not trusted, or the server does not use TLS: a retry cannot help."""
     while error is not None:
         if "CERTIFICATE" in str(error).upper() or "WRONG_VERSION_NUMBER" in str(error):
             return True

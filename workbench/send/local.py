@@ -1,6 +1,6 @@
-"""Model servers on this machine, looked for on the ports they usually have. Nothing but loopback is ever asked.
+"""Model servers on this machine, searched on their default ports. Only loopback addresses are contacted.
 
-What answers is told by what it says, not by its port: each server has an endpoint that no other has.
+A server is identified by its responses, not by its port: each has an endpoint that no other has.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workbench import contracts, protocols
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.send.endpoint import trusting_nobody
+from workbench.send.endpoint import ssl_context_without_roots
 from workbench.send.target import Target
 from workbench.wire.jsontext import loads
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 HOST: Final = "127.0.0.1"
 
 PORTS: Final[Mapping[str, int]] = {"vllm": 8000, "sglang": 30000, "llama.cpp": 8080, "ollama": 11434, "lm-studio": 1234}
-"""Contract → the port that the server listens on where it is not told otherwise (documentation of each)."""
+"""Contract → default port of the server (documentation of each)."""
 
 CONNECT_SECONDS: Final = 0.5
 ANSWER_SECONDS: Final = 2.0
-"""This machine answers at once; a server that is busy with a model may take a moment."""
+"""Local servers respond at once, but a busy one may take a moment."""
 
 MOST_BYTES: Final = 1024 * 1024
 MOST_MODELS: Final = 200
@@ -37,14 +37,14 @@ _ASKED: Final = (_MODELS, _TAGS, _PROPS, _NATIVE, _INFO)
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalServer:
     """A server that was found.
 
     Attributes:
-        server: name of its contract; "" for one that nobody knows.
+        server: name of its contract; empty if unknown.
         url: base URL.
-        models: those that it lists, as far as there is room for them.
-        protocols: what it speaks, its own first.
+        models: that it lists, up to a limit.
+        protocols: supported, its own first.
     """
 
     server: str
@@ -54,15 +54,15 @@ class Local:
 
     @property
     def target(self) -> Target:
-        """It as a target, for its first model."""
+        """The server as a target, with its first model."""
         first, *others = self.protocols
         model = self.models[0] if self.models else ""
         more = tuple((name, self.url) for name in others)
         return Target(self.server or self.url, first, self.url, self.server, model, others=more)
 
 
-def usual() -> Mapping[str, Target]:
-    """The servers by name, where they usually listen; whether one does is not asked."""
+def usual_targets() -> Mapping[str, Target]:
+    """Servers by name, at their default addresses; they need not run."""
     made = {}
     for name, port in PORTS.items():
         if name in contracts.names():
@@ -72,20 +72,20 @@ def usual() -> Mapping[str, Target]:
     return made
 
 
-async def found(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[Local, ...]:
-    """The servers that answer on these ports of this machine, in order; all are asked at once."""
+async def find_servers(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[LocalServer, ...]:
+    """Servers that answer on these ports of this machine, in order; all are queried at once."""
     import asyncio
 
     import httpx
 
     limits = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
-    async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=trusting_nobody()) as client:
+    async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=ssl_context_without_roots()) as client:
         asked = await asyncio.gather(*(_at(client, f"http://{HOST}:{port}") for port in dict.fromkeys(ports)))
     return tuple(each for each in asked if each)
 
 
-async def _at(client: httpx.AsyncClient, url: str) -> Local | None:
-    """What listens there, None for nothing that serves models."""
+async def _at(client: httpx.AsyncClient, url: str) -> LocalServer | None:
+    """The server at a URL; None if it serves no models."""
     import asyncio
 
     first = await _answer(client, f"{url}{_MODELS}")
@@ -98,14 +98,14 @@ async def _at(client: httpx.AsyncClient, url: str) -> Local | None:
     if not server and not models:
         return None
     spoken = contracts.protocols(server) if server in contracts.names() else (protocols.MOST_COMMON,)
-    return Local(server, url, models, spoken)
+    return LocalServer(server, url, models, spoken)
 
 
 _SILENT: Final = object()
 
 
 async def _answer(client: httpx.AsyncClient, url: str) -> Any:
-    """The JSON value that a GET is answered with; None for any other answer, ``_SILENT`` where nobody listens."""
+    """JSON value of a GET response; None for any other response, ``_SILENT`` if nothing listens."""
     import httpx
 
     try:
@@ -126,30 +126,30 @@ Said = Mapping[str, JsonValue]
 
 
 def _owner(said: Said, name: str) -> bool:
-    return any(model.get("owned_by") == name for model in _listed(said[_MODELS], "data"))
+    return any(model.get("owned_by") == name for model in _objects_at(said[_MODELS], "data"))
 
 
 _SIGNS: Final[Mapping[str, Callable[[Said], bool]]] = {
     "llama.cpp": lambda said: _has(said[_PROPS], "default_generation_settings") or _owner(said, "llamacpp"),
     "sglang": lambda said: _has(said[_INFO], "model_path") or _owner(said, "sglang"),
     "vllm": lambda said: _owner(said, "vllm"),
-    "lm-studio": lambda said: any("publisher" in m or "arch" in m for m in _listed(said[_NATIVE], "data")),
+    "lm-studio": lambda said: any("publisher" in m or "arch" in m for m in _objects_at(said[_NATIVE], "data")),
     "ollama": lambda said: _has(said[_TAGS], "models"),
 }
-"""Contract → what only this server says. llama.cpp answers ``/api/tags``, too, and is asked about before Ollama."""
+"""Contract → what only this server returns. llama.cpp also answers ``/api/tags``, so it is checked before Ollama."""
 
 
 def _has(value: JsonValue, key: str) -> bool:
     return isinstance(value, dict) and key in value
 
 
-def _listed(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
+def _objects_at(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
     held = value.get(key) if isinstance(value, dict) else None
     return [each for each in held if isinstance(each, dict)] if isinstance(held, list) else []
 
 
 def _names(said: Said, server: str) -> tuple[str, ...]:
-    names = [model.get("id") for model in _listed(said[_MODELS], "data")]
+    names = [model.get("id") for model in _objects_at(said[_MODELS], "data")]
     if server == "ollama" and not names:
-        names = [model.get("name") for model in _listed(said[_TAGS], "models")]
+        names = [model.get("name") for model in _objects_at(said[_TAGS], "models")]
     return tuple(dict.fromkeys(n for n in names if isinstance(n, str) and n))[:MOST_MODELS]

@@ -1,7 +1,6 @@
-"""One history under every contract: who accepts it, who refuses it, by which rule and at which place.
+"""One request under every contract: accepted or refused, by which rule, and at which pointer.
 
-A contract that does not speak the protocol of the history gets it converted, as a gateway would send it. Nothing is
-sent anywhere.
+For a contract that does not support the request's protocol it is converted, as a gateway would. Nothing is sent.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What one contract makes of the history.
+class MatrixRow:
+    """Verdict of one contract.
 
     Attributes:
         contract: label, ``"deepseek:v4"``.
-        title: the provider's own name.
-        protocol: the one it was judged in.
+        title: name of the provider.
+        protocol: that it was judged in.
         verdict: accepts, refuses, suspicious or unknown.
-        finding: what the verdict rests on; its pointer is a place in ``body``. None where there is none.
-        refusal: the provider's answer where it refuses.
-        findings: all that the rules say of the request under this contract.
-        losses: what converting it to this protocol cost; () where it was not converted.
-        is_converted: it was.
-        body: the request as it was judged.
-        note: why nothing is known.
+        finding: that the verdict rests on, with a pointer into ``body``; None if there is none.
+        refusal: the provider's response if it refuses.
+        findings: all findings on the request under this contract.
+        losses: of the conversion; empty if it was not converted.
+        is_converted: it was converted.
+        body: the request as judged.
+        note: reason why the verdict is unknown.
     """
 
     contract: str
@@ -52,8 +51,8 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """The history in one protocol, read once for every contract that speaks it."""
+class _HistoryForm:
+    """The history in one protocol, decoded once for every contract that supports it."""
 
     decoded: DecodedExchange
     losses: tuple[Loss, ...] = ()
@@ -61,18 +60,18 @@ class _Said:
 
 
 def longest(inspector: Inspector) -> int:
-    """The exchange with the longest history (in bytes, of several the last): what every contract is asked about.
+    """Index of the exchange with the longest history in bytes (the last of several), the default to judge.
 
-    Raises LocalProtocolError where the session holds no request of a model.
+    Raises LocalProtocolError if the session contains no request to a model.
     """
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
     if not rows:
-        raise LocalProtocolError("no request of a model", where=inspector.session.name)
+        raise LocalProtocolError("no request to a model", where=inspector.session.name)
     return max(rows, key=lambda row: (row.summary.request_bytes, row.index)).index
 
 
 def labels(wanted: Iterable[str] = ()) -> list[str]:
-    """The contracts to ask: every variant of those named, of every contract where none is.
+    """Contracts to use: every variant of those named, or of all contracts if none is named.
 
     Raises UsageError, ProfileError.
     """
@@ -86,40 +85,40 @@ def labels(wanted: Iterable[str] = ()) -> list[str]:
     return list(found)
 
 
-class History:
-    """One request, asked about under any number of contracts; it is said in each protocol once.
+class MatrixHistory:
+    """One request to judge under any number of contracts; it is converted to each protocol once.
 
     Args:
-        inspector: has inspected the session, or does so now up to ``index``.
+        inspector: of the session; exchanges up to ``index`` are inspected first.
         index: of the exchange in the session.
 
     Raises:
-        LocalProtocolError: the exchange holds no request that can be decoded.
+        LocalProtocolError: the exchange has no request that can be decoded.
     """
 
     def __init__(self, inspector: Inspector, index: int) -> None:
         original = inspector.detail(index).decoded
         if original.request is None or original.protocol not in protocols.protocols():
-            raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
+            raise LocalProtocolError("no request to a model", where=f"exchange {index + 1}")
         self._inspector, self._original = inspector, original
         self.protocol: str = original.protocol or ""
-        self._said: dict[str, _Said | str] = {
-            self.protocol: _Said(self._read(original.exchange.request, self.protocol))
+        self._said: dict[str, _HistoryForm | str] = {
+            self.protocol: _HistoryForm(self._read(original.exchange.request, self.protocol))
         }
 
-    def row(self, label: str) -> Row:
-        """The verdict of one contract. Raises UsageError where there is none of this name."""
+    def row(self, label: str) -> MatrixRow:
+        """Verdict of one contract. Raises UsageError if it does not exist."""
         try:
             spoken = _protocol(label, self.protocol)
             contract = contracts.get(label, protocol=spoken)
         except ProfileError as error:
-            return Row(label, label, "", Verdict.UNKNOWN, note=str(error))
+            return MatrixRow(label, label, "", Verdict.UNKNOWN, note=str(error))
         history = self._in(spoken, contract)
         if isinstance(history, str):
-            return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
+            return MatrixRow(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
         trial = self._inspector.judged(history.decoded, label, is_alone=history.is_converted)
         found = judge(trial.findings, trial.contract)
-        return Row(
+        return MatrixRow(
             contract=label,
             title=contract.title,
             protocol=spoken,
@@ -133,8 +132,8 @@ class History:
             note=trial.contract.note,
         )
 
-    def _in(self, protocol: str, contract: Contract) -> _Said | str:
-        """The history in a protocol as this provider spells it, or why there is none."""
+    def _in(self, protocol: str, contract: Contract) -> _HistoryForm | str:
+        """The history in a protocol as this provider spells it, or the reason why there is none."""
         if protocol not in self._said:
             self._said[protocol] = self._converted(protocol)
         said = self._said[protocol]
@@ -147,38 +146,38 @@ class History:
         asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
         return replace(said, decoded=self._read(asked, protocol))
 
-    def _converted(self, protocol: str) -> _Said | str:
-        """The history in another protocol, or why there is none."""
+    def _converted(self, protocol: str) -> _HistoryForm | str:
+        """The history in another protocol, or the reason why there is none."""
         try:
             made = convert(self._original, protocol)
             request = HttpRequest(url=made.path, body=Body(made.body))
-            return _Said(self._read(request, protocol), made.losses, True)
+            return _HistoryForm(self._read(request, protocol), made.losses, True)
         except (LocalProtocolError, WireError, UsageError) as error:
-            return f"it cannot be said in {protocol}: {error}"
+            return f"cannot be converted to {protocol}: {error}"
 
     def _read(self, request: HttpRequest | None, protocol: str) -> DecodedExchange:
-        """The request alone: no answer of one provider tells what another one would say."""
+        """The request alone: the response of one provider says nothing about another."""
         index, exchange = self._original.index, Exchange(self._original.exchange.id, request)
         return DecodedExchange(index, exchange, protocol, known=self._inspector.known)
 
 
-def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[Row]:
-    """The verdicts of contracts on one request, one row after another.
+def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[MatrixRow]:
+    """Verdicts of contracts on one request, one row after another.
 
     Args:
         inspector, index: as for ``History``.
-        wanted: contracts, with a variant or without; all that exist where none is named.
+        wanted: contracts, with or without a variant; all if none is named.
 
     Raises:
         UsageError: a contract does not exist.
         LocalProtocolError: the exchange holds no request that can be decoded.
     """
-    history = History(inspector, index)
+    history = MatrixHistory(inspector, index)
     return (history.row(label) for label in labels(wanted))
 
 
 def _protocol(label: str, own: str) -> str:
-    """The protocol a contract is asked in: that of the history if it speaks it, else its own first."""
+    """Protocol to judge in: that of the history if the contract supports it, else the contract's first."""
     name = label.partition(":")[0]
     spoken: Sequence[str] = contracts.read(name).protocols if name in contracts.names() else ()
     known = [protocol for protocol in spoken if protocol in protocols.protocols()]

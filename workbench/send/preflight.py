@@ -1,4 +1,4 @@
-"""What is known of a request before it is sent, and of its answer behind it: judged as the target would."""
+"""Check of a request before it is sent, and of its response, by the target's contract."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import accepted_by
 from workbench.rules.inspection import Inspector, Trial
 from workbench.send.outgoing import Outgoing
-from workbench.send.unbound import Unbound, unbound
+from workbench.send.unbound import UnboundReasoning, find_unbound
 from workbench.wire.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What the target's contract makes of exactly what will be sent.
+    """Verdict of the target's contract on exactly the bytes that will be sent.
 
     Attributes:
-        verdict: ``unknown`` for a body that cannot be read.
-        finding: what the verdict rests on; None where there is none. Its places are those of the body as it is sent.
-        refusal: the provider's answer where it refuses.
-        findings: all that the rules say of the request under this contract.
-        accepted_by: the host that accepted just these bytes in the recording; an empty string if none is known to.
-        unbound: signed blocks of the request as it is recorded that an edit before them made worthless; None for none.
+        verdict: ``unknown`` for an unreadable body.
+        finding: that the verdict rests on, with pointers into the sent body; None if there is none.
+        refusal: the provider's response if it refuses.
+        findings: all findings on the request under this contract.
+        accepted_by: host that accepted exactly these bytes in the recording; empty if none did.
+        unbound: signed blocks of the recorded request that an edit invalidated; None if there are none.
     """
 
     outgoing: Outgoing
@@ -32,7 +32,7 @@ class Preflight:
     finding: Finding | None
     refusal: Refusal | None
     findings: tuple[Finding, ...]
-    unbound: Unbound | None = None
+    unbound: UnboundReasoning | None = None
     accepted_by: str = ""
 
 
@@ -43,15 +43,15 @@ def preflight(
     own: DecodedExchange | None = None,
     before: DecodedExchange | None = None,
 ) -> Preflight:
-    """Judge a request that is about to be sent.
+    """Judge a request before it is sent.
 
     Args:
         inspector: of the session it belongs to.
-        index: of the recorded exchange in whose place it stands.
-        own: the request in its own protocol, to look for signed blocks that are unbound; None to leave that out.
-        before: what it was made of by an edit, as for ``unbound``.
+        index: of the recorded exchange whose place it takes.
+        own: the request in its own protocol, to search for invalid signed blocks; None to skip that.
+        before: the request before the edit, as for ``find_unbound``.
     """
-    trial = judged(inspector, index, outgoing, Exchange("", outgoing.request))
+    trial = judge_exchange(inspector, index, outgoing, Exchange("", outgoing.request))
     found, recorded = trial.judgement, inspector.detail(index).decoded
     verdict = found.verdict if trial.decoded.request else Verdict.UNKNOWN
     return Preflight(
@@ -61,18 +61,18 @@ def preflight(
         found.finding,
         refusal(found.finding, trial.contract) if found.finding else None,
         tuple(f for f in trial.findings if f.side == REQUEST),
-        unbound(inspector, own, outgoing.target, before) if own and not outgoing.is_converted else None,
+        find_unbound(inspector, own, outgoing.target, before) if own and not outgoing.is_converted else None,
         accepted_by(recorded) if trial.decoded.request_text == recorded.request_text else "",
     )
 
 
-def judged(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> Trial:
-    """The exchange that sending gave, decoded and checked in the place of a recorded one: request and answer.
+def judge_exchange(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> Trial:
+    """Decode and judge the sent exchange in the place of a recorded one: request and response.
 
     Args:
         inspector, index: as for ``preflight``.
         exchange: as ``Sender.send`` returned it.
     """
-    inspector.detail(index)  # so that everything before it is known
+    inspector.detail(index)  # inspects everything before it
     decoded = DecodedExchange(index, exchange, outgoing.protocol or None, known=inspector.known)
     return inspector.judged(decoded, outgoing.contract.label, is_alone=outgoing.is_converted)

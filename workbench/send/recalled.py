@@ -1,4 +1,4 @@
-"""What a simulator is told of a large session: what it could remember itself, up to the exchange that is sent again."""
+"""History that a simulator gets from a large session: as much as it could remember itself."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.wire.session import MemorySession, Session
 
 
-def recalled(session: Session, last: str | None = None) -> Session:
-    """A session where simulators can remember all of it; else its exchanges before a place, as far as they do.
+def simulator_history(session: Session, last: str | None = None) -> Session:
+    """The session if a simulator can remember all of it; else its last exchanges before a position.
 
     Only those are read.
 
     Args:
-        last: id of the exchange in that place, itself among them; of none that the session holds, its end.
+        last: id of the last exchange to include; the end of the session if it has none of this id.
     """
     told = session.summaries()
     if len(told) < MOST_EXCHANGES and sum(s.request_bytes + s.response_bytes for s in told) <= MOST_BYTES:

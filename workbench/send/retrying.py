@@ -1,7 +1,6 @@
-"""Whether and when a request is sent again: for 429, 5xx (529 too) and connections that broke before any answer.
+"""Retry policy: for 429, 5xx (529 too) and connections that broke before a response.
 
-A 5xx whose error says that the request is at fault is no refusal for now: llama.cpp answers arguments that are not JSON
-with a 500.
+A 5xx whose error blames the request is not retried: llama.cpp answers arguments that are not JSON with a 500.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from workbench.wire.jsontext import loads
 
 FIRST_SECONDS = 0.5
 MOST_SECONDS = 8.0
-"""Backoff doubles from the one to the other, as in the official SDKs."""
+"""Backoff doubles from the first to the second value, as in the official SDKs."""
 
-MOST_TOLD_SECONDS = 60.0
-"""A server that asks for a longer wait than this is not asked again: people are told instead."""
+MOST_REQUESTED_SECONDS = 60.0
+"""If a server requests a longer wait, the request is not retried and the user is told."""
 
 
 _UNPARSED: Final = re.compile(
@@ -28,17 +27,17 @@ _UNPARSED: Final = re.compile(
 )
 
 
-def is_for_now(status: int, headers: Headers) -> bool:
-    """The refusal may be over soon; a server can say that it will not be (``x-should-retry: false``)."""
+def is_retryable(status: int, headers: Headers) -> bool:
+    """The refusal may be temporary; a server can deny that (``x-should-retry: false``)."""
     told = (headers.get("x-should-retry") or "").lower()
     return told != "false" and (status == 429 or status >= 500 or (told == "true" and status >= 400))
 
 
 def blames_request(body: bytes) -> bool:
-    """An error body says that the request is at fault, so that it would be refused again.
+    """The error body blames the request, so that a retry would fail too.
 
-    By the type ``invalid_request_error``, or by naming a part of the request that could not be parsed. That a server
-    could not parse what its model said (``Failed to parse input at pos 12``) may go well the next time.
+    Either its type is ``invalid_request_error``, or it names a part of the request that could not be parsed. If a
+    server could not parse its model's output (``Failed to parse input at pos 12``), a retry may succeed.
     """
     try:
         told = loads(body)
@@ -52,8 +51,8 @@ def blames_request(body: bytes) -> bool:
     return refusal is not None and refusal.by == "text" and refusal.kind.is_shown
 
 
-def told_wait(headers: Headers, now: float) -> float | None:
-    """Seconds that the server asks to wait: ``retry-after-ms``, ``Retry-After`` as seconds or as a date; None for none.
+def requested_wait(headers: Headers, now: float) -> float | None:
+    """Seconds to wait from ``retry-after-ms`` or ``Retry-After`` (seconds or date); None if absent.
 
     Args:
         now: seconds since the epoch.
@@ -68,10 +67,10 @@ def told_wait(headers: Headers, now: float) -> float | None:
 
 
 def backoff(attempt: int, random: float) -> float:
-    """Seconds before the next attempt where nobody says how long.
+    """Seconds before the next attempt if the server requests no wait.
 
     Args:
-        attempt: of the one that failed, from 1.
-        random: 0 … 1: up to a quarter less, so that many clients do not come back at once.
+        attempt: number of the failed attempt, from 1.
+        random: 0 … 1: shortens the wait by up to a quarter, so that clients do not retry all at once.
     """
     return min(MOST_SECONDS, FIRST_SECONDS * 2.0 ** min(attempt - 1, 16)) * (1 - 0.25 * random)

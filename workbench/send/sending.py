@@ -1,4 +1,4 @@
-"""Sending: one request to a target, its answer as it arrives, and the exchange that remains."""
+"""Sending one request to a target: its response as it arrives, and the finished exchange."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from urllib.parse import quote, urljoin
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.limits import ANSWER_SECONDS, MAX_RECORDED_BODY
-from workbench.send.credentials import Signed, signed
-from workbench.send.endpoint import Endpoint, in_words, is_certificate
-from workbench.send.masking import Mask
+from workbench.send.credentials import AuthenticatedHeaders, authenticate
+from workbench.send.endpoint import HttpEndpoint, describe_error, is_tls_error
+from workbench.send.masking import SecretMask
 from workbench.send.outgoing import Outgoing
-from workbench.send.recalled import recalled
-from workbench.send.retrying import MOST_TOLD_SECONDS, backoff, blames_request, is_for_now, told_wait
+from workbench.send.recalled import simulator_history
+from workbench.send.retrying import MOST_REQUESTED_SECONDS, backoff, blames_request, is_retryable, requested_wait
 from workbench.send.target import origin
-from workbench.simulator import Reply, ScriptedModel, Simulator
+from workbench.simulator import ScriptedModel, SimulatedReply, Simulator
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.redaction import Redactor
@@ -39,15 +39,15 @@ RETRIES = 3
 
 MOST_LOOKED_AT = 64 * 1024
 LOOK_SECONDS = 5.0
-"""Bytes of a refusal that are read, and the time they have, to see whether it makes sense to send again."""
+"""Most bytes of a refusal that are read, and the time limit, to decide whether to retry."""
 
 LEAST_SECRET = 8
-"""Characters from which on what a key variable holds is looked for in answers; less is a word like ``none``."""
+"""Shortest key that is masked in responses; shorter ones are words like ``none``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The head of the answer came."""
+class HeadReceived:
+    """The head of the response arrived."""
 
     status: int
     headers: Headers
@@ -55,16 +55,16 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
-    """Bytes of the body came, ``at`` seconds after the request was sent. Keys that the server echoes are replaced."""
+class BodyReceived:
+    """Bytes of the body, ``at`` seconds after the request. Keys that the server echoes are replaced."""
 
     data: bytes
     at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
-    """It was refused for now (429, 5xx, 529, no connection: status 0) and is sent again after ``wait`` seconds."""
+class RetryWait:
+    """A temporary failure (429, 5xx, 529; status 0 for no connection); sent again after ``wait`` seconds."""
 
     status: int
     attempt: int
@@ -73,32 +73,33 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
-    """Sending was cancelled: what came until then, as an aborted exchange. No event follows but ``CancelledError``."""
+class SendInterrupted:
+    """Sending was cancelled: the partial exchange, marked aborted. Only ``CancelledError`` follows."""
 
     exchange: Exchange
 
 
-Event: TypeAlias = Answered | Arrived | Retrying | Interrupted
-Heard: TypeAlias = Callable[[Event], None]
+Event: TypeAlias = HeadReceived | BodyReceived | RetryWait | SendInterrupted
+OnEvent: TypeAlias = Callable[[Event], None]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
 class Sender:
-    """Sends requests, one after the other or at once. An async context manager.
+    """Sends requests, sequentially or concurrently. An async context manager.
 
     Args:
-        known: the session that requests come from: simulators take what was answered in it as given, of a large one
-            what came before the first that is sent. It is read in another thread, once for each simulator.
-        environ: where keys are.
-        model: what answers in simulators; None for one with which nothing goes wrong.
-        retries: attempts after the first, for what is refused for now and connections that break before any answer.
-        seconds: that an answer may take to begin, and to go on.
+        known: the session that requests come from: simulators treat its responses as their own; of a large session
+            only those before the first sent request. It is read in another thread, once for each simulator.
+        environ: variables with the keys.
+        model: scripted model of simulators; None for one without faults.
+        retries: attempts after the first, for temporary failures.
+        seconds: timeout for the response to begin, and for each pause in it.
         sleep: waits between attempts; None for ``asyncio.sleep``.
         clock: seconds since the epoch.
         jitter: 0 … 1.
 
-    ``send`` may be cancelled as any coroutine: the connection closes at once, and ``heard`` gets what came until then.
+    ``send`` may be cancelled like any coroutine: the connection closes at once, and ``heard`` gets the partial
+    exchange.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Sender:
         self._known, self._environ, self._model, self._retries = known, environ, model, retries
         self._sleep, self._clock, self._jitter = sleep, clock, jitter
         self._redactor = Redactor()
-        self._endpoint = Endpoint(seconds)
+        self._endpoint = HttpEndpoint(seconds)
         self._simulators: dict[str, Simulator] = {}
         self._lock = threading.Lock()
 
@@ -128,21 +129,21 @@ class Sender:
         await self._endpoint.aclose()
 
     async def send(
-        self, outgoing: Outgoing, heard: Heard = lambda event: None, *, parent: str | None = None
+        self, outgoing: Outgoing, heard: OnEvent = lambda event: None, *, parent: str | None = None
     ) -> Exchange:
-        """Send a request and wait for the whole answer; the exchange holds no secret.
+        """Send a request and wait for the complete response; the exchange contains no secret.
 
-        A connection that breaks leaves an exchange that says so (``State.ABORTED`` and a note); nothing is raised for
-        what the network does once the request is on its way.
+        If the connection breaks, the exchange is marked ``State.ABORTED`` with a note; network failures after the
+        request was sent raise nothing.
 
         Raises:
             UsageError: a variable of the target is not set.
-            LocalProtocolError: the request is none that HTTP can carry, or goes elsewhere than the target's host.
+            LocalProtocolError: HTTP cannot carry the request, or it goes to another host than the target's.
             OSError: the target cannot be reached.
         """
         import asyncio
 
-        taken = _Taken(outgoing, parent, self._clock())
+        taken = _PendingExchange(outgoing, parent, self._clock())
         try:
             if outgoing.target.is_simulator:
                 await self._ask_simulator(taken, heard)
@@ -151,158 +152,164 @@ class Sender:
         except asyncio.CancelledError:
             if taken.state is not State.ABORTED:
                 taken.abort("interrupted")
-            heard(Interrupted(self._redactor.exchange(taken.exchange())))
+            heard(SendInterrupted(self._redactor.exchange(taken.exchange())))
             raise
         return self._redactor.exchange(taken.exchange())
 
-    # Simulators: they compute, so that they run beside the event loop.
+    # Simulators compute, so they run in another thread than the event loop.
 
-    async def _ask_simulator(self, taken: _Taken, heard: Heard) -> None:
+    async def _ask_simulator(self, taken: _PendingExchange, heard: OnEvent) -> None:
         import asyncio
 
         taken.begin(taken.outgoing.request, self._clock())
         simulator, reply = await asyncio.to_thread(self._reply, taken.outgoing, taken.parent)
         taken.request = replace(taken.request, url=simulator.url(taken.request.url))
         taken.answer(reply.status, Headers(tuple(reply.headers)), "HTTP/1.1", "")
-        heard(Answered(reply.status, taken.headers, taken.age()))
+        heard(HeadReceived(reply.status, taken.headers, taken.age()))
         while (piece := await asyncio.to_thread(next, reply.pieces, None)) is not None:
-            heard(Arrived(piece.data, taken.take(piece.data)))
+            heard(BodyReceived(piece.data, taken.take(piece.data)))
         taken.finish()
 
-    def _reply(self, outgoing: Outgoing, parent: str | None) -> tuple[Simulator, Reply]:
+    def _reply(self, outgoing: Outgoing, parent: str | None) -> tuple[Simulator, SimulatedReply]:
         label, asked = outgoing.target.contract, outgoing.request
         with self._lock:
             simulator = self._simulators.get(label)
             if simulator is None:
-                known = recalled(self._known, parent) if self._known else None
+                known = simulator_history(self._known, parent) if self._known else None
                 simulator = self._simulators[label] = Simulator(label, known=known, model=self._model)
         items = asked.headers.items
         return simulator, simulator.send(asked.method, asked.url, items, asked.body.raw)
 
     # Endpoints.
 
-    async def _ask_endpoint(self, taken: _Taken, heard: Heard) -> None:
-        key = self._remembered(signed(taken.outgoing, self._environ))
+    async def _ask_endpoint(self, taken: _PendingExchange, heard: OnEvent) -> None:
+        key = self._with_masked_secrets(authenticate(taken.outgoing, self._environ))
         attempt = 1
         while await self._attempt(taken, key, heard, attempt):
             attempt += 1
 
-    async def _attempt(self, taken: _Taken, key: Signed, heard: Heard, attempt: int) -> bool:
-        """Ask once; whether to ask again, the wait for it being over."""
+    async def _attempt(self, taken: _PendingExchange, key: AuthenticatedHeaders, heard: OnEvent, attempt: int) -> bool:
+        """Send once; True to try again, after the wait."""
         import httpx
 
         taken.begin(replace(taken.outgoing.request, headers=key.headers), self._clock())
         try:
             response = await self._endpoint.open(taken.outgoing.request, key.headers)
         except (httpx.LocalProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise LocalProtocolError(f"HTTP cannot carry this request: {self._said(in_words(error))}") from None
+            raise LocalProtocolError(
+                f"HTTP cannot carry this request: {self._redacted(describe_error(error))}"
+            ) from None
         except httpx.TransportError as error:
-            why = self._said(in_words(error))
-            is_over = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout) or is_certificate(error)
+            why = self._redacted(describe_error(error))
+            is_over = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout) or is_tls_error(error)
             if not is_over and attempt <= self._retries:
-                await self._wait(heard, Retrying(0, attempt, backoff(attempt, self._jitter()), why))
+                await self._wait(heard, RetryWait(0, attempt, backoff(attempt, self._jitter()), why))
                 return True
             if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
                 scheme, host, port = origin(taken.request.url)
                 raise ConnectionError(f"{scheme}://{host}:{port} cannot be reached: {why}") from None
-            taken.abort(f"no answer: {why}")
+            taken.abort(f"no response: {why}")
             return False
         try:
-            return await self._hear(taken, response, key, heard, attempt)
+            return await self._receive(taken, response, key, heard, attempt)
         finally:
             await response.aclose()
 
-    async def _hear(self, taken: _Taken, response: httpx.Response, key: Signed, heard: Heard, attempt: int) -> bool:
-        """Take an answer; whether to ask again, the wait for it being over."""
+    async def _receive(
+        self, taken: _PendingExchange, response: httpx.Response, key: AuthenticatedHeaders, heard: OnEvent, attempt: int
+    ) -> bool:
+        """Receive a response; True to try again, after the wait."""
         items = ((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.raw)
         taken.answer(response.status_code, Headers(tuple(items)), response.http_version, response.reason_phrase)
         stream, first = response.aiter_raw(), list[bytes]()
         wait = self._wait_for(taken, attempt)
         if wait is not None and taken.status >= 500 and _is_short(taken.headers):
-            first = await _looked_at(stream)
+            first = await _peek(stream)
             wait = None if blames_request(b"".join(first)) else wait
         if wait is not None:
             why = f"{taken.status} {response.reason_phrase}".strip()
             await response.aclose()
-            await self._wait(heard, Retrying(taken.status, attempt, wait, why))
+            await self._wait(heard, RetryWait(taken.status, attempt, wait, why))
             return True
         shown = self._redactor.exchange(Exchange("", response=HttpResponse(headers=taken.headers))).response
-        heard(Answered(taken.status, shown.headers if shown else Headers(), taken.age()))
+        heard(HeadReceived(taken.status, shown.headers if shown else Headers(), taken.age()))
         if 300 <= taken.status < 400:
             taken.note = self._redirect(taken)
-        await self._read(taken, _joined(first, stream), heard, Mask(self._redactor, key.secrets))
+        await self._read(taken, _chain(first, stream), heard, SecretMask(self._redactor, key.secrets))
         return False
 
-    async def _read(self, taken: _Taken, stream: AsyncIterator[bytes], heard: Heard, mask: Mask) -> None:
+    async def _read(
+        self, taken: _PendingExchange, stream: AsyncIterator[bytes], heard: OnEvent, mask: SecretMask
+    ) -> None:
         import httpx
 
         try:
             async for data in stream:
                 at = taken.take(data)
                 if shown := mask.feed(data):
-                    heard(Arrived(shown, at))
+                    heard(BodyReceived(shown, at))
                 if taken.size > MAX_RECORDED_BODY:
-                    return taken.abort(f"the answer is longer than {MAX_RECORDED_BODY:,} bytes")
+                    return taken.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
         except httpx.TransportError as error:
-            taken.abort(f"the connection broke inside the answer: {self._said(in_words(error))}")
+            taken.abort(f"the connection broke during the response: {self._redacted(describe_error(error))}")
         else:
             taken.finish()
         if shown := mask.close():
-            heard(Arrived(shown, taken.age()))
+            heard(BodyReceived(shown, taken.age()))
 
-    def _wait_for(self, taken: _Taken, attempt: int) -> float | None:
-        """Seconds until the next attempt, None for no other."""
-        if not is_for_now(taken.status, taken.headers) or attempt > self._retries:
+    def _wait_for(self, taken: _PendingExchange, attempt: int) -> float | None:
+        """Seconds until the next attempt; None for no retry."""
+        if not is_retryable(taken.status, taken.headers) or attempt > self._retries:
             return None
-        told = told_wait(taken.headers, self._clock())
-        if told is not None and told > MOST_TOLD_SECONDS:
-            taken.note = f"asked to wait {told:.0f} s: it was not sent again"
+        told = requested_wait(taken.headers, self._clock())
+        if told is not None and told > MOST_REQUESTED_SECONDS:
+            taken.note = f"not retried: the server asks to wait {told:.0f} s"
             return None
         return backoff(attempt, self._jitter()) if told is None else told
 
-    async def _wait(self, heard: Heard, event: Retrying) -> None:
+    async def _wait(self, heard: OnEvent, event: RetryWait) -> None:
         import asyncio
 
         heard(event)
         await (self._sleep or asyncio.sleep)(event.wait)
 
-    def _remembered(self, key: Signed) -> Signed:
-        """It with those of its secrets that are looked for in answers: also as a part of a URL."""
+    def _with_masked_secrets(self, key: AuthenticatedHeaders) -> AuthenticatedHeaders:
+        """Select the secrets to mask in responses, also in their URL-encoded form."""
         real = [s for s in key.secrets if len(s) >= LEAST_SECRET and not is_placeholder(s.encode())]
         spelled = tuple(dict.fromkeys(form for s in real for form in (s, quote(s, safe=""))))
         self._redactor.seen |= {form.encode() for form in spelled}
         return key._replace(secrets=spelled)
 
-    def _said(self, text: str) -> str:
-        """What an error says, without secrets."""
+    def _redacted(self, text: str) -> str:
+        """An error text without secrets."""
         return self._redactor.text(text.encode())[0].decode("utf-8", "replace")
 
-    def _redirect(self, taken: _Taken) -> str:
+    def _redirect(self, taken: _PendingExchange) -> str:
         place = taken.headers.get("location") or ""
         try:
             host = origin(urljoin(taken.request.url, place))[1]
         except ValueError:
             host = ""
-        return f"redirected to {self._said(host) or 'nowhere'}, and not followed: a request goes to its target alone"
+        return f"redirect to {self._redacted(host) or 'nowhere'} not followed: requests go to their target only"
 
 
-def bounded(body: Body) -> Body:
-    """A body as it came; of a compressed one that grows beyond what is kept of any other, only what it was."""
+def bound_body(body: Body) -> Body:
+    """A body as received; a compressed one that decodes to more than the limit is dropped, with a note."""
     if not body.encoding or len(decode_partial(body, MAX_RECORDED_BODY + 1)[0]) <= MAX_RECORDED_BODY:
         return body
-    why = f"the answer grows beyond {MAX_RECORDED_BODY:,} bytes when it is decoded, and was not kept"
+    why = f"the decoded response exceeds {MAX_RECORDED_BODY:,} bytes and was not kept"
     digest = sha256(body.raw).hexdigest()
     return Body(is_raw=False, note=why, original_length=len(body.raw), original_digest=digest)
 
 
 def _is_short(headers: Headers) -> bool:
-    """A body that is no work to look at before it is decided whether to ask again."""
+    """The body is short enough to read before the decision to retry."""
     length = headers.get("content-length") or ""
     return length.isdecimal() and len(length) < 6 and int(length) <= MOST_LOOKED_AT
 
 
-async def _looked_at(stream: AsyncIterator[bytes]) -> list[bytes]:
-    """A short body, as far as it comes at once."""
+async def _peek(stream: AsyncIterator[bytes]) -> list[bytes]:
+    """A short body, as far as it arrives in time."""
     import asyncio
 
     import httpx
@@ -315,7 +322,7 @@ async def _looked_at(stream: AsyncIterator[bytes]) -> list[bytes]:
     return first
 
 
-async def _joined(first: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _chain(first: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     for data in first:
         yield data
     async for data in rest:
@@ -323,8 +330,8 @@ async def _joined(first: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIt
 
 
 @dataclass(slots=True)
-class _Taken:
-    """What there is of an exchange so far."""
+class _PendingExchange:
+    """The state of an exchange while it is sent and received."""
 
     outgoing: Outgoing
     parent: str | None
@@ -344,7 +351,7 @@ class _Taken:
     duration: float = 0.0
 
     def begin(self, request: HttpRequest, now: float) -> None:
-        """A new attempt: what came of the one before is forgotten."""
+        """Begin a new attempt; forget the previous one."""
         self.request, self.started, self.began = request, now, time.monotonic()
         self.status, self.headers, self.state, self.note, self.size = 0, Headers(), State.OPEN, "", 0
         self.pieces, self.chunks, self.attempts = [], [], self.attempts + 1
@@ -369,9 +376,11 @@ class _Taken:
         self.note = "; ".join(filter(None, (self.note, why)))
 
     def exchange(self) -> Exchange:
-        """It as an exchange, with the secrets that are in it."""
+        """The exchange so far, with its secrets."""
         raw = b"".join(self.pieces)
-        body = bounded(Body(raw, detect_encoding(raw, self.headers.get("content-encoding") or ""), tuple(self.chunks)))
+        body = bound_body(
+            Body(raw, detect_encoding(raw, self.headers.get("content-encoding") or ""), tuple(self.chunks))
+        )
         if body.note:
             self.state, self.note = State.ABORTED, "; ".join(filter(None, (self.note, body.note)))
         response = HttpResponse(self.status, self.headers, body, self.reason, self.version) if self.status else None

@@ -1,10 +1,10 @@
-"""Targets: where requests can be sent: ``sim:CONTRACT``, a URL, or a name of ``targets.yaml``, a provider, a server.
+"""Targets: where requests can be sent: ``sim:CONTRACT``, a URL, a name in ``targets.yaml``, a provider, a local server.
 
 Laws of this file:
 
-* Only the user's configuration and the command line say where a key goes; no session and no working directory does.
-* A key is bound to the origin (scheme, host and port) it is configured for. A URL that people type gets the key of the
-  target in ``targets.yaml`` with that origin, or of the provider whose endpoint is on exactly that https host.
+* Only the user's configuration and the command line decide where a key goes; never a session or a working directory.
+* A key is bound to the origin (scheme, host and port) it is configured for. A typed URL gets the key of the target in
+  ``targets.yaml`` with that origin, or of the provider whose endpoint is on exactly that https host.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.wire.redaction import in_url
 SIMULATOR = "sim:"
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-"""The name of an environment variable."""
+"""Syntax of the name of an environment variable."""
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+", re.ASCII)
 _PORTS = {"http": 80, "https": 443}
@@ -30,17 +30,17 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where requests are sent.
+    """A destination of requests.
 
     Attributes:
-        name: what people type.
-        protocol: what it speaks; "" for a simulator, which speaks every protocol of its contract.
-        url: base URL; "" for a simulator.
-        contract: label of the contract that requests to it are judged by ("deepseek:v4"), "" to choose one for each.
-        model: asked for in place of the one in the request, "" for that one.
-        key_variable: name of the environment variable that holds the key, "" for none.
-        headers: further ones, sent with every request; ``${NAME}`` in a value is a variable of the environment.
-        others: further protocols that it speaks, each with its base URL.
+        name: as typed by the user.
+        protocol: its main protocol; empty for a simulator, which supports every protocol of its contract.
+        url: base URL; empty for a simulator.
+        contract: label of the contract to judge requests by ("deepseek:v4"); empty to choose one for each request.
+        model: replaces the model of requests; empty to keep theirs.
+        key_variable: name of the environment variable with the key; empty if there is none.
+        headers: sent with every request; ``${NAME}`` in a value is an environment variable.
+        others: further protocols, each with its base URL.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Target:
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """What it speaks, its own first; () for a simulator of any protocol."""
+        """Supported protocols, the main one first; empty for a simulator of any protocol."""
         from workbench import contracts
         from workbench import protocols as adapters
 
@@ -73,12 +73,12 @@ class Target:
         return tuple(name for name in contracts.protocols(self.contract) if name in adapters.protocols())
 
     def base(self, protocol: str) -> str:
-        """The base URL for one of its protocols; its own for any other."""
+        """Base URL for one of its protocols; the main one for any other."""
         return self.url if protocol == self.protocol else dict(self.others).get(protocol, self.url)
 
     @property
     def origins(self) -> frozenset[Origin]:
-        """The only places that its key and its headers go to."""
+        """The only origins that receive its key and headers."""
         return frozenset(origin(url) for url in (self.url, *(url for _, url in self.others)) if url)
 
 
@@ -103,8 +103,8 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def fault_of_url(url: str) -> str:
-    """Why this is no base URL, without quoting what may be secret in it; "" where it is one."""
+def url_problem(url: str) -> str:
+    """Why this is not a base URL, without quoting possible secrets; empty if it is one."""
     try:
         parts: SplitResult = urlsplit(url)
         parts.port  # noqa: B018 (it may be no number)
@@ -113,37 +113,37 @@ def fault_of_url(url: str) -> str:
     if parts.scheme not in _PORTS or not parts.hostname:
         return "not an http:// or https:// URL"
     if not _HOST.fullmatch(parts.hostname):
-        return "a URL whose host is no name and no address"
+        return "a URL with an invalid host"
     if parts.username is not None or parts.password is not None:
-        return "a URL with a user or a password: keys belong into the environment"
+        return "a URL with a user or password: put keys in the environment"
     if in_url(url):
-        return "a URL with a key in it: keys belong into the environment"
+        return "a URL with a key in it: put keys in the environment"
     if parts.fragment or not url.isascii() or re.search(r"[\x00-\x20\x7f\\]", url):
-        return "a URL with a fragment or with characters that no URL holds"
+        return "a URL with a fragment or invalid characters"
     return ""
 
 
 def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
-    """The target that people mean by a name, ``sim:CONTRACT`` or a URL.
+    """The target for a name, ``sim:CONTRACT`` or a URL.
 
     Args:
-        protocol: what a URL speaks; "" where it is that of a known provider or target.
-        key_variable: the variable that holds the key, in place of the one that is known.
+        protocol: of a URL; empty if its provider or target is known.
+        key_variable: variable with the key, in place of the known one.
 
     Raises:
         UsageError: there is no such target.
-        ProfileError: ``targets.yaml`` or a contract is not well-formed.
+        ProfileError: ``targets.yaml`` or a contract is malformed.
     """
     from dataclasses import replace
 
     from workbench.send import configured, local
 
     if key_variable and not VARIABLE.fullmatch(key_variable):
-        raise UsageError("that is no name of an environment variable", hint="name the variable, never the key itself")
+        raise UsageError("not a name of an environment variable", hint="name the variable, never the key itself")
     if text.startswith(SIMULATOR):
         return _simulator(text)
-    named = configured.named()
-    known = {**providers(), **local.usual()}
+    named = configured.configured_targets()
+    known = {**providers(), **local.usual_targets()}
     if text in named or text in known:
         found = named[text] if text in named else known[text]
     elif "://" in text:
@@ -159,7 +159,7 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
 
 
 def providers() -> Mapping[str, Target]:
-    """Targets that need no more than a key: those whose contracts say where they are reached."""
+    """Targets that need only a key: contracts with known endpoints."""
     from workbench import contracts
 
     made = {}
@@ -180,11 +180,11 @@ def _simulator(text: str) -> Target:
 
 
 def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
-    """The target of a URL that people typed. Raises UsageError."""
+    """Target of a typed URL. Raises UsageError."""
     from workbench import contracts
     from workbench import protocols as adapters
 
-    if fault := fault_of_url(url):
+    if fault := url_problem(url):
         raise UsageError(fault, hint="give https://HOST[/PATH]")
     if protocol:
         adapters.get(protocol)
@@ -193,7 +193,7 @@ def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
     known = contracts.endpoint(url)
     spoken = known[1].protocols if known else ()
     if not protocol and not spoken:
-        raise UsageError(f"{url} may speak any protocol", hint=f"say --as {'|'.join(adapters.protocols())}")
+        raise UsageError(f"the protocol of {url} is unknown", hint=f"say --as {'|'.join(adapters.protocols())}")
     first, *others = (protocol,) if protocol else spoken
     key = own.key_variable if own else contracts.key_variable(url)
     return Target(url, first, url, key_variable=key, others=tuple((each, url) for each in others))

@@ -1,4 +1,4 @@
-"""Signed blocks that an edit before them has made worthless, and the request without them."""
+"""Signed reasoning that an earlier edit invalidated, and the request without it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench import contracts
-from workbench.edits import signed
+from workbench.edits import signatures
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
 from workbench.send.target import Target
@@ -15,13 +15,13 @@ from workbench.wire.exchange import HttpRequest
 RULE = "reasoning.unbound"
 
 
-class Unbound(NamedTuple):
-    """Signed blocks whose signature no longer fits what stands before them.
+class UnboundReasoning(NamedTuple):
+    """Signed blocks whose signature no longer matches the content before them.
 
     Attributes:
-        pointers: where they are in the request.
-        message: what was edited, as far as that is known.
-        without: the request without them; None where it cannot do without.
+        pointers: of the blocks in the request.
+        message: what was edited, as far as known.
+        without: the request without them; None if they are required.
     """
 
     pointers: tuple[str, ...]
@@ -29,38 +29,38 @@ class Unbound(NamedTuple):
     without: HttpRequest | None = None
 
 
-def unbound(
+def find_unbound(
     inspector: Inspector, decoded: DecodedExchange, target: Target, before: DecodedExchange | None = None
-) -> Unbound | None:
-    """The blocks of a request that are unbound where a provider checks that, in this mode or in another; None for none.
+) -> UnboundReasoning | None:
+    """Invalid signed blocks of a request, if a provider checks that, in this mode or another; None if there are none.
 
     Args:
         inspector: of the session that the request belongs to.
         decoded: the request in its own protocol, in the place of a recorded one.
-        before: the request that it was made of by an edit; None where only the session tells what was edited.
+        before: the request before the edit; None if only the session shows the edit.
     """
     if decoded.request is None:
         return None
-    for label in _checking(inspector, decoded, target):
+    for label in _checking_contracts(inspector, decoded, target):
         trial = inspector.judged(decoded, label)
         found = [f for f in trial.findings if f.rule == RULE]
         named = {p for f in found for p in (f.pointer, *f.related)}
-        edited = set(signed.unbound(before, decoded)) if before else set()
+        edited = set(signatures.unbound_pointers(before, decoded)) if before else set()
         pointers = tuple(
             pointer
             for message in decoded.messages(REQUEST)
             for _, part in message.reasoning()
-            if signed.is_signed(part) and (pointer := signed.pointer_of(message, part)) is not None
+            if signatures.is_signed(part) and (pointer := signatures.pointer_of(message, part)) is not None
             if pointer in edited or any(f"{name}/".startswith(f"{pointer}/") for name in named)
         )
         if pointers:
             words = found[0].message if found else "an edit before it breaks its signature"
-            return Unbound(pointers, words, _without(inspector, trial, pointers, label))
+            return UnboundReasoning(pointers, words, _request_without(inspector, trial, pointers, label))
     return None
 
 
-def _checking(inspector: Inspector, decoded: DecodedExchange, target: Target) -> Iterator[str]:
-    """The contracts that hold signatures to what stands before them: those of the target, and of the request."""
+def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: Target) -> Iterator[str]:
+    """Contracts that check signatures against earlier content: those of the target, and of the request."""
     own = inspector.judged(decoded).contract.label
     names = dict.fromkeys(label.partition(":")[0] for label in (target.contract, own))
     for label in (label for name in names if name in contracts.names() for label in contracts.variants(name)):
@@ -68,8 +68,8 @@ def _checking(inspector: Inspector, decoded: DecodedExchange, target: Target) ->
             yield label
 
 
-def _without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
-    made = signed.without(inspector, trial, pointers, label)
+def _request_without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
+    made = signatures.without_blocks(inspector, trial, pointers, label)
     if made is None:
         return None
     after = inspector.trial(trial.decoded.index, made, provider=label, protocol=trial.decoded.protocol)

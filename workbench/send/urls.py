@@ -1,4 +1,4 @@
-"""URLs of requests: a base URL and an adapter's path, joined as people mean it."""
+"""Request URLs: a base URL joined with an adapter's path."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.wire.urls import split
 _VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
 
 
-def joined(base: str, path: str) -> str:
-    """The URL of a path below a base URL.
+def join_url(base: str, path: str) -> str:
+    """URL of a path below a base URL.
 
-    A base that names a version keeps it ("…/v1" and "/v1/messages", "…/api/paas/v4" and "/v1/chat/completions"), one
-    that ends as the path does is whole, and queries of both are kept.
+    A base with a version keeps it ("…/v1" and "/v1/messages", "…/api/paas/v4" and "/v1/chat/completions"); a base that
+    already ends with the path is complete; queries of both are kept.
     """
     parts, tail = split(base), split(path)
     front, back = parts.path.rstrip("/"), tail.path
@@ -32,24 +32,24 @@ def joined(base: str, path: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, front, query, ""))
 
 
-def beside(base: str, path: str) -> str:
-    """The URL of a path that belongs to a server, and to no version of its API ("…/v1" and "/props")."""
+def server_url(base: str, path: str) -> str:
+    """URL of a path of the server itself, outside of its versioned API ("…/v1" and "/props")."""
     parts, tail = split(base), split(path)
     front = re.sub(r"/v[0-9]+[a-z0-9]*$", "", parts.path.rstrip("/"))
     return urlunsplit((parts.scheme, parts.netloc, front + tail.path, tail.query, ""))
 
 
 def path_of(url: str) -> str:
-    """Path and query of a recorded URL, without keys in it."""
+    """Path and query of a recorded URL, without keys."""
     parts = split(url)
     return with_query_of(parts.path, url, is_same=True)
 
 
 def with_query_of(path: str, url: str, *, is_same: bool) -> str:
-    """An adapter's path with what the recorded URL asks for in its query, without keys.
+    """An adapter's path with the query of the recorded URL, without keys.
 
     Args:
-        is_same: the recorded query counts as it is; else the path's own comes first (whether a stream is asked for).
+        is_same: keep the recorded query unchanged; else the path's own query comes first (it may select streaming).
     """
     front, _, own = path.partition("?")
     pairs = [p for p in split(url).query.split("&") if p and not in_url(f"?{p}")]

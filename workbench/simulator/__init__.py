@@ -11,8 +11,8 @@ from __future__ import annotations
 from workbench.simulator._core import Simulator
 from workbench.simulator._dials import Dials, HttpFault, dials_of
 from workbench.simulator._memory import MOST_BYTES, MOST_EXCHANGES
-from workbench.simulator._model import Answer, Call, Match, ScriptedModel, Turn
-from workbench.simulator._reply import Piece, Reply, Served
+from workbench.simulator._model import RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn
+from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
 from workbench.simulator._script import read_script
 from workbench.simulator._server import Server, serve
 from workbench.simulator.faults import ARGUMENT_FAULTS, STREAM_FAULTS
@@ -22,18 +22,18 @@ __all__ = [
     "MOST_BYTES",
     "MOST_EXCHANGES",
     "STREAM_FAULTS",
-    "Answer",
-    "Call",
     "Dials",
     "HttpFault",
-    "Match",
-    "Piece",
-    "Reply",
+    "ReplyPiece",
+    "RequestMatch",
+    "ScriptTurn",
+    "ScriptedAnswer",
+    "ScriptedCall",
     "ScriptedModel",
-    "Served",
+    "ServedRequest",
     "Server",
+    "SimulatedReply",
     "Simulator",
-    "Turn",
     "dials_of",
     "read_script",
     "serve",

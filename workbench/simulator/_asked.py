@@ -61,10 +61,10 @@ def last_results(request: ModelRequest) -> list[ToolResultIR]:
 
 def is_error(result: ToolResultIR) -> bool:
     """The tool says that it failed."""
-    return bool(result.is_error) or (result.is_error is None and bool(ERROR.search(shown(result))))
+    return bool(result.is_error) or (result.is_error is None and bool(ERROR.search(result_text(result))))
 
 
-def shown(result: ToolResultIR) -> str:
+def result_text(result: ToolResultIR) -> str:
     """What a result says, in short."""
     pictures = (_senses.colour(p) for p in result.content if isinstance(p, Media))
     texts = " ".join((*(p.text for p in result.content if isinstance(p, Text)), *pictures)).strip()

@@ -21,11 +21,11 @@ from workbench.simulator import _errors, _features
 from workbench.simulator._asked import input_tokens
 from workbench.simulator._endpoints import COUNT, MODEL, NAMES, STORED, Route, route
 from workbench.simulator._ids import Ids, call_ids
-from workbench.simulator._memory import Memory
-from workbench.simulator._model import ScriptedModel, Turn, answer
-from workbench.simulator._proofs import answers_of, proofs_of, provable
-from workbench.simulator._reply import Piece, Reply, Served
-from workbench.simulator._wire import JSON, Written, written
+from workbench.simulator._memory import SimulatorMemory
+from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
+from workbench.simulator._proofs import answers_of, downgrade_unprovable, proofs_of
+from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
+from workbench.simulator._wire import JSON, EncodedReply, encode_reply
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import Session, exchanges_of
@@ -63,11 +63,11 @@ class Simulator:
         self.contract = contracts.get(label)
         self.is_permissive = permissive
         self.model = model or ScriptedModel()
-        self.served: deque[Served] = deque(maxlen=MOST_SERVED)
+        self.served: deque[ServedRequest] = deque(maxlen=MOST_SERVED)
         self._label = label
         self._file = contracts.read(self.contract.name)
         before = tuple(exchanges_of(known)) if known else ()
-        self._memory = Memory(label, before)
+        self._memory = SimulatorMemory(label, before)
         said = tuple(answers_of(before))
         self._proofs = frozenset(proofs_of(said))
         self._messages = KnownMessages()
@@ -87,7 +87,9 @@ class Simulator:
         """Those it speaks, the contract's own first; () for every one."""
         return tuple(name for name in self._file.protocols if name in adapters.protocols())
 
-    def send(self, method: str, target: str, headers: Iterable[tuple[str, str]] = (), body: bytes = b"") -> Reply:
+    def send(
+        self, method: str, target: str, headers: Iterable[tuple[str, str]] = (), body: bytes = b""
+    ) -> SimulatedReply:
         """Answer one request.
 
         Args:
@@ -100,7 +102,7 @@ class Simulator:
         known = {name.lower(): value for name, value in held}
         with self._lock:
             way = route(method, target, known, self.protocols)
-            asked = _Asked(self, way, method, target, held, body)
+            asked = _PendingRequest(self, way, method, target, held, body)
             reply = asked.reply()
             self.served.append(reply.served)
             return reply
@@ -109,7 +111,7 @@ class Simulator:
         """The models that are listed: some of the provider's, and those that were asked for."""
         return tuple(dict.fromkeys((*NAMES.get(self.contract.name, ()), *self._names))) or ("simulated",)
 
-    def best_repair(self, served: Served) -> str:
+    def best_repair(self, served: ServedRequest) -> str:
         """What would make a refused request legal, in the imperative; "" where nothing does, or it is forgotten."""
         with self._lock:
             if served.number is None or served.finding is None:
@@ -123,12 +125,12 @@ class Simulator:
         hosts = [host for host in self._file.hosts if "*" not in host]
         return f"https://{hosts[0]}{target}" if hosts else f"http://localhost{target}"
 
-    def resolved(self, protocol: str | None, request: ModelRequest | None, label: str) -> Contract:
+    def contract_for(self, protocol: str | None, request: ModelRequest | None, label: str) -> Contract:
         """The contract for one request; ``label``: the variant that was chosen for it."""
         return contracts.get(label, protocol=protocol, clues=contracts.Clues(model=request.model if request else None))
 
 
-class _Asked:
+class _PendingRequest:
     """One request on its way to an answer."""
 
     def __init__(
@@ -147,19 +149,19 @@ class _Asked:
             self.request_id, asked, origin=Origin.RECORDED, started_at=simulator._clock(), client="simulator"
         )
 
-    def reply(self) -> Reply:
+    def reply(self) -> SimulatedReply:
         match self.way.kind:
             case "":
-                return self.failed(404, self.not_found(), note=self.unspoken())
+                return self.error_reply(404, self.not_found(), note=self.foreign_protocol_note())
             case "method":
                 allow = ("allow", ", ".join(self.way.methods))
-                return self.failed(405, f"Method {self.method[:40]} is not allowed here", more=(allow,))
+                return self.error_reply(405, f"Method {self.method[:40]} is not allowed here", more=(allow,))
             case "options":
                 return self.plain(204, b"", more=(("allow", "GET, HEAD, POST, OPTIONS"),))
             case _ if self.way.kind == STORED:
-                return self.stored()
+                return self.stored_response()
             case _ if self.way.kind in (MODEL, COUNT):
-                return self.asked()
+                return self.answer_model_request()
         assert self.way.body is not None
         body = self.way.body(self.simulator.names(), self.way.name)
         return self.plain(200, b"" if self.method == "HEAD" else dumps(body))
@@ -168,7 +170,7 @@ class _Asked:
         """In the words of the provider."""
         return _errors.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
 
-    def unspoken(self) -> str:
+    def foreign_protocol_note(self) -> str:
         """Why there is nothing at the path, where another protocol has it; "" where none does."""
         foreign = self.way.foreign
         return f"contract {self.simulator.contract.name!r} does not speak {foreign}" if foreign else ""
@@ -180,35 +182,35 @@ class _Asked:
 
     # Requests to a model
 
-    def asked(self) -> Reply:
+    def answer_model_request(self) -> SimulatedReply:
         decoded = self.decoded()
         if decoded.request is None:
-            return self.failed(400, _errors.unreadable(decoded.request_text, self.way.protocol))
+            return self.error_reply(400, _errors.unreadable(decoded.request_text, self.way.protocol))
         request, simulator = decoded.request, self.simulator
         if request.model:
             simulator._names[request.model] = None
             while len(simulator._names) > 64:
                 del simulator._names[next(iter(simulator._names))]
         elif not self.serving.model_in_url and not simulator.is_permissive:
-            return self.failed(400, _errors.without_model(self.way.protocol))
+            return self.error_reply(400, _errors.without_model(self.way.protocol))
         if self.way.kind == COUNT:
-            return self.counted(decoded)
+            return self.count_tokens(decoded)
         request = simulator._memory.with_history(request)
         turn, fault = simulator.model.turn(request)
         if fault:
             text = _errors.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
             wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
-            return self.failed(fault.status, text, more=wait, note="injected")
+            return self.error_reply(fault.status, text, more=wait, note="injected")
         unwanted = _features.refusal(request, turn.dials)
         if unwanted:
-            return self.failed(400, unwanted, note="by its dials")
+            return self.error_reply(400, unwanted, note="by its dials")
         number, row = simulator._memory.begin(self.exchange)
-        contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
-        judgement = judge(provable(row.findings, decoded, simulator._proofs), contract)
+        contract = simulator.contract_for(decoded.protocol, request, row.provider or simulator.label)
+        judgement = judge(downgrade_unprovable(row.findings, decoded, simulator._proofs), contract)
         refused = self.refusal(judgement, contract) if turn.dials.enforces else None
         if refused:
-            return self.refused(number, refused, judgement)
-        return self.answered(number, _features.seen(request, turn.dials), contract, turn, judgement)
+            return self.refuse(number, refused, judgement)
+        return self.answer(number, _features.visible_request(request, turn.dials), contract, turn, judgement)
 
     def decoded(self) -> DecodedExchange:
         """The request, read as the endpoint's protocol; of one that only counts tokens, as what it would ask."""
@@ -239,15 +241,15 @@ class _Asked:
             return None
         return _errors.refused(judgement.finding, contract, self.way.protocol, self.request_id)
 
-    def refused(self, number: int, refused: Refusal, judgement: Judgement) -> Reply:
+    def refuse(self, number: int, refused: Refusal, judgement: Judgement) -> SimulatedReply:
         data = dumps(refused.body)
         response = self.response(refused.status, JSON, data)
         self.end(number, response)
-        return self.made(response, (Piece(0.0, data),), judgement=judgement, number=number)
+        return self.make_reply(response, (ReplyPiece(0.0, data),), judgement=judgement, number=number)
 
-    def answered(
-        self, number: int, request: ModelRequest, contract: Contract, turn: Turn, judgement: Judgement
-    ) -> Reply:
+    def answer(
+        self, number: int, request: ModelRequest, contract: Contract, turn: ScriptTurn, judgement: Judgement
+    ) -> SimulatedReply:
         adapter = adapters.get(self.way.protocol)
         meant = answer(request, contract, adapter, turn, self.simulator._ids)
         made = written(meant, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
@@ -255,11 +257,13 @@ class _Asked:
         note = "would refuse" if judgement.verdict is Verdict.REFUSES else ""
         if len(made.pieces) == 1 and not turn.dials.latency and not made.is_cut:
             self.end(number, replace(response, body=Body(made.pieces[0])))
-            return self.made(response, (Piece(0.0, made.pieces[0]),), judgement=judgement, note=note)
-        pieces = self.sent(number, response, made, turn.dials.latency)
-        return self.made(response, pieces, judgement=judgement, note=note, is_cut=made.is_cut)
+            return self.make_reply(response, (ReplyPiece(0.0, made.pieces[0]),), judgement=judgement, note=note)
+        pieces = self.stream_pieces(number, response, made, turn.dials.latency)
+        return self.make_reply(response, pieces, judgement=judgement, note=note, is_cut=made.is_cut)
 
-    def sent(self, number: int, response: HttpResponse, made: Written, latency: float) -> Iterator[Piece]:
+    def stream_pieces(
+        self, number: int, response: HttpResponse, made: EncodedReply, latency: float
+    ) -> Iterator[ReplyPiece]:
         """The pieces. The exchange is over before the last one leaves: whoever has read it may ask again at once."""
         sent, chunks, is_over = bytearray(), list[Chunk](), False
         last = len(made.pieces) - 1
@@ -271,49 +275,53 @@ class _Asked:
                     is_over = True
                     state = State.ABORTED if made.is_cut else State.COMPLETE
                     self.end(number, replace(response, body=Body(bytes(sent), chunks=tuple(chunks))), state)
-                yield Piece(latency, piece)
+                yield ReplyPiece(latency, piece)
         finally:
             if not is_over:
                 body = Body(bytes(sent), chunks=tuple(chunks))
                 self.end(number, replace(response, body=body), State.ABORTED)
 
-    def counted(self, decoded: DecodedExchange) -> Reply:
+    def count_tokens(self, decoded: DecodedExchange) -> SimulatedReply:
         simulator, request = self.simulator, decoded.request
         assert request is not None
-        row = simulator._memory.judged_apart(decoded.exchange)
-        contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
-        judgement = judge(provable(row.findings, decoded, simulator._proofs), contract)
+        row = simulator._memory.inspect_apart(decoded.exchange)
+        contract = simulator.contract_for(decoded.protocol, request, row.provider or simulator.label)
+        judgement = judge(downgrade_unprovable(row.findings, decoded, simulator._proofs), contract)
         refused = self.refusal(judgement, contract)
         if refused:
             data = dumps(refused.body)
-            return self.made(self.response(refused.status, JSON, data), (Piece(0.0, data),), judgement=judgement)
+            return self.make_reply(self.response(refused.status, JSON, data), (Piece(0.0, data),), judgement=judgement)
         return self.plain(200, dumps(self.serving.counted(input_tokens(request)) if self.serving.counted else None))
 
     # Everything else
 
-    def stored(self) -> Reply:
+    def stored_response(self) -> SimulatedReply:
         """An answer that the server holds, by its id."""
         for exchange in self.simulator._memory.newest_first():
             body = exchange.response.body.raw if exchange.response else b""
             found = _answer_in(body, self.way.name)
-            if found is not None and not _is_unstored(exchange):
+            if found is not None and not _has_store_off(exchange):
                 return self.plain(200, dumps(found))
         text = f"Response with id '{self.way.name[:200]}' not found."
-        return self.failed(404, text)
+        return self.error_reply(404, text)
 
-    def failed(self, status: int, text: str, *, more: tuple[tuple[str, str], ...] = (), note: str = "") -> Reply:
+    def error_reply(
+        self, status: int, text: str, *, more: tuple[tuple[str, str], ...] = (), note: str = ""
+    ) -> SimulatedReply:
         """A refusal that no rule predicts."""
         contract = contracts.get(self.simulator.label, protocol=self.way.protocol)
         refused = _errors.error(contract, self.way.protocol, status, text, request_id=self.request_id)
         return self.plain(status, dumps(refused.body), more=more, note=note or text)
 
-    def plain(self, status: int, data: bytes, *, more: tuple[tuple[str, str], ...] = (), note: str = "") -> Reply:
+    def plain(
+        self, status: int, data: bytes, *, more: tuple[tuple[str, str], ...] = (), note: str = ""
+    ) -> SimulatedReply:
         """An answer in one piece, kept only where a model was asked."""
         response = self.response(status, JSON, data, more)
         if self.way.kind == MODEL:
             number, _ = self.simulator._memory.begin(self.exchange)
             self.end(number, response)
-        return self.made(response, (Piece(0.0, data),) if data else (), note=note)
+        return self.make_reply(response, (ReplyPiece(0.0, data),) if data else (), note=note)
 
     def response(self, status: int, kind: str, data: bytes, more: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
         simulator = self.simulator
@@ -329,19 +337,19 @@ class _Asked:
             simulator._memory.end(number, exchange)
             simulator._ended(exchange)
 
-    def made(
+    def make_reply(
         self,
         response: HttpResponse,
-        pieces: Iterable[Piece],
+        pieces: Iterable[ReplyPiece],
         *,
         judgement: Judgement | None = None,
         note: str = "",
         is_cut: bool = False,
         number: int | None = None,
-    ) -> Reply:
+    ) -> SimulatedReply:
         verdict, finding = (judgement.verdict, judgement.finding) if judgement else (None, None)
-        served = Served(self.method, self.target, response.status, verdict, finding, note, self.body, number)
-        return Reply(response.status, response.headers.items, iter(pieces), served, is_cut)
+        served = ServedRequest(self.method, self.target, response.status, verdict, finding, note, self.body, number)
+        return SimulatedReply(response.status, response.headers.items, iter(pieces), served, is_cut)
 
 
 def _answer_in(body: bytes, name: str) -> JsonValue:
@@ -357,7 +365,7 @@ def _answer_in(body: bytes, name: str) -> JsonValue:
     return held if isinstance(held, dict) and held.get("id") == name else None
 
 
-def _is_unstored(exchange: Exchange) -> bool:
+def _has_store_off(exchange: Exchange) -> bool:
     try:
         value = loads(exchange.request.body.raw) if exchange.request else None
     except WireError:

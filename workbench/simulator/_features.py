@@ -34,13 +34,13 @@ def refusal(request: ModelRequest, dials: Dials) -> str:
     return ""
 
 
-def seen(request: ModelRequest, dials: Dials) -> ModelRequest:
+def visible_request(request: ModelRequest, dials: Dials) -> ModelRequest:
     """The request as the model gets to see it."""
     for feature in dials.ignores:
         keyword = feature.removeprefix(KEYWORD)
         request = _without_keyword(request, keyword) if keyword != feature else _WITHOUT[feature](request)
     if dials.result_limit:
-        request = _parts(request, lambda part: _shortened(part, dials.result_limit))
+        request = _parts(request, lambda part: _shorten(part, dials.result_limit))
     while dials.context and len(request.messages) > 1 and input_tokens(request) > dials.context:
         request = replace(request, messages=request.messages[1:])
     return request
@@ -54,10 +54,10 @@ def _results(request: ModelRequest) -> list[ToolResultIR]:
 
 
 def _is_long(request: ModelRequest, dials: Dials) -> bool:
-    return any(_shortened(r, dials.result_limit or 1) != r for r in _results(request))
+    return any(_shorten(r, dials.result_limit or 1) != r for r in _results(request))
 
 
-def _shortened(part: Part, limit: int) -> Part:
+def _shorten(part: Part, limit: int) -> Part:
     if not isinstance(part, ToolResultIR):
         return part
     short = (replace(p, text=_cut(p.text, limit)) if isinstance(p, Text) else p for p in part.content)
@@ -168,20 +168,20 @@ def _has_keyword(request: ModelRequest, keyword: str) -> bool:
     return any(keyword in _keywords(tool.schema) for tool in request.tools)
 
 
-def _stripped(schema: JsonValue, keyword: str, *, is_named: bool = False) -> JsonValue:
+def _strip_keyword(schema: JsonValue, keyword: str, *, is_named: bool = False) -> JsonValue:
     if isinstance(schema, list):
-        return [_stripped(one, keyword) for one in schema]
+        return [_strip_keyword(one, keyword) for one in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _stripped(value, keyword, is_named=key in _NAMED and not is_named)
+        key: _strip_keyword(value, keyword, is_named=key in _NAMED and not is_named)
         for key, value in schema.items()
         if is_named or key != keyword
     }
 
 
 def _without_keyword(request: ModelRequest, keyword: str) -> ModelRequest:
-    return replace(request, tools=tuple(replace(t, schema=_stripped(t.schema, keyword)) for t in request.tools))
+    return replace(request, tools=tuple(replace(t, schema=_strip_keyword(t.schema, keyword)) for t in request.tools))
 
 
 def _has_media(request: ModelRequest) -> bool:

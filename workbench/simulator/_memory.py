@@ -63,7 +63,7 @@ class LiveSession:
         """Nothing to close."""
 
 
-class Memory:
+class SimulatorMemory:
     """The exchanges of a simulator; numbered from zero, whatever is forgotten.
 
     Args:
@@ -103,7 +103,7 @@ class Memory:
             self._bytes += _size(exchange)
             self._session.put(number - self._first, exchange)
 
-    def judged_apart(self, exchange: Exchange) -> Inspected:
+    def inspect_apart(self, exchange: Exchange) -> Inspected:
         """What the rules say of a request that is no part of the session."""
         self._session.refresh()
         seen = (*self._session.exchanges[-_SEEN_AT_COUNT:], replace(exchange, state=State.OPEN))
@@ -128,7 +128,7 @@ class Memory:
         earlier: list[Message] = []
         tools, asked = request.tools, request
         for _ in range(MOST_EXCHANGES):
-            found = self._answered(asked.previous_id) if asked.previous_id else None
+            found = self._exchange_of(asked.previous_id) if asked.previous_id else None
             if found is None:
                 break
             asked, answer = found
@@ -137,7 +137,7 @@ class Memory:
                 tools = tools or asked.tools
         return replace(request, messages=(*earlier, *request.messages), tools=tools)
 
-    def _answered(self, name: str) -> tuple[ModelRequest, tuple[Message, ...]] | None:
+    def _exchange_of(self, name: str) -> tuple[ModelRequest, tuple[Message, ...]] | None:
         """The request whose answer has this id, and what it says."""
         wanted = name.encode("utf-8", "surrogatepass")
         for exchange in self.newest_first():

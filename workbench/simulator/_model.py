@@ -36,13 +36,13 @@ from workbench.simulator._asked import (
     input_tokens,
     is_error,
     last_results,
-    shown,
+    result_text,
     tokens,
     user_words,
 )
 from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
 from workbench.simulator._ids import CALLS, Ids, call_ids
-from workbench.simulator._spoil import spoiled
+from workbench.simulator._spoil import spoil_call
 from workbench.simulator._values import arguments_for
 from workbench.toolcalls import formats
 from workbench.wire.jsontext import loads
@@ -60,7 +60,7 @@ SPLIT = "Done ✓ naïve 東京 🗂️"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ScriptedCall:
     """A call that a script wants: ``arguments`` is a JSON value, or None for what the schema gives."""
 
     name: str
@@ -68,16 +68,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptedAnswer:
     """What a script wants an answer to say; None is what the model says by itself, but a text alone makes no calls."""
 
     text: str | None = None
     thinking: str | None = None
-    calls: tuple[Call, ...] | None = None
+    calls: tuple[ScriptedCall, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RequestMatch:
     """Which requests a turn is for; what is not said fits all.
 
     Attributes:
@@ -107,12 +107,12 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ScriptTurn:
     """A turn of a script. ``times``: how many requests it is for, 0 for all."""
 
-    match: Match = Match()
+    match: RequestMatch = RequestMatch()
     dials: Dials = HEALTHY
-    answer: Answer = Answer()
+    answer: ScriptedAnswer = ScriptedAnswer()
     times: int = 0
 
 
@@ -126,12 +126,12 @@ class ScriptedModel:
     """
 
     dials: Dials = HEALTHY
-    turns: Sequence[Turn] = ()
+    turns: Sequence[ScriptTurn] = ()
     _used: dict[int, int] = field(default_factory=dict)
     _failed: dict[int, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def turn(self, request: ModelRequest) -> tuple[Turn, HttpFault | None]:
+    def turn(self, request: ModelRequest) -> tuple[ScriptTurn, HttpFault | None]:
         """The turn that answers a request, and the refusal that takes its place, None for none."""
         with self._lock:
             for number, turn in enumerate(self.turns):
@@ -140,7 +140,7 @@ class ScriptedModel:
                     if fault is None:
                         self._used[number] = self._used.get(number, 0) + 1
                     return turn, fault
-            return Turn(dials=self.dials), self._fault(-1, self.dials)
+            return ScriptTurn(dials=self.dials), self._fault(-1, self.dials)
 
     def _fault(self, number: int, dials: Dials) -> HttpFault | None:
         fault, failed = dials.http, self._failed.get(number, 0)
@@ -150,7 +150,7 @@ class ScriptedModel:
         return fault
 
 
-def answer(request: ModelRequest, contract: Contract, adapter: Adapter, turn: Turn, ids: Ids) -> ModelResponse:
+def answer(request: ModelRequest, contract: Contract, adapter: Adapter, turn: ScriptTurn, ids: Ids) -> ModelResponse:
     """The answer to a request, in a form that the adapter writes.
 
     Raises:
@@ -162,7 +162,7 @@ def answer(request: ModelRequest, contract: Contract, adapter: Adapter, turn: Tu
 class _Writer:
     """Makes one answer."""
 
-    def __init__(self, request: ModelRequest, contract: Contract, adapter: Adapter, turn: Turn, ids: Ids) -> None:
+    def __init__(self, request: ModelRequest, contract: Contract, adapter: Adapter, turn: ScriptTurn, ids: Ids) -> None:
         self.request = request
         self.contract = contract
         self.adapter = adapter
@@ -185,7 +185,7 @@ class _Writer:
             else:
                 text = f"{text}\n{written}".strip()
             calls = []
-        text, is_cut = self.cut(text)
+        text, is_cut = self.truncate(text)
         thoughts = tuple(self.reasoning(thought, text, calls))
         proofs = tuple(part for part in thoughts if _is_on_a_call(part))
         parts = (*(part for part in thoughts if part not in proofs), *self.text(text), *proofs, *calls)
@@ -219,14 +219,14 @@ class _Writer:
             return as_json(arguments_for(schema, user_words(self.request)))
         ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
         results = last_results(self.request)
-        if (results or self.told_in_text) and not (self.dials.reads and self.remembers()):
+        if (results or self.text_calls) and not (self.dials.reads and self.remembers()):
             return f"I am done.{ending}"
         if "codeword" in user_words(self.request):
             told = ", ".join(_senses.codewords(self.request))
             return f"The codeword: {told}.{ending}" if told else f"I see no such word.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
-            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {shown(r)}" for r in results)
+            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {result_text(r)}" for r in results)
             return "\n".join(said) + ending
         return f"You said: {user_words(self.request)[:SHOWN] or 'nothing'}{ending}"
 
@@ -239,7 +239,7 @@ class _Writer:
         thoughts = [part for m in behind for _, part in m.reasoning()]
         return any(part.text in THOUGHTS or (not part.text and (part.data or part.signature)) for part in thoughts)
 
-    def cut(self, text: str) -> tuple[str, bool]:
+    def truncate(self, text: str) -> tuple[str, bool]:
         """The text within the most tokens that the request allows."""
         most = self.params.get("max_tokens")
         if isinstance(most, int) and not isinstance(most, bool) and 0 < most * BYTES_PER_TOKEN < len(text):
@@ -251,12 +251,12 @@ class _Writer:
     def calls(self) -> Iterator[ToolCallIR]:
         wanted = self.script.calls
         if wanted is None:
-            wanted = tuple(self.wanted()) if self.script.text is None else ()
+            wanted = tuple(self.default_calls()) if self.script.text is None else ()
         for number, call in enumerate(wanted):
             tool = next((t for t in self.tools if t.name == call.name), None)
             yield self.call(call, tool, number)
 
-    def wanted(self) -> Iterator[Call]:
+    def default_calls(self) -> Iterator[ScriptedCall]:
         """The calls it makes by itself: none when it has results, unless one is demanded."""
         choice, results = self.request.tool_choice, last_results(self.request)
         mode = choice.mode if choice else "auto"
@@ -266,18 +266,18 @@ class _Writer:
         if mode == "none" or not self.tools or is_short or is_asked:
             return
         if results and mode not in ("any", "tool"):
-            yield from self.mended(results)
+            yield from self.corrected_calls(results)
             return
-        if self.told_in_text and mode not in ("any", "tool"):
-            yield from self.mended_text()
+        if self.text_calls and mode not in ("any", "tool"):
+            yield from self.corrected_text_calls()
             return
         count = max(self.dials.parallel, 2 if self.dials.stream == "reused-index" else 1)
-        ordered = self.ordered(choice.name if choice and mode == "tool" else None)
+        ordered = self.ranked_tools(choice.name if choice and mode == "tool" else None)
         for number in range(1 if self.request.parallel is False else count):
-            yield Call(ordered[number % len(ordered)].name or "")
+            yield ScriptedCall(ordered[number % len(ordered)].name or "")
 
     @cached_property
-    def told_in_text(self) -> Sequence[formats.TextCall]:
+    def text_calls(self) -> Sequence[formats.TextCall]:
         """The calls that the last answer wrote as text: what the user says behind them are their results."""
         if self.dials.calls == NATIVE or len(self.request.messages) < 2:
             return ()
@@ -285,16 +285,16 @@ class _Writer:
         texts = [p.text or "" for p in before.parts if isinstance(p, Text | Reasoning)]
         return formats.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
 
-    def mended_text(self) -> Iterator[Call]:
+    def corrected_text_calls(self) -> Iterator[ScriptedCall]:
         """The same for calls in text: all of them, where the results tell of an error."""
         told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
         errors = sum(len(ERROR.findall(text)) for text in told)
         is_over = self.dials.stops and _CANCELLED in told[-1]
         if self.dials.mends and ERROR.search(told[-1]) and not is_over:
-            for call in self.told_in_text:
-                yield Call(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
+            for call in self.text_calls:
+                yield ScriptedCall(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
-    def mended(self, results: Sequence[ToolResultIR]) -> Iterator[Call]:
+    def corrected_calls(self, results: Sequence[ToolResultIR]) -> Iterator[ScriptedCall]:
         """The calls that failed, made again: with paths that are absolute once it has seen enough errors."""
         calls = {c.id: c for m in self.request.messages for _, c in m.tool_calls()}
         everything = [r for m in self.request.messages for _, r in m.tool_results()]
@@ -302,12 +302,12 @@ class _Writer:
         for result in results if self.dials.mends else ():
             call = calls.get(result.tool_call_id)
             name = call.name if call else result.name
-            is_over = self.dials.stops and _CANCELLED in shown(result)
+            is_over = self.dials.stops and _CANCELLED in result_text(result)
             if is_error(result) and name and not is_over:
                 given = call.input if call else None
-                yield Call(name, _absolute(given) if errors >= self.dials.mends else given)
+                yield ScriptedCall(name, _absolute(given) if errors >= self.dials.mends else given)
 
-    def ordered(self, name: str | None) -> list[ToolDef]:
+    def ranked_tools(self, name: str | None) -> list[ToolDef]:
         """The tools it would call, the likeliest first: what is demanded, what the user names, what was not called."""
         if name is not None:
             return [t for t in self.tools if t.name == name] or self.tools
@@ -324,7 +324,7 @@ class _Writer:
             ),
         )
 
-    def call(self, call: Call, tool: ToolDef | None, number: int) -> ToolCallIR:
+    def call(self, call: ScriptedCall, tool: ToolDef | None, number: int) -> ToolCallIR:
         made = call.arguments
         is_custom = tool is not None and tool.kind == "custom"
         if made is None:
@@ -338,9 +338,9 @@ class _Writer:
         if is_custom:
             return ToolCallIR(call_id, call.name, made, "custom", extra=own)
         healthy = ToolCallIR(call_id, call.name, made, "function", as_json(made), extra=own)
-        return self.shaped(spoiled(healthy, self.dials.arguments, tool.schema if tool else None))
+        return self.with_native_arguments(spoil_call(healthy, self.dials.arguments, tool.schema if tool else None))
 
-    def beside_call(self, call: Call, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
+    def beside_call(self, call: ScriptedCall, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
         """What stands on a call beside its name and arguments: the id of its item, the signature of the first one."""
         if self.is_itemized:
             yield "id", self.ids.make(self.adapter.serving.item_ids["custom" if is_custom else "call"])
@@ -349,7 +349,7 @@ class _Writer:
         if is_signed and sign and number == 0:
             yield from sign(self.ids.proof(call.name)).items()
 
-    def shaped(self, call: ToolCallIR) -> ToolCallIR:
+    def with_native_arguments(self, call: ToolCallIR) -> ToolCallIR:
         """The call as this protocol holds arguments: as text, or as an object; text that is none is a string there."""
         if self.adapter.capabilities.tools.arguments == "string" and self.dials.calls == NATIVE:
             return call
@@ -446,7 +446,7 @@ def _is_relative(key: str, value: JsonValue) -> bool:
 
 def _as_quoted(made: JsonValue, words: str) -> JsonValue:
     """Arguments with the texts that are to be written as they stand, one for each."""
-    quoted = _senses.quoted(words)
+    quoted = _senses.quoted_texts(words)
     if not quoted or not isinstance(made, dict):
         return made
     names = [name for name, value in made.items() if isinstance(value, str)]

@@ -33,16 +33,18 @@ def proofs_of(answers: Iterable[Message]) -> Iterator[str]:
             yield from _proofs(part)
 
 
-def provable(findings: Sequence[Finding], decoded: DecodedExchange, known: frozenset[str]) -> tuple[Finding, ...]:
+def downgrade_unprovable(
+    findings: Sequence[Finding], decoded: DecodedExchange, known: frozenset[str]
+) -> tuple[Finding, ...]:
     """The findings; those that rest on a history which nobody here sent are warnings.
 
     Args:
         known: proofs that were sent by others.
     """
-    return tuple(f if _stands(f, decoded, known) else as_warning(f) for f in findings)
+    return tuple(f if _is_provable(f, decoded, known) else as_warning(f) for f in findings)
 
 
-def _stands(finding: Finding, decoded: DecodedExchange, known: frozenset[str]) -> bool:
+def _is_provable(finding: Finding, decoded: DecodedExchange, known: frozenset[str]) -> bool:
     if finding.rule not in _BY_HISTORY or finding.check is None:
         return True
     part = _part_at(decoded, finding.pointer)

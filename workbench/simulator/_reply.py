@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.contracts import Finding, Verdict
 
 
-class Piece(NamedTuple):
+class ReplyPiece(NamedTuple):
     """Bytes of an answer, and the seconds to wait before them."""
 
     delay: float
@@ -17,7 +17,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Served:
+class ServedRequest:
     """A request and what became of it. Printed as its ``line()``, with escapes for what does not print.
 
     Attributes:
@@ -57,13 +57,13 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SimulatedReply:
     """An answer. ``pieces`` goes once; ``is_cut``: the connection breaks behind them."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
-    pieces: Iterator[Piece]
-    served: Served
+    pieces: Iterator[ReplyPiece]
+    served: ServedRequest
     is_cut: bool = False
 
     def body(self) -> bytes:

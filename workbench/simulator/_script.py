@@ -22,7 +22,7 @@ from workbench.contracts.reader import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.simulator._dials import Dials, dials_of
-from workbench.simulator._model import Answer, Call, Match, ScriptedModel, Turn
+from workbench.simulator._model import RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn
 
 
 def read_script(text: bytes | str, name: str, base: Dials | None = None) -> ScriptedModel:
@@ -45,9 +45,9 @@ def read_script(text: bytes | str, name: str, base: Dials | None = None) -> Scri
     return ScriptedModel(dials, tuple(_turn(node, dials) for node in root.get("turns").items()))
 
 
-def _turn(node: Node, base: Dials) -> Turn:
+def _turn(node: Node, base: Dials) -> ScriptTurn:
     node.only("match", "dials", "answer", "times")
-    return Turn(
+    return ScriptTurn(
         match=_match(node.get("match")),
         dials=_dials(node.get("dials"), base),
         answer=_answer(node.get("answer")),
@@ -62,27 +62,27 @@ def _dials(node: Node, base: Dials) -> Dials:
         raise node.fail(f"{error.what} ({error.hint})" if error.hint else error.what) from error
 
 
-def _match(node: Node) -> Match:
+def _match(node: Node) -> RequestMatch:
     node.only("text", "model", "tool", "results", "turn")
     results = node.get("results").value
     if results is not None and not isinstance(results, bool):
         raise node.get("results").fail("neither true nor false")
     texts = {key: node.get(key).text("") for key in ("text", "model", "tool")}
-    return Match(**texts, results=results, turn=_count(node.get("turn")))
+    return RequestMatch(**texts, results=results, turn=_count(node.get("turn")))
 
 
-def _answer(node: Node) -> Answer:
+def _answer(node: Node) -> ScriptedAnswer:
     node.only("text", "thinking", "calls")
     given = (key for key in ("text", "thinking") if node.get(key).value is not None)
     said: dict[str, Any] = {key: node.get(key).text() for key in given}
     calls = None if node.get("calls").value is None else tuple(_call(item) for item in node.get("calls").items())
-    return replace(Answer(calls=calls), **said)
+    return replace(ScriptedAnswer(calls=calls), **said)
 
 
-def _call(node: Node) -> Call:
+def _call(node: Node) -> ScriptedCall:
     node.only("name", "arguments")
     arguments: JsonValue = node.get("arguments").value
-    return Call(node.get("name").text(), arguments)
+    return ScriptedCall(node.get("name").text(), arguments)
 
 
 def _count(node: Node) -> int:

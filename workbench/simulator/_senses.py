@@ -26,7 +26,7 @@ def codewords(request: ModelRequest) -> list[str]:
     return list(dict.fromkeys(found for text in _texts(parts) for found in _CODEWORD.findall(text)))
 
 
-def quoted(words: str) -> list[str]:
+def quoted_texts(words: str) -> list[str]:
     """The texts that are to be written as they stand."""
     return _QUOTED.findall(words)
 

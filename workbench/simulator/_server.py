@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
-from workbench.simulator._reply import Reply, Served
+from workbench.simulator._reply import ServedRequest, SimulatedReply
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request, render
@@ -33,7 +33,9 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 class Server:
     """Serves one simulator. A context manager: the port is free again behind it."""
 
-    def __init__(self, simulator: Simulator, *, port: int = 0, log: Callable[[Served], None] | None = None) -> None:
+    def __init__(
+        self, simulator: Simulator, *, port: int = 0, log: Callable[[ServedRequest], None] | None = None
+    ) -> None:
         self.simulator = simulator
         self._log = log or (lambda _: None)
         self._listener = socket.create_server((HOST, port), backlog=128)
@@ -50,7 +52,7 @@ class Server:
         """``http://127.0.0.1:PORT``."""
         return f"http://{HOST}:{self.port}"
 
-    def log(self, served: Served) -> None:
+    def log(self, served: ServedRequest) -> None:
         """Tell what became of a request."""
         self._log(served)
 
@@ -96,19 +98,19 @@ class Server:
             with suppress(OSError):
                 connection.settimeout(IDLE_SECONDS)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                _Connection(self, connection).run()
+                _ServerConnection(self, connection).run()
         finally:
             with self._lock:
                 self._open.discard(connection)
             connection.close()
 
 
-def serve(simulator: Simulator, *, port: int = 0, log: Callable[[Served], None] | None = None) -> Server:
+def serve(simulator: Simulator, *, port: int = 0, log: Callable[[ServedRequest], None] | None = None) -> Server:
     """Serve a simulator on loopback, in threads of this process. Raises OSError where the port is taken."""
     return Server(simulator, port=port, log=log)
 
 
-class _Connection:
+class _ServerConnection:
     """Takes the requests of one connection, one after the other."""
 
     def __init__(self, server: Server, connection: socket.socket) -> None:
@@ -188,7 +190,7 @@ class _Connection:
         lines = [b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(text), b"Connection: close"]
         lines += [b"Upgrade: HTTP/1.1"] if bad.status == HTTPStatus.UPGRADE_REQUIRED else []
         self.connection.sendall(render(_start(bad.status), lines) + text)
-        self.server.log(Served("?", "?", bad.status, note=bad.what))
+        self.server.log(ServedRequest("?", "?", bad.status, note=bad.what))
         self.connection.shutdown(socket.SHUT_WR)
         self.connection.settimeout(LINGER_SECONDS)
         until = time.monotonic() + LINGER_SECONDS
@@ -196,11 +198,11 @@ class _Connection:
             pass
 
 
-def _has_body(reply: Reply, method: str) -> bool:
+def _has_body(reply: SimulatedReply, method: str) -> bool:
     return method != "HEAD" and reply.status not in (204, 304)
 
 
-def _head(reply: Reply, *, is_chunked: bool, keeps: bool) -> bytes:
+def _head(reply: SimulatedReply, *, is_chunked: bool, keeps: bool) -> bytes:
     lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in reply.headers]
     if is_chunked:
         lines.append(b"transfer-encoding: chunked")

@@ -11,7 +11,7 @@ from workbench.wire.jsontext import dumps
 UNKNOWN_TOOL = "no_such_tool"
 
 
-def spoiled(call: ToolCallIR, fault: str, schema: JsonValue) -> ToolCallIR:
+def spoil_call(call: ToolCallIR, fault: str, schema: JsonValue) -> ToolCallIR:
     """The call with one fault of ``ARGUMENT_FAULTS`` in it; "" for none. ``raw`` is what counts."""
     raw, value = call.raw or "", call.input
     match fault:
@@ -26,12 +26,12 @@ def spoiled(call: ToolCallIR, fault: str, schema: JsonValue) -> ToolCallIR:
         case "unknown-tool":
             return replace(call, name=UNKNOWN_TOOL)
         case "wrong-type" | "missing-required" if isinstance(value, dict):
-            changed = _mistyped(value) if fault == "wrong-type" else _without(value, schema)
+            changed = _with_wrong_type(value) if fault == "wrong-type" else _without(value, schema)
             return replace(call, input=changed, raw=dumps(changed).decode())
     return call
 
 
-def _mistyped(value: Mapping[str, JsonValue]) -> JsonValue:
+def _with_wrong_type(value: Mapping[str, JsonValue]) -> JsonValue:
     """The first argument as a list of itself, or as text where it is one."""
     first = next(iter(value), None)
     if first is None:

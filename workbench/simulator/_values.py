@@ -44,7 +44,7 @@ def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonVa
         words: of the user, which free texts are taken from.
         number: which of several calls of one answer it is for.
     """
-    made = _Maker(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
+    made = _ValueBuilder(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
     if not isinstance(schema, dict) or _is_fit(made, schema):
         return made
     return next((value for value in instances(schema, _TRIES, number) if _is_fit(value, schema)), made)
@@ -57,7 +57,7 @@ def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
         return True
 
 
-class _Maker:
+class _ValueBuilder:
     """Takes the first thing that a schema allows."""
 
     def __init__(self, root: JsonValue, words: str, number: int) -> None:
@@ -81,7 +81,7 @@ class _Maker:
         inner = next((schema[k] for k in ("anyOf", "oneOf", "allOf") if isinstance(schema.get(k), list)), None)
         if inner and "properties" not in schema:
             return self.value({**_without_combinators(schema), **_dict(inner[0])}, name, depth + 1)
-        kinds = types_of(schema.get("type")) if "type" in schema else [_told(schema)]
+        kinds = types_of(schema.get("type")) if "type" in schema else [_implied_type(schema)]
         return self.typed(next((k for k in kinds if k != "null"), "null"), schema, name, depth)
 
     def typed(self, kind: str, schema: dict[str, JsonValue], name: str, depth: int) -> JsonValue:
@@ -123,7 +123,7 @@ def _without_combinators(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {k: v for k, v in schema.items() if k not in ("anyOf", "oneOf", "allOf")}
 
 
-def _told(schema: dict[str, JsonValue]) -> str:
+def _implied_type(schema: dict[str, JsonValue]) -> str:
     """The type that a schema without one tells by its keywords."""
     if "properties" in schema or "required" in schema:
         return "object"

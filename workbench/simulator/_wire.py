@@ -20,7 +20,7 @@ _INDEX_KEYS = ("index", "output_index")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class EncodedReply:
     """An answer as bytes. ``is_cut``: the connection breaks behind the last piece."""
 
     content_type: str
@@ -28,14 +28,14 @@ class Written:
     is_cut: bool = False
 
 
-def written(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array: bool = False) -> Written:
+def encode_reply(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array: bool = False) -> EncodedReply:
     """The answer, whole or as a stream.
 
     Args:
         is_array: the stream is one JSON array, as Gemini sends it without ``alt=sse``.
     """
     if not response.is_stream or dials.stream == "json-body":
-        return Written(JSON, _cut_up((dumps(adapter.write_response(response)),), dials))
+        return EncodedReply(JSON, _chunks((dumps(adapter.write_response(response)),), dials))
     failed = ApiError(TEXTS[529], type_of(adapter.name, 529) or None)
     meant = replace(response, error=failed) if dials.stream == "error" else response
     body = _with_raw_arguments(adapter.write_stream(meant), response)
@@ -46,14 +46,14 @@ def written(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array
     if is_array and stream.framing is Framing.SSE:
         kind, pieces = f"{JSON}; charset=UTF-8", list(_as_array(pieces))
     is_lines = stream.framing in (Framing.SSE, Framing.NDJSON)
-    pieces = _broken(pieces, dials.stream, is_sse=stream.framing is Framing.SSE) if is_lines else pieces
+    pieces = _apply_stream_fault(pieces, dials.stream, is_sse=stream.framing is Framing.SSE) if is_lines else pieces
     is_cut = dials.stream == "cut"
     if is_cut:
         whole = b"".join(pieces)
         pieces = [whole[: max(1, len(whole) * 3 // 5)]] if dials.chunk else _first_bytes(pieces, len(whole) * 3 // 5)
     elif dials.stream == "no-terminator":
         pieces = pieces[:-1] if len(pieces) > 1 else []
-    return Written(kind, _cut_up(pieces, dials), is_cut)
+    return EncodedReply(kind, _chunks(pieces, dials), is_cut)
 
 
 def _first_bytes(pieces: Sequence[bytes], count: int) -> list[bytes]:
@@ -85,22 +85,22 @@ def _as_array(pieces: Sequence[bytes]) -> Iterator[bytes]:
     yield b"]"
 
 
-def _broken(pieces: list[bytes], fault: str, *, is_sse: bool) -> list[bytes]:
+def _apply_stream_fault(pieces: list[bytes], fault: str, *, is_sse: bool) -> list[bytes]:
     """The events with a fault of ``STREAM_FAULTS`` in them."""
     match fault:
         case "reused-index":
-            return [_edited(piece, lambda value: _indexed(value, 0)) for piece in pieces]
+            return [_edit_event(piece, lambda value: _with_index(value, 0)) for piece in pieces]
         case "missing-index":
-            return [_edited(piece, lambda value: _indexed(value, None)) for piece in pieces]
+            return [_edit_event(piece, lambda value: _with_index(value, None)) for piece in pieces]
         case "empty-choices":
             found = next((p for p in pieces if b'"choices"' in p or b'"candidates"' in p), None)
-            return pieces if found is None else [_edited(found, _without_choices), *pieces]
+            return pieces if found is None else [_edit_event(found, _without_choices), *pieces]
         case "comments" if is_sse:
             return [b": keep-alive\n\n" + piece for piece in pieces]
     return pieces
 
 
-def _edited(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
+def _edit_event(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
     """One event with other data; what is no JSON stays."""
 
     def data(found: re.Match[bytes]) -> bytes:
@@ -120,17 +120,17 @@ def data_line(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
         return piece
 
 
-def _indexed(value: JsonValue, index: int | None) -> JsonValue:
+def _with_index(value: JsonValue, index: int | None) -> JsonValue:
     """The value with another index on every call and block, None for none at all; choices keep theirs."""
     if isinstance(value, list):
-        return [_indexed(inner, index) for inner in value]
+        return [_with_index(inner, index) for inner in value]
     if not isinstance(value, dict):
         return value
     is_choice = "delta" in value and "finish_reason" in value
     made = {}
     for key, inner in value.items():
         if key not in _INDEX_KEYS or is_choice:
-            made[key] = _indexed(inner, index)
+            made[key] = _with_index(inner, index)
         elif index is not None:
             made[key] = index
     return made
@@ -140,7 +140,7 @@ def _without_choices(value: JsonValue) -> JsonValue:
     return {k: [] if k in ("choices", "candidates") else v for k, v in value.items()}
 
 
-def _cut_up(pieces: Sequence[bytes], dials: Dials) -> tuple[bytes, ...]:
+def _chunks(pieces: Sequence[bytes], dials: Dials) -> tuple[bytes, ...]:
     if dials.stream == "split-utf8":
         return tuple(part for piece in pieces for part in _split_characters(piece))
     if not dials.chunk:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
 
-from workbench.send.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender, bounded
+from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
 from workbench.tui.service import Answer
 from workbench.tui.service import is_open as is_open
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
@@ -109,7 +109,7 @@ class IncomingResponse:
 
     def __init__(self, outgoing: Outgoing, started_at: float) -> None:
         self.outgoing, self.started_at = outgoing, started_at
-        self.retries: list[Retrying] = []
+        self.retries: list[RetryWait] = []
         self._lock = Lock()
         self._interrupted: Exchange | None = None
         self._status, self._headers = 0, Headers()
@@ -121,15 +121,15 @@ class IncomingResponse:
         """Take what the sender tells."""
         with self._lock:
             match event:
-                case Answered(status, headers, at):
+                case HeadReceived(status, headers, at):
                     self._status, self._headers, self._at = status, headers, at
-                case Arrived(data, at):
+                case BodyReceived(data, at):
                     self._body += data
                     self._chunks.append(Chunk(len(self._body), at))
                     self._at = at
-                case Interrupted(exchange):
+                case SendInterrupted(exchange):
                     self._interrupted = exchange
-                case Retrying():
+                case RetryWait():
                     self.retries.append(event)
                     self._status = 0
                     self._body.clear()
@@ -145,7 +145,7 @@ class IncomingResponse:
         with self._lock:
             body = Body(bytes(self._body), self._headers.get("content-encoding") or "", tuple(self._chunks))
             status, headers, at = self._status, self._headers, self._at
-        answer = HttpResponse(status, headers, bounded(body)) if status else None
+        answer = HttpResponse(status, headers, bound_body(body)) if status else None
         return Exchange(
             uuid.uuid4().hex[:12],
             self.outgoing.request,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Sender
-    from workbench.trials.minimize import Asked, Course, Mended, Result, Steps
+    from workbench.trials.minimize import TargetVerdict, MinimizeRun, MinimalFix, MinimizeResult, Steps
     from workbench.tui.dispatch import InspectorQuestions
     from workbench.tui.models.rowtable import Range
 
@@ -33,14 +33,14 @@ class Seen(NamedTuple):
     """
 
     outgoing: Outgoing
-    result: Result
+    result: MinimizeResult
     stage: str
     calls: int
     budget: int
     pieces: tuple[Piece, ...]
     fault: tuple[Range, ...]
     first_fault: tuple[Range, ...]
-    edits: tuple[Mended, ...] = ()
+    edits: tuple[MinimalFix, ...] = ()
     is_over: bool = False
 
 
@@ -52,9 +52,9 @@ class Shrinking:
         told: is told how far it is, in any thread.
     """
 
-    def __init__(self, begin: Callable[[Inspector], Course], told: Callable[[Seen], None]) -> None:
+    def __init__(self, begin: Callable[[Inspector], MinimizeRun], told: Callable[[Seen], None]) -> None:
         self._begin, self._told = begin, told
-        self._course: Course | None = None
+        self._course: MinimizeRun | None = None
         self._steps: Steps[None] | None = None
         self._first: tuple[Range, ...] | None = None
 
@@ -62,9 +62,9 @@ class Shrinking:
         """What a dispatch has to do."""
 
         async def all_of_it(sender: Sender) -> None:
-            from workbench.trials.minimize import outcome
+            from workbench.trials.minimize import target_verdict
 
-            reply: Asked | None = None
+            reply: TargetVerdict | None = None
             while True:
                 wanted, is_over = await asking(partial(self._turn, reply))
                 if is_over:
@@ -74,11 +74,11 @@ class Shrinking:
                     assert self._course
                     going = self._course.outgoing
                     made = replace(going, request=self._course.made(wanted))
-                    reply = outcome(await sender.send(made), going.protocol)
+                    reply = target_verdict(await sender.send(made), going.protocol)
 
         return all_of_it
 
-    def _turn(self, reply: Asked | None, inspector: Inspector) -> tuple[bytes | None, bool]:
+    def _turn(self, reply: TargetVerdict | None, inspector: Inspector) -> tuple[bytes | None, bool]:
         """Go on for a while: (a body for the target or None, nothing more to do)."""
         if self._course is None or self._steps is None:
             self._course = self._begin(inspector)

@@ -7,18 +7,18 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import LocalProtocolError
-from workbench.probes.profiles.choosing import Choice, choose, earlier, of_request
+from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector, Trial
     from workbench.send.outgoing import Outgoing
     from workbench.send.target import Target
-    from workbench.send.unbound import Unbound
+    from workbench.send.unbound import UnboundReasoning
 
-NOTHING_MEASURED = Choice()
+NOTHING_MEASURED = ProfileChoice()
 
 
 class Preflight(NamedTuple):
@@ -35,25 +35,25 @@ class Preflight(NamedTuple):
     own: DecodedExchange
     outgoing: Outgoing
     trial: Trial
-    unbound: Unbound | None = None
-    choice: Choice = NOTHING_MEASURED
+    unbound: UnboundReasoning | None = None
+    choice: ProfileChoice = NOTHING_MEASURED
 
 
-def chosen(target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = "") -> Choice:
+def chosen(target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = "") -> ProfileChoice:
     """The newest measured profile of exactly the target, model and protocol of a request, and what it asks for.
 
     Args:
         off: names of the corrections that are switched off.
         protocol: to write it in, "" for what the target speaks.
     """
-    from workbench.probes.profiles import Store
+    from workbench.probes.profiles import ProfileStore
 
-    return choose(of_request(Store.of_user().latest(), target, own, protocol=protocol), time.time(), off=off)
+    return choose(of_request(ProfileStore.of_user().latest(), target, own, protocol=protocol), time.time(), off=off)
 
 
 def look(
     inspector: Inspector,
-    node: Node,
+    node: BranchNode,
     target: Target,
     protocol: str = "",
     stream: bool | None = None,
@@ -70,10 +70,10 @@ def look(
         LocalProtocolError: there is no request, or it cannot be said in that protocol.
         UsageError: the target does not speak that protocol.
     """
-    from workbench.probes.profiles.corrected import leaving, protocol_of
+    from workbench.probes.profiles.corrected import correct_outgoing, protocol_of
     from workbench.send.outgoing import prepare
-    from workbench.send.preflight import judged
-    from workbench.send.unbound import unbound
+    from workbench.send.preflight import judge_exchange
+    from workbench.send.unbound import find_unbound
 
     request = node.exchange.request
     if request is None:
@@ -83,7 +83,7 @@ def look(
     choice = NOTHING_MEASURED if off is None else chosen(target, own, off, protocol)
     spoken = protocol or protocol_of(choice.decided, target.protocols)
     outgoing = prepare(own, target, protocol=spoken, stream=stream)
-    outgoing = leaving(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
-    trial = judged(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
-    found = None if outgoing.is_converted else unbound(inspector, own, target, recorded)
+    outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
+    trial = judge_exchange(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
+    found = None if outgoing.is_converted else find_unbound(inspector, own, target, recorded)
     return Preflight(own, outgoing, trial, found, choice)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.probes import Measurement, Probe, Result, Sample, Step, Subject, measure, verdict
+from workbench.probes import Measurement, Probe, ProbeResult, Sample, SampleStep, Subject, measure, verdict
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.keeping import Kept
+    from workbench.probes.profiles.keeping import SavedProfile
     from workbench.send.sending import Sender
     from workbench.simulator import ScriptedModel
     from workbench.wire.exchange import Exchange
@@ -36,8 +36,8 @@ class Column:
     subject: Subject
     dials: str = ""
     history: Sequence[CapabilityProfile] = ()
-    kept: Kept | None = None
-    fresh: dict[str, Result] = field(default_factory=dict)
+    kept: SavedProfile | None = None
+    fresh: dict[str, ProbeResult] = field(default_factory=dict)
     shown_by: dict[str, tuple[Exchange, ...]] = field(default_factory=dict)
     is_agreed: bool = False
 
@@ -52,13 +52,13 @@ class Column:
         earlier = next(iter(self.history[-1:]), None)
         return (self.kept.before or earlier) if self.kept else earlier
 
-    def result(self, probe: str) -> Result | None:
+    def result(self, probe: str) -> ProbeResult | None:
         """What a probe came to, here or in an earlier run."""
         known = self.profile or self.last
         earlier = (r for r in known.results if r.probe == probe) if known else iter(())
         return self.fresh.get(probe) or next(earlier, None)
 
-    def evidence(self, result: Result) -> Path | None:
+    def evidence(self, result: ProbeResult) -> Path | None:
         """The session of an earlier run that shows a result; None where none was kept."""
         made = (p for p in self.history if any(r.probe == result.probe and r.at == result.at for r in p.results))
         path = next((profile.evidence for profile in made), "")
@@ -67,9 +67,9 @@ class Column:
 
 def look_up(subject: Subject, dials: str = "") -> Column:
     """A column with what was measured of its target before; of whatever chat template. Reads files."""
-    from workbench.probes.profiles import Store, key_of
+    from workbench.probes.profiles import ProfileStore, key_of
 
-    store = Store.of_user()
+    store = ProfileStore.of_user()
     key = key_of(subject.target, subject.contract.label, Measurement(subject))
     same = [profile for profile in store.latest() if profile.key[:4] == key[:4]]
     newest = max(same, key=lambda profile: profile.verified_at, default=None)
@@ -102,12 +102,12 @@ def known_probes() -> tuple[tuple[Probe, ...], tuple[str, ...]]:
     from workbench import probes
 
     mine, faults = list[Probe](), list[str]()
-    for name in probes.own():
+    for name in probes.own_probes():
         try:
-            mine += probes.chosen((name,))
+            mine += probes.select((name,))
         except (WorkbenchError, OSError) as error:
             faults.append(f"{name}: {error}")
-    return (*probes.every(), *mine), tuple(faults)
+    return (*probes.all_probes(), *mine), tuple(faults)
 
 
 class ProbeRun:
@@ -121,7 +121,7 @@ class ProbeRun:
     """
 
     def __init__(
-        self, column: Column, probes: Sequence[Probe], samples: int, tell: Callable[[ProbeRun, Step], object]
+        self, column: Column, probes: Sequence[Probe], samples: int, tell: Callable[[ProbeRun, SampleStep], object]
     ) -> None:
         self.column, self.probes, self.samples = column, probes, samples
         self.measurement = Measurement(column.subject)
@@ -133,9 +133,9 @@ class ProbeRun:
     @property
     def model(self) -> ScriptedModel:
         """What answers in a simulator. Raises UsageError where a dial is none."""
-        from workbench.probes import scripted
+        from workbench.probes import scripted_model
 
-        return scripted(self.column.dials.split())
+        return scripted_model(self.column.dials.split())
 
     @property
     def running(self) -> Probe | None:
@@ -172,9 +172,9 @@ class ProbeRun:
         """Of the exchanges of a probe."""
         return [n for n, each in enumerate(self.measurement.exchanges) if each.meta.get("probe") == probe]
 
-    def keep(self) -> Kept | None:
+    def keep(self) -> SavedProfile | None:
         """Write what was measured, as ``workbench probe`` does; None where nothing was."""
-        from workbench.probes.profiles.keeping import keep, save_evidence
+        from workbench.probes.profiles.keeping import save_evidence, save_profile
 
         if not self.measurement.results:
             return None
@@ -183,8 +183,8 @@ class ProbeRun:
             path = save_evidence(self.measurement, at=at)
         except OSError:
             path = ""
-        return keep(self.measurement, at=at, evidence=path, template=self._template)
+        return save_profile(self.measurement, at=at, evidence=path, template=self._template)
 
-    def shown_by(self, result: Result) -> tuple[Exchange, ...]:
+    def shown_by(self, result: ProbeResult) -> tuple[Exchange, ...]:
         """The exchanges of a result."""
         return tuple(self.measurement.exchanges[n] for n in result.evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.edits import with_body
-from workbench.edits.branches import Node, Workspace
+from workbench.edits.branches import BranchNode, Workspace
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -23,12 +23,12 @@ def source(said: str = "hi", count: int = 3) -> MemorySession:
     return MemorySession("source", tuple(exchange(n, said) for n in range(count)))
 
 
-def body(node: Node) -> bytes:
+def body(node: BranchNode) -> bytes:
     assert node.exchange.request
     return node.exchange.request.body.raw
 
 
-def edit(workspace: Workspace, node: Node, old: str, new: str) -> Node:
+def edit(workspace: Workspace, node: BranchNode, old: str, new: str) -> BranchNode:
     """An edit of a node: another text for one in its body."""
     assert node.exchange.request
     made = body(node).replace(old.encode(), new.encode())

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.edits.branches.stories import body, edit, exchange, source
-from workbench.edits.branches import Node, Workspace, open_for
+from workbench.edits.branches import BranchNode, Workspace, open_for
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
@@ -26,11 +26,11 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "work" / "known.session"
 
 
-def titles(nodes: list[Node]) -> list[str]:
+def titles(nodes: list[BranchNode]) -> list[str]:
     return [node.title for node in nodes]
 
 
-def grown(workspace: Workspace) -> tuple[Node, Node, Node, Node]:
+def grown(workspace: Workspace) -> tuple[BranchNode, BranchNode, BranchNode, BranchNode]:
     """A root with an edit, and two edits of that."""
     root = workspace.root(1)
     first = edit(workspace, root, "hi", "ho")
@@ -43,7 +43,7 @@ def test_a_tree_is_walked_up_and_down() -> None:
     root, first, left, right = grown(workspace)
     assert [n.id for n in workspace.children(first)] == [left.id, right.id]
     assert titles(workspace.path(right)) == ["as recorded", "hi is ho", "ho is right"]
-    assert workspace.below(root) == [root, first, left, right]
+    assert workspace.subtree(root) == [root, first, left, right]
     assert workspace.branches(1) == [left, right]
     assert workspace.branches(0) == [workspace.root(0)]
     assert workspace.current(1) == right
@@ -71,19 +71,19 @@ def test_an_answer_is_a_node_and_its_request_is_edited_further() -> None:
     workspace = Workspace(source())
     first = edit(workspace, workspace.root(0), "hi", "ho")
     answer = replace(first.exchange, id="sent", response=HttpResponse(400), meta={"target": "sim:openai"})
-    sent = workspace.sent(first, answer)
-    assert (sent.is_sent, sent.title, sent.parent) == (True, "sent to sim:openai: 400", first.id)
+    sent = workspace.commit_response(first, answer)
+    assert (sent.is_sent, sent.title, sent.parent) == (True, "sent to sim:openai → 400", first.id)
     assert sent.exchange.origin is Origin.RESENT
-    again = workspace.sent(first, answer)
+    again = workspace.commit_response(first, answer)
     assert again.id != sent.id
-    assert titles(workspace.path(edit(workspace, again, "ho", "ha")))[-2:] == ["sent to sim:openai: 400", "ho is ha"]
+    assert titles(workspace.path(edit(workspace, again, "ho", "ha")))[-2:] == ["sent to sim:openai → 400", "ho is ha"]
 
 
 def test_what_was_converted_to_be_sent_is_not_where_somebody_edits_on(file: Path) -> None:
     workspace = Workspace(source(), file)
     first = edit(workspace, workspace.root(0), "hi", "ho")
     meta = {"target": "sim:gemini", "converted": "gemini"}
-    sent = workspace.sent(first, replace(first.exchange, id="sent", response=HttpResponse(200), meta=meta))
+    sent = workspace.commit_response(first, replace(first.exchange, id="sent", response=HttpResponse(200), meta=meta))
     assert workspace.children(first) == [sent]
     assert workspace.current(0) == first
     workspace.close()
@@ -106,7 +106,7 @@ def test_everything_is_there_when_it_is_opened_again(file: Path) -> None:
     assert again.node(first.id).name == ""
     assert [n.name for n in again.branches(1)] == ["the <b>left</b> one", ""]
     assert again.node(right.id) == right
-    assert [body(n) for n in again.below(again.root(1))] == [body(n) for n in workspace.below(workspace.root(1))]
+    assert [body(n) for n in again.subtree(again.root(1))] == [body(n) for n in workspace.subtree(workspace.root(1))]
     assert titles(again.branches(0)) == ["hi is other tree"]
     assert again.current(0).title == "hi is other tree"
     assert edit(again, again.current(1), "ho", "more").parent == first.id
@@ -130,7 +130,7 @@ def test_a_source_that_changed_keeps_its_earlier_edits_in_a_tree_beside(file: Pa
     workspace.close()
     changed = source(said="changed")
     again = Workspace(changed, file)
-    told = "exchange 2 is not the one that was edited any longer: its earlier edits are a tree beside"
+    told = "exchange 2 has changed since it was edited; the old edits are kept as a separate tree"
     assert again.notices == [told]
     assert body(again.root(1)) == body(Workspace(changed).root(1))
     assert again.branches(1) == [again.root(1)]
@@ -149,7 +149,7 @@ def test_an_exchange_that_is_gone_keeps_its_tree(file: Path) -> None:
     workspace.close()
     again = Workspace(source(count=2), file)
     assert [(root.id, root.index) for root in again.roots()] == [("e2", -1)]
-    assert len(again.in_place(again.node(again.below(again.roots()[0])[-1].id))) == 1
+    assert len(again.as_branch_session(again.node(again.subtree(again.roots()[0])[-1].id))) == 1
 
 
 def test_an_exchange_that_was_still_open_is_read_again() -> None:
@@ -227,7 +227,7 @@ def test_undoing_everything_gives_the_recorded_bytes(steps: list[tuple[str, int,
     workspace = Workspace(recorded)
     here = workspace.root(0)
     for what, n, new in steps:
-        nodes = workspace.below(workspace.root(0))
+        nodes = workspace.subtree(workspace.root(0))
         if what == "c":
             here = workspace.commit(here, HttpRequest(body=Body(new)), "edit")
         elif what == "g":

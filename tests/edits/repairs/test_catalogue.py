@@ -12,7 +12,7 @@ from tests.breakages.artefacts import artefact
 from tests.simulator.catalogue import label_of, target_of
 from workbench.contracts import Severity, Verdict
 from workbench.edits import repairs
-from workbench.edits.repairs import Fixed
+from workbench.edits.repairs import FixResult
 from workbench.formats.importers import open_input
 from workbench.ir import Reasoning
 from workbench.rules.inspection import Inspector
@@ -26,7 +26,7 @@ MISSED: dict[str, str] = {}
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, list[Any]]]:
+def scored(tmp_path_factory) -> dict[str, tuple[dict[str, Any], FixResult, list[Any]]]:
     """Id → entry, what fix made of it, and every repair that is offered for its findings."""
     folder, made = tmp_path_factory.mktemp("catalogue"), {}
     for entry in breakages.entries():
@@ -38,7 +38,7 @@ def scored(tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, list[Any]
         session = open_input(str(path))
         inspector = Inspector(session, provider=entry["contract"], protocol=entry["protocol"])
         findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
-        offered = [tried for finding in findings for tried in repairs.tried(inspector, index, finding)]
+        offered = [tried for finding in findings for tried in repairs.checked_repairs(inspector, index, finding)]
         made[entry["id"]] = (entry, repairs.fix(inspector, index), offered)
     return made
 
@@ -90,7 +90,7 @@ def test_what_a_gateway_damaged_is_put_back(name: str, provider: str) -> None:
     ]
     inspector = Inspector(MemorySession("hops", tuple(exchanges)), provider=provider)
     finding = next(f for f in inspector.run().findings if f.rule.startswith("gateway."))
-    tried = repairs.tried(inspector, finding.exchange, finding)
+    tried = repairs.checked_repairs(inspector, finding.exchange, finding)
     assert tried[0].repair.verified
     if name == "B088":
         assert loads(tried[0].request.body.raw) == evidence["request"]

@@ -80,7 +80,7 @@ def test_lost_reasoning_is_never_made_up() -> None:
     """Nobody saw the answer: the ways on are to do without thinking, or to go back."""
     alone = inspecting(exchange(1, asked(TURN, RESULT), url=CHAT))
     finding = next(f for f in alone.rows[0].findings if f.rule == "reasoning.missing")
-    tried = repairs.tried(alone, 0, finding)
+    tried = repairs.checked_repairs(alone, 0, finding)
     assert {t.proposal.loss for t in tried} == {Loss.MODE, Loss.CUT}
     for one in tried:
         parts = [p for m in one.trial.decoded.request.messages for p in m.parts]  # type: ignore[union-attr]
@@ -167,7 +167,7 @@ def test_a_signature_comes_back_to_its_call(came: list[Any], shown: dict[str, An
     inspector = inspecting(*told, exchange(9, said, url=url))
     finding = next(f for f in inspector.rows[-1].findings if f.rule == "reasoning.missing")
     assert finding.evidence == f"the call was received in exchange {len(came)}, with a signature"
-    first = repairs.tried(inspector, len(came), finding)[0]
+    first = repairs.checked_repairs(inspector, len(came), finding)[0]
     assert first.repair.title == f"put the reasoning back as exchange {len(came)} brought it"
     mended = loads(first.trial.decoded.request_text)[key][3]
     kept = shown["parts"] if is_gemini else shown["tool_calls"]
@@ -209,7 +209,7 @@ def test_a_merged_call_is_split() -> None:
     merged = {"role": "assistant", "content": None, "tool_calls": [call(arguments='{"a":1}{"b":"}{"}')]}
     inspector = inspecting(exchange(1, asked(merged, RESULT, {"role": "user", "content": "on"})), provider="generic")
     finding = next(f for f in inspector.rows[0].findings if f.rule == "args.invalid-json")
-    split = next(t for t in repairs.tried(inspector, 0, finding) if "split" in t.repair.title)
+    split = next(t for t in repairs.checked_repairs(inspector, 0, finding) if "split" in t.repair.title)
     made = loads(split.request.body.raw)["messages"]
     assert [c["function"]["arguments"] for c in made[1]["tool_calls"]] == ['{"a":1}', '{"b":"}{"}']
     assert [m["tool_call_id"] for m in made[2:4]] == [c["id"] for c in made[1]["tool_calls"]]

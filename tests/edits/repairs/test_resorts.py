@@ -10,8 +10,8 @@ from tests.edits.repairs.test_damaged import PROVIDERS, TOOL, body, inspector, i
 from tests.edits.repairs.test_repairs import exchange, inspecting
 from workbench.contracts import Severity, Verdict
 from workbench.edits import repairs
-from workbench.edits.repairs import Loss
-from workbench.edits.repairs._search import Search
+from workbench.edits.repairs import RepairCost
+from workbench.edits.repairs._search import RepairSearch
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolResultIR
 from workbench.wire.jsontext import loads
 
@@ -36,10 +36,10 @@ def test_two_damages_at_one_place_are_one_repair() -> None:
     """A wrong id hides that the result stands behind a text: what ends the one uncovers the other."""
     inspector = inspecting(exchange(1, BOTH), provider="anthropic")
     (finding,) = [f for f in inspector.rows[0].findings if repairs.is_repairable(f)]
-    (best, *_) = repairs.tried(inspector, 0, finding)
-    assert best.repair.verified and best.proposal.loss is Loss.NONE
+    (best, *_) = repairs.checked_repairs(inspector, 0, finding)
+    assert best.repair.verified and best.proposal.cost is RepairCost.NONE
     assert best.repair.title == (
-        "give the result the id of its call, 'toolu_1', and move the results to the front of their message"
+        "set the tool result's id to 'toolu_1', and move the tool results to the front of their message"
     )
     assert loads(best.request.body.raw)["messages"][2]["content"] == [result("toolu_1"), TEXT]
     edits = [(e.op, e.pointer) for e in best.repair.edits]
@@ -52,7 +52,7 @@ def test_what_holds_alone_is_offered_alone() -> None:
     alone = block(LOOK, BOTH["messages"][1], {"role": "user", "content": [result("toolu_x")]})
     inspector = inspecting(exchange(1, alone), provider="anthropic")
     (finding,) = [f for f in inspector.rows[0].findings if repairs.is_repairable(f)]
-    assert [r.title for r in repairs.offer(inspector, 0, finding)] == ["give the result the id of its call, 'toolu_1'"]
+    assert [r.title for r in repairs.offer(inspector, 0, finding)] == ["set the tool result's id to 'toolu_1'"]
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2])
@@ -81,9 +81,9 @@ def test_without_any_proposal_the_conversation_ends_before_the_damage(protocol: 
     found = [f for f in broken.run().findings if repairs.is_repairable(f) and f.severity is Severity.ERROR]
     if not found:
         return  # nothing is told apart by ids here, or it goes through
-    (end,) = Search({}, broken, 0).offers(found[0])
-    assert end.repair.verified and end.proposal.loss is Loss.CUT
-    assert end.repair.title.startswith("cut the conversation back to message")
+    (end,) = RepairSearch({}, broken, 0).offers(found[0])
+    assert end.repair.verified and end.proposal.cost is RepairCost.CUT
+    assert end.repair.title.startswith("cut the conversation after message")
     last = end.trial.decoded.request.messages[-1]  # type: ignore[union-attr]
     assert last.role == "user" and [p.text for p in last.parts if isinstance(p, Text)] == ["go"]
 

@@ -49,7 +49,7 @@ def test_ways(provider: str, protocol: str, more: dict[str, Any], expected: list
     inspector = Inspector(MemorySession("t", (Exchange("1", request),)), provider=provider, protocol=protocol)
     case = inspector.trial(0, request, provider=provider, protocol=protocol).case
     fault = Fault(Finding("reasoning.missing", Severity.ERROR, 0, "request", "", ""), case)
-    assert [list(changes) for changes in _thinking.off(fault)] == expected
+    assert [list(changes) for changes in _thinking.switch_off(fault)] == expected
 
 
 def test_contracts_say_it_with_a_source() -> None:

@@ -69,7 +69,7 @@ def requests(made: Exported, name: str) -> list[bytes]:
 def mended() -> Exported:
     """The example whose reasoning was lost, repaired."""
     opened = open_input(str(SESSIONS / "deepseek-reasoning-lost.jsonl"))
-    fixed, _ = repairs.repaired(Inspector(opened), opened)
+    fixed, _ = repairs.repair_session(Inspector(opened), opened)
     own = Selection(Inspector(fixed), (0, 1), Selection(Inspector(opened), (0, 1)), "a")
     return FORM.write(own)
 

@@ -150,8 +150,8 @@ def test_a_stranger_understands_what_broke() -> None:
         "its reasoning_content was not sent back",
         "exchange 2, request /messages/1, bytes 362–544",
         "must be passed back to the API",
-        "put the reasoning back as exchange 1 brought it",
-        "re-checked against the contract",
+        "restore the reasoning from exchange 1",
+        "verified against the contract only",
         "The client keeps the call but forgets the reasoning", '{"role": "assistant", "content": null',
     ):  # fmt: skip
         assert said in page

@@ -11,7 +11,7 @@ from workbench.probes import Measurement, Subject
 from workbench.probes.profiles import CapabilityProfile, key_of, of_measurement
 from workbench.probes.profiles.motion import Measure, ToolLoop, begin
 from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop import Answer, Ended, Limits, Loop, Result, refused
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, refusal_result
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import resolve
 from workbench.simulator import ScriptedModel, Simulator
@@ -22,7 +22,7 @@ SEEN = 1_782_400_000.0
 """When profiles of these tests were measured."""
 
 Server = Callable[[Outgoing], Exchange]
-Tool = Callable[[Answer], Result]
+Tool = Callable[[AnswerCall], CallResult]
 
 PATHS = {
     "openai-chat": "/v1/chat/completions",
@@ -35,8 +35,10 @@ PATHS = {
 def measured(answer: Server, label: str, protocol: str, names: Iterable[str]) -> CapabilityProfile:
     """The profile that probes make of what answers, seen on the 25th of June 2026."""
     made = Measurement(Subject(resolve(f"sim:{label}"), protocol, Simulator(label).names()[0], ""))
-    for number, probe in enumerate(probes.chosen(names)):
-        run = probes.Run(probe, replace(made.subject, nonce=f"n{number}k", parser=str(made.facts.get("parser") or "")))
+    for number, probe in enumerate(probes.select(names)):
+        run = probes.ProbeRun(
+            probe, replace(made.subject, nonce=f"n{number}k", parser=str(made.facts.get("parser") or ""))
+        )
         while run.pending:
             asked = DecodedExchange(0, Exchange("probe", run.pending.request), run.pending.protocol)
             run.after(answer(prepare(asked, made.subject.target, protocol=run.pending.protocol)))
@@ -59,22 +61,24 @@ def server(label: str, model: ScriptedModel) -> Server:
     return answer
 
 
-def asked(protocol: str, body: Mapping[str, JsonValue]) -> Loop:
+def asked(protocol: str, body: Mapping[str, JsonValue]) -> ConversationLoop:
     """A loop that begins with a body."""
-    return Loop(Exchange("first", HttpRequest("POST", PATHS[protocol], Headers(), Body(dumps(body)))), protocol)
+    return ConversationLoop(
+        Exchange("first", HttpRequest("POST", PATHS[protocol], Headers(), Body(dumps(body)))), protocol
+    )
 
 
-def usual(step: Answer) -> Result:
+def usual(step: AnswerCall) -> CallResult:
     """A structured error where a call cannot be run, else a result."""
-    return refused(step.refusal) if step.refusal else Result("42")
+    return refusal_result(step.refusal) if step.refusal else CallResult("42")
 
 
 def played(motion: ToolLoop, answer: Server, tool: Tool = usual) -> ToolLoop:
     """A motion, driven to its end."""
-    while not isinstance(todo := motion.pending, Ended):
+    while not isinstance(todo := motion.pending, LoopEnd):
         if isinstance(todo, Outgoing):
             motion = motion.after(answer(todo))
-        elif isinstance(todo, Answer):
+        elif isinstance(todo, AnswerCall):
             motion = motion.after(tool(todo))
         else:
             assert todo is None or isinstance(todo, Measure)
@@ -85,15 +89,15 @@ def played(motion: ToolLoop, answer: Server, tool: Tool = usual) -> ToolLoop:
 def ended(motion: ToolLoop) -> str:
     """Why it ended."""
     step = motion.loop.step
-    assert isinstance(step, Ended)
+    assert isinstance(step, LoopEnd)
     return step.reason.value
 
 
 def begun(
-    loop: Loop, label: str, profile: CapabilityProfile | None, off: Iterable[str] = (), **more: object
+    loop: ConversationLoop, label: str, profile: CapabilityProfile | None, off: Iterable[str] = (), **more: object
 ) -> ToolLoop:
     """The motion of a loop against a simulator, at the time when its profile was made."""
-    loop = Loop(loop.exchange, loop.protocol, loop.contract, limits=Limits(turns=8))
+    loop = ConversationLoop(loop.exchange, loop.protocol, loop.contract, limits=Limits(turns=8))
     now = profile.verified_at if profile else 0.0
     return begin(loop, resolve(f"sim:{label}"), profile=profile, now=now, off=tuple(off), **more)  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.probes.profiles.motions import measured, server
 from workbench.errors import UsageError
-from workbench.probes.profiles.choosing import Choice, choose, earlier, of_request
+from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.target import resolve
@@ -49,7 +49,7 @@ def test_what_it_asks_for_is_done_unless_it_is_switched_off() -> None:
     assert [(each.name, each.is_on) for each in choose(PROFILE, now, off=["streaming-off"]).decided] == [
         ("streaming-off", False)
     ]
-    assert choose(None, now) == Choice() and not Choice().title and not Choice().stale
+    assert choose(None, now) == ProfileChoice() and not ProfileChoice().title and not ProfileChoice().stale
     assert [each.value for each in choose(None, now, on=["serial-calls"]).decided] == [True]
     with pytest.raises(UsageError, match="no correction named"):
         choose(PROFILE, now, off=["weather"])

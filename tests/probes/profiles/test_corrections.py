@@ -11,18 +11,18 @@ from tests.probes.profiles.motions import Server, Tool, asked, begun, ended, mea
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes.profiles import CapabilityProfile
-from workbench.probes.profiles.conservative import Level, fall
-from workbench.probes.profiles.corrected import corrected, leaving, protocol_of
-from workbench.probes.profiles.corrections import KINDS, corrections, switched
+from workbench.probes.profiles.conservative import CautionLevel, fall
+from workbench.probes.profiles.corrected import correct, correct_outgoing, protocol_of
+from workbench.probes.profiles.corrections import KINDS, apply_switches, corrections
 from workbench.probes.profiles.matching import of_target
-from workbench.probes.profiles.motion import State, ToolLoop
+from workbench.probes.profiles.motion import LoopState, ToolLoop
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.counts import Counts
-from workbench.send.loop import Answer as Step
-from workbench.send.loop import Loop, Result, refused
+from workbench.send.loop import AnswerCall as Step
+from workbench.send.loop import CallResult, ConversationLoop, refusal_result
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import resolve
-from workbench.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
+from workbench.simulator import Dials, RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps, loads
 
@@ -85,10 +85,10 @@ def by_protocol(sent_by: Mapping[str, Server]) -> Server:
     return lambda sent: sent_by[sent.protocol](sent)
 
 
-def mended(step: Step) -> Result:
+def mended(step: Step) -> CallResult:
     """A tool that wants an absolute path."""
     path = step.arguments.get("path") if isinstance(step.arguments, dict) else ""
-    return usual(step) if str(path).startswith("/") else Result("Error: the path has to be absolute", is_error=True)
+    return usual(step) if str(path).startswith("/") else CallResult("Error: the path has to be absolute", is_error=True)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Case:
     tool: Tool = usual
 
 
-def model(label: str = "openai", turns: tuple[Turn, ...] = (), **dials: object) -> Server:
+def model(label: str = "openai", turns: tuple[ScriptTurn, ...] = (), **dials: object) -> Server:
     return server(label, ScriptedModel(Dials(**{"mends": 1, **dials}), turns))  # type: ignore[arg-type]
 
 
@@ -125,9 +125,9 @@ def permissive(label: str) -> Server:
     return answer
 
 
-IN_TEXTS = Turn(
-    Match(tool="read_file", results=False),
-    answer=Answer(calls=(Call("read_file", {"path": "a", "place": '{"line": 7}'}),)),
+IN_TEXTS = ScriptTurn(
+    RequestMatch(tool="read_file", results=False),
+    answer=ScriptedAnswer(calls=(ScriptedCall("read_file", {"path": "a", "place": '{"line": 7}'}),)),
 )
 OLLAMA = {"model": "m", "messages": [USER], "tools": [function("read_file")], "stream": False}
 TWO_SIDES = by_protocol(
@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str, Case]] = {
 def motion(case: Case, profile: CapabilityProfile, off: tuple[str, ...] = ()) -> ToolLoop:
     body = {**case.body, "model": profile.key.model}
     spoken = "openai-chat" if case.protocol == "anthropic-messages" else case.protocol
-    loop = Loop(asked(spoken, body).exchange, spoken, case.contract)
+    loop = ConversationLoop(asked(spoken, body).exchange, spoken, case.contract)
     return played(begun(loop, case.label, profile, off), case.answer, case.tool)
 
 
@@ -202,8 +202,10 @@ def test_every_correction_is_in_the_table() -> None:
 # -- falling back
 
 DELETES = (
-    Turn(Match(tool="delete_all", results=False), answer=Answer(calls=(Call("delete_all", {}),))),
-    Turn(Match(results=False), answer=Answer(calls=(Call("read_file", {"path": "a"}),))),
+    ScriptTurn(
+        RequestMatch(tool="delete_all", results=False), answer=ScriptedAnswer(calls=(ScriptedCall("delete_all", {}),))
+    ),
+    ScriptTurn(RequestMatch(results=False), answer=ScriptedAnswer(calls=(ScriptedCall("read_file", {"path": "a"}),))),
 )
 BAD = {"type": "object"}
 TWO_TOOLS = {**CHAT, "tools": [function("read_file"), function("delete_all", BAD)]}
@@ -212,7 +214,7 @@ TWO_TOOLS = {**CHAT, "tools": [function("read_file"), function("delete_all", BAD
 def test_tools_that_write_are_neither_declared_nor_run_once_broken_calls_were_run() -> None:
     run: list[str] = []
 
-    def tool(step: Step) -> Result:
+    def tool(step: Step) -> CallResult:
         if step.refusal is None:
             run.append(step.call.name or "")
         return usual(step)
@@ -232,12 +234,12 @@ def test_a_model_that_calls_all_the_same_is_told_that_the_tool_is_not_enabled() 
     """It saw the tool in its history, or made the name up."""
     told: list[str] = []
 
-    def tool(step: Step) -> Result:
+    def tool(step: Step) -> CallResult:
         assert step.refusal
         told.append(step.refusal.code.value)
-        return refused(step.refusal)
+        return refusal_result(step.refusal)
 
-    deletes = Turn(Match(results=False), answer=Answer(calls=(Call("delete_all", {}),)))
+    deletes = ScriptTurn(RequestMatch(results=False), answer=ScriptedAnswer(calls=(ScriptedCall("delete_all", {}),)))
     answer = server("openai", ScriptedModel(turns=(deletes,)))
     made = played(begun(asked("openai-chat", TWO_TOOLS), "openai", None, on=("read-only-tools",)), answer, tool)
     assert (ended(made), told) == ("done", ["TOOL_NOT_ENABLED"])
@@ -253,11 +255,11 @@ def test_a_model_whose_calls_cannot_be_read_does_not_drive_tools() -> None:
 
 
 def test_a_session_that_goes_wrong_holds_back_more_while_it_runs() -> None:
-    """Every call is unreadable: after a few of them no tool may be called, and the model answers."""
+    """Every call is unreadable: after a few of them tool calls forbidden, and the model answers."""
     loop = asked("openai-chat", CHAT)
     answer = model(arguments="truncated", mends=100)
     made = begun(loop, "openai", None)
-    made = replace(made, loop=made.loop.limited(replace(made.loop.limits, repeats=0, turns=20)))
+    made = replace(made, loop=made.loop.with_limits(replace(made.loop.limits, repeats=0, turns=20)))
     ends = played(made, answer)
     assert ended(ends) == "done"
     assert "no-tools" in {each.name for each in ends.decided}
@@ -265,14 +267,14 @@ def test_a_session_that_goes_wrong_holds_back_more_while_it_runs() -> None:
 
 
 FALLS = {
-    "all is well": (Counts(calls=50, parsed=50, fitting=50), Level.NORMAL),
-    "one flaky call": (Counts(calls=4, parsed=3, fitting=3), Level.NORMAL),
-    "calls left open": (Counts(histories=40, unclosed=12), Level.SERIAL),
-    "some unreadable": (Counts(calls=100, parsed=80, fitting=80), Level.STRICT),
-    "many do not fit": (Counts(calls=100, parsed=100, fitting=75), Level.STRICT),
-    "not mended": (Counts(calls=99, parsed=99, fitting=99, broken=20, repaired=2), Level.READ_ONLY),
-    "run although broken": (Counts(calls=99, parsed=99, fitting=99, executed=1), Level.READ_ONLY),
-    "hardly any": (Counts(calls=30, parsed=6, fitting=6), Level.NO_TOOLS),
+    "all is well": (Counts(calls=50, parsed=50, fitting=50), CautionLevel.NORMAL),
+    "one flaky call": (Counts(calls=4, parsed=3, fitting=3), CautionLevel.NORMAL),
+    "calls left open": (Counts(histories=40, unclosed=12), CautionLevel.SERIAL),
+    "some unreadable": (Counts(calls=100, parsed=80, fitting=80), CautionLevel.STRICT),
+    "many do not fit": (Counts(calls=100, parsed=100, fitting=75), CautionLevel.STRICT),
+    "not mended": (Counts(calls=99, parsed=99, fitting=99, broken=20, repaired=2), CautionLevel.READ_ONLY),
+    "run although broken": (Counts(calls=99, parsed=99, fitting=99, executed=1), CautionLevel.READ_ONLY),
+    "hardly any": (Counts(calls=30, parsed=6, fitting=6), CautionLevel.NO_TOOLS),
 }
 
 
@@ -281,7 +283,7 @@ def test_how_far_to_fall_back_follows_the_metrics(name: str) -> None:
     counts, level = FALLS[name]
     found = fall(counts=counts)
     assert found.level is level
-    assert bool(found.reasons) == (level is not Level.NORMAL)
+    assert bool(found.reasons) == (level is not CautionLevel.NORMAL)
     asked_for = {each.name for each in corrections(None, found)}
     steps = ["serial-calls", "streaming-off", "schema-level", "read-only-tools", "no-tools"]
     assert asked_for == set(steps[: int(level)])
@@ -289,9 +291,9 @@ def test_how_far_to_fall_back_follows_the_metrics(name: str) -> None:
 
 def test_what_was_measured_decides_too() -> None:
     reads_nothing = measured(model(reads=False), "openai", "openai-chat", ("closure",))
-    assert fall(reads_nothing).level is Level.NO_TOOLS
+    assert fall(reads_nothing).level is CautionLevel.NO_TOOLS
     gives_up = measured(model(mends=0), "openai", "openai-chat", ("repair",))
-    assert fall(gives_up).level is Level.READ_ONLY
+    assert fall(gives_up).level is CautionLevel.READ_ONLY
     assert "1 of" not in fall(gives_up).reasons[0].text
 
 
@@ -303,7 +305,7 @@ def corrected_chat(on: tuple[str, ...], **more: JsonValue) -> tuple[HttpRequest,
     http = HttpRequest(
         "POST", "/v1/chat/completions", Headers(), Body(dumps(body).replace(b'"temperature"', b' "temperature" '))
     )
-    made = corrected(http, "openai-chat", switched((), on))
+    made = correct(http, "openai-chat", apply_switches((), on))
     return http, made.request, tuple(name for name, _ in made.done)
 
 
@@ -315,13 +317,13 @@ def test_only_what_is_corrected_changes_and_twice_is_once(on: tuple[str, ...]) -
     before, after, done = corrected_chat(on, tools=[function("read_file"), function("delete_all")], messages=ASTRAY)
     assert set(done) == {name.partition("=")[0] for name in on}
     assert after != before and b' "temperature" ' in after.body.raw
-    again = corrected(after, "openai-chat", switched((), on))
+    again = correct(after, "openai-chat", apply_switches((), on))
     assert (again.request, again.done) == (after, ())
 
 
 def test_what_needs_no_correction_says_nothing() -> None:
     http = HttpRequest("POST", "/v1/chat/completions", Headers(), Body(dumps({"model": "m", "messages": [USER]})))
-    assert corrected(http, "openai-chat", switched((), (*ON, "no-tools"))).notes == ()
+    assert correct(http, "openai-chat", apply_switches((), (*ON, "no-tools"))).notes == ()
 
 
 def test_a_stream_goes_off_in_the_url_too() -> None:
@@ -330,7 +332,7 @@ def test_a_stream_goes_off_in_the_url_too() -> None:
     tools = [{"functionDeclarations": [{"name": "f", "parameters": {"type": "object"}}]}]
     url = "https://x.test/base/v1beta/models/g:streamGenerateContent?alt=sse&region=a"
     http = HttpRequest("POST", url, Headers(), Body(dumps({**body, "tools": tools})))
-    made = corrected(http, "gemini", switched((), ["streaming-off"]))
+    made = correct(http, "gemini", apply_switches((), ["streaming-off"]))
     assert made.request.url == "https://x.test/base/v1beta/models/g:generateContent?region=a"
     assert made.request.body == http.body
 
@@ -338,11 +340,11 @@ def test_a_stream_goes_off_in_the_url_too() -> None:
 def test_a_word_to_the_model_joins_its_system_prompt() -> None:
     for messages in ([USER], [{"role": "system", "content": "Be brief."}, USER]):
         http = HttpRequest("POST", "/api/chat", Headers(), Body(dumps({**OLLAMA, "messages": messages})))
-        made = corrected(http, "ollama", switched((), ["serial-calls"]))
+        made = correct(http, "ollama", apply_switches((), ["serial-calls"]))
         first = loads(made.request.body.raw)["messages"][0]
         assert first["role"] == "system" and "one tool call at a time" in first["content"]
         assert len(loads(made.request.body.raw)["messages"]) == 2
-        assert corrected(made.request, "ollama", switched((), ["serial-calls"])).done == ()
+        assert correct(made.request, "ollama", apply_switches((), ["serial-calls"])).done == ()
 
 
 def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
@@ -350,7 +352,7 @@ def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
         0, Exchange("e", HttpRequest("POST", "/v1/chat/completions", Headers(), Body(b"{"))), "openai-chat"
     )
     sent = prepare(broken, resolve("sim:openai"), protocol="openai-chat")
-    made = leaving(sent, switched((), ["serial-calls"]))
+    made = correct_outgoing(sent, apply_switches((), ["serial-calls"]))
     assert made.request == sent.request
     assert any("serial-calls: not done" in note for note in made.notes)
 
@@ -359,10 +361,10 @@ def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
 
 
 def test_corrections_are_switched_by_name() -> None:
-    assert [(c.name, c.value, c.why) for c in switched((), ["error-feedback=5"])] == [
+    assert [(c.name, c.value, c.why) for c in apply_switches((), ["error-feedback=5"])] == [
         ("error-feedback", 5, "asked for")
     ]
-    assert [c.is_on for c in switched(switched((), ["serial-calls"]), off=["serial-calls"])] == [False]
+    assert [c.is_on for c in apply_switches(apply_switches((), ["serial-calls"]), off=["serial-calls"])] == [False]
     for text, said in (
         ("weather", "no correction named 'weather'"),
         ("parser", "parser needs a value"),
@@ -373,9 +375,9 @@ def test_corrections_are_switched_by_name() -> None:
         ("encoding=smtp", "smtp"),
     ):
         with pytest.raises(UsageError, match=said):
-            switched((), [text])
+            apply_switches((), [text])
     with pytest.raises(UsageError, match="no correction named"):
-        switched((), off=["weather"])
+        apply_switches((), off=["weather"])
 
 
 def test_the_protocol_that_drives_tools_best_is_chosen() -> None:
@@ -397,38 +399,38 @@ def test_the_protocol_that_drives_tools_best_is_chosen() -> None:
 
 def test_every_state_is_seen_in_its_order() -> None:
     profile = measured(model(), "openai", "openai-chat", ("format", "closure", "parallel"))
-    at, seen = begun(asked("openai-chat", {**CHAT, "model": profile.key.model}), "openai", profile), list[State]()
+    at, seen = begun(asked("openai-chat", {**CHAT, "model": profile.key.model}), "openai", profile), list[LoopState]()
     answer = model()
     while True:
         seen.append(at.state)
-        assert at.lines or at.state in (State.ANSWER,), at.state
-        if at.state is State.ENDED:
+        assert at.lines or at.state in (LoopState.ANSWER,), at.state
+        if at.state is LoopState.ENDED:
             break
         todo = at.pending
         at = at.after(answer(todo) if isinstance(todo, Outgoing) else usual(todo) if isinstance(todo, Step) else None)
-    turn = [State.ENCODED, State.RECEIVED, State.PARSED]
-    called = [State.VALIDATED, State.ANSWER, State.RESULTS, State.KEPT, State.RECORDED]
-    before = [State.SELECTED, State.PROFILE, State.PROBE, State.CHOSEN]
-    assert seen == [*before, *turn, *called, *turn, State.RECORDED, State.ENDED]
+    turn = [LoopState.ENCODED, LoopState.RECEIVED, LoopState.PARSED]
+    called = [LoopState.VALIDATED, LoopState.ANSWER, LoopState.RESULTS, LoopState.KEPT, LoopState.RECORDED]
+    before = [LoopState.SELECTED, LoopState.PROFILE, LoopState.PROBE, LoopState.CHOSEN]
+    assert seen == [*before, *turn, *called, *turn, LoopState.RECORDED, LoopState.ENDED]
     with pytest.raises(TypeError):
-        at.after(Result("late"))
+        at.after(CallResult("late"))
 
 
 def test_a_switch_that_is_taken_and_not_looked_at_is_no_switch() -> None:
     """The template server behind the contract ``ollama`` ignores both parameters."""
     url = "http://127.0.0.1:11434/v1/chat/completions"
     http = HttpRequest("POST", url, Headers(), Body(dumps(CHAT)))
-    body = loads(corrected(http, "openai-chat", switched((), ["serial-calls", "no-tools"])).request.body.raw)
+    body = loads(correct(http, "openai-chat", apply_switches((), ["serial-calls", "no-tools"])).request.body.raw)
     assert "parallel_tool_calls" not in body and "tools" not in body
     assert body["messages"][0]["role"] == "system"
 
 
 def test_a_request_may_be_changed_before_it_is_sent() -> None:
     at = begun(asked("openai-chat", CHAT), "openai", None)
-    while at.state is not State.ENCODED:
+    while at.state is not LoopState.ENCODED:
         at = at.after()
     bare = HttpRequest("POST", "/v1/chat/completions", Headers(), Body(dumps({"model": "m", "messages": [USER]})))
-    changed = at.changed(bare)
+    changed = at.with_request(bare)
     assert isinstance(changed.pending, Outgoing) and changed.pending.request == bare
     assert ended(played(changed, model())) == "done"
     assert requests(changed.after(model()(changed.pending))).tools == ()

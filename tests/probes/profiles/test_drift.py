@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
-from workbench.probes.profiles import CapabilityProfile, Key, drift
-from workbench.probes.profiles.drift import CHANCES, FLOOR, Counts, at_end, chance_of, changed
+from workbench.probes.profiles import CapabilityProfile, ProfileKey, drift
+from workbench.probes.profiles.drift import CHANCES, FLOOR, Counts, at_end, chance_of, latest_drift
 
 N = 60
 
@@ -70,23 +70,23 @@ def test_a_drop_by_twenty_points_is_found_within_three_runs(share: float) -> Non
 
 
 def test_one_flaky_sample_is_no_drift() -> None:
-    assert changed("x", [(5, 5)] * 10 + [(4, 5)]) is None
-    assert changed("x", [(1, 1)] * 10 + [(0, 1)]) is None
+    assert latest_drift("x", [(5, 5)] * 10 + [(4, 5)]) is None
+    assert latest_drift("x", [(1, 1)] * 10 + [(0, 1)]) is None
 
 
 def test_a_small_change_is_no_drift_however_sure() -> None:
-    assert changed("x", [(100_000, 100_000), (95_000, 100_000)]) is None
+    assert latest_drift("x", [(100_000, 100_000), (95_000, 100_000)]) is None
 
 
 def test_a_breakdown_is_found_at_once() -> None:
-    found = changed("x", [(60, 60)] * 3 + [(20, 60)])
+    found = latest_drift("x", [(60, 60)] * 3 + [(20, 60)])
     assert found and (found.before, found.after, found.runs) == ((180, 180), (20, 60), 1)
     assert found.change == pytest.approx(-2 / 3)
 
 
 def test_what_changed_is_the_new_normal() -> None:
-    assert changed("x", [(60, 60)] * 5 + [(20, 60)] * 5) is None
-    back = changed("x", [(60, 60)] * 5 + [(20, 60)] * 5 + [(60, 60)])
+    assert latest_drift("x", [(60, 60)] * 5 + [(20, 60)] * 5) is None
+    back = latest_drift("x", [(60, 60)] * 5 + [(20, 60)] * 5 + [(60, 60)])
     assert back and back.change > 0
 
 
@@ -106,7 +106,7 @@ def test_a_chance_is_a_chance_and_the_same_both_ways(before: Counts, after: Coun
 def profile(at: float, passes: int, n: int, measured_at: float | None = None) -> CapabilityProfile:
     samples = [Sample(Outcome.PASS, "")] * passes + [Sample(Outcome.FAIL, "")] * (n - passes)
     result = verdict("parallel", samples, (), at if measured_at is None else measured_at)
-    return CapabilityProfile(Key("openai", "m", "e", "openai-chat"), {}, (result,), at)
+    return CapabilityProfile(ProfileKey("openai", "m", "e", "openai-chat"), {}, (result,), at)
 
 
 def test_drift_is_read_from_a_history() -> None:

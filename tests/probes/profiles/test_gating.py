@@ -8,14 +8,14 @@ from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
-from workbench.probes.profiles import CapabilityProfile, Key
-from workbench.probes.profiles.conservative import Fall, Level, Reason, fall
-from workbench.probes.profiles.gating import Stage, gate
-from workbench.probes.profiles.risk import Risk, Tool, classed, tools_of
+from workbench.probes.profiles import CapabilityProfile, ProfileKey
+from workbench.probes.profiles.conservative import CautionLevel, Fall, FallReason, fall
+from workbench.probes.profiles.gating import GateStage, gate
+from workbench.probes.profiles.risk import RatedTool, Risk, tool_risk, tools_of
 from workbench.rules.counts import Counts
 
-KEY = Key("openai", "m", "https://x.test/v1", "openai-chat")
-TOOLS = (Tool("read_file"), Tool("set_label"), Tool("delete_all"))
+KEY = ProfileKey("openai", "m", "https://x.test/v1", "openai-chat")
+TOOLS = (RatedTool("read_file"), RatedTool("set_label"), RatedTool("delete_all"))
 FACTS = {"tool_call_format": "openai", "closes": True, "schema_level": "simple-object", "error_repair": "reliable"}
 
 
@@ -28,14 +28,14 @@ def profile(samples: int, **facts: JsonValue) -> CapabilityProfile:
 
 
 STAGES = {
-    "nothing measured": (None, Stage.READ_ONLY, "nothing was measured"),
-    "one sample each": (profile(1), Stage.READ_ONLY, "4 samples that all pass would do"),
-    "four samples": (profile(4), Stage.IDEMPOTENT, "16 samples that all pass would do"),
-    "sixteen samples": (profile(16), Stage.EVERYTHING, ""),
-    "it gives up": (profile(16, error_repair="none"), Stage.READ_ONLY, "not mended"),
-    "it mends late": (profile(16, error_repair="limited"), Stage.EVERYTHING, ""),
-    "texts only": (profile(16, schema_level="string-only"), Stage.READ_ONLY, "schema_level is string-only"),
-    "it makes no call": (profile(16, tool_call_format="none"), Stage.NONE, "no call came in any form"),
+    "nothing measured": (None, GateStage.READ_ONLY, "nothing was measured"),
+    "one sample each": (profile(1), GateStage.READ_ONLY, "4 samples that all pass would do"),
+    "four samples": (profile(4), GateStage.IDEMPOTENT, "16 samples that all pass would do"),
+    "sixteen samples": (profile(16), GateStage.EVERYTHING, ""),
+    "it gives up": (profile(16, error_repair="none"), GateStage.READ_ONLY, "not mended"),
+    "it mends late": (profile(16, error_repair="limited"), GateStage.EVERYTHING, ""),
+    "texts only": (profile(16, schema_level="string-only"), GateStage.READ_ONLY, "schema_level is string-only"),
+    "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "no call came in any form"),
 }
 
 
@@ -45,44 +45,47 @@ def test_a_stage_opens_on_evidence(name: str) -> None:
     found = gate(measured, TOOLS, fall(measured))
     assert found.stage is stage
     assert [tool.is_enabled for tool in found.tools] == [n < stage for n in range(3)]
-    assert any(said in line for line in found.held) if said else not found.held
+    assert any(said in line for line in found.missing) if said else not found.missing
     assert all(not t.is_enabled for t in found.tools if t.reason.startswith("not yet"))
 
 
 def test_what_goes_wrong_in_the_session_closes_tools_that_write() -> None:
     running = fall(profile(16), Counts(calls=9, parsed=9, fitting=9, executed=2))
     found = gate(profile(16), TOOLS, running)
-    assert (found.stage, [tool.is_enabled for tool in found.tools]) == (Stage.READ_ONLY, [True, False, False])
+    assert (found.stage, [tool.is_enabled for tool in found.tools]) == (GateStage.READ_ONLY, [True, False, False])
     assert "run all the same: 2" in found.tools[1].reason
-    assert gate(profile(16), TOOLS, Fall((Reason(Level.NO_TOOLS, "broken"),))).stage is Stage.NONE
+    assert gate(profile(16), TOOLS, Fall((FallReason(CautionLevel.NO_TOOLS, "broken"),))).stage is GateStage.NONE
 
 
 def test_a_stale_profile_opens_nothing_that_writes() -> None:
     found = gate(profile(16), TOOLS, stale="measured 31 days ago")
-    assert found.stage is Stage.READ_ONLY
+    assert found.stage is GateStage.READ_ONLY
     assert found.as_json()["held"] == ["tools that write need a measured profile: measured 31 days ago"]
 
 
 RISKS = {
-    "listed": (Tool("read", risk=Risk.DESTRUCTIVE), Risk.DESTRUCTIVE),
-    "read-only hint": (Tool("frob", {"readOnlyHint": True}), Risk.READ_ONLY),
-    "destructive hint against a harmless name": (Tool("get_x", {"destructiveHint": True}), Risk.DESTRUCTIVE),
-    "it says that it writes": (Tool("get_x", {"readOnlyHint": False}), Risk.DESTRUCTIVE),
-    "idempotent, not destructive": (Tool("x", {"idempotentHint": True, "destructiveHint": False}), Risk.IDEMPOTENT),
-    "idempotent alone": (Tool("x", {"idempotentHint": True}), Risk.DESTRUCTIVE),
-    "a name that reads": (Tool("mcp__files__readFile"), Risk.READ_ONLY),
-    "a name that sets": (Tool("set_label"), Risk.IDEMPOTENT),
-    "a name that only begins alike": (Tool("getaway_car"), Risk.DESTRUCTIVE),
-    "nothing tells": (Tool("Bash"), Risk.DESTRUCTIVE),
-    "a hint that is no boolean": (Tool("Bash", {"readOnlyHint": "true"}), Risk.DESTRUCTIVE),
+    "listed": (RatedTool("read", risk=Risk.DESTRUCTIVE), Risk.DESTRUCTIVE),
+    "read-only hint": (RatedTool("frob", {"readOnlyHint": True}), Risk.READ_ONLY),
+    "destructive hint against a harmless name": (RatedTool("get_x", {"destructiveHint": True}), Risk.DESTRUCTIVE),
+    "it says that it writes": (RatedTool("get_x", {"readOnlyHint": False}), Risk.DESTRUCTIVE),
+    "idempotent, not destructive": (
+        RatedTool("x", {"idempotentHint": True, "destructiveHint": False}),
+        Risk.IDEMPOTENT,
+    ),
+    "idempotent alone": (RatedTool("x", {"idempotentHint": True}), Risk.DESTRUCTIVE),
+    "a name that reads": (RatedTool("mcp__files__readFile"), Risk.READ_ONLY),
+    "a name that sets": (RatedTool("set_label"), Risk.IDEMPOTENT),
+    "a name that only begins alike": (RatedTool("getaway_car"), Risk.DESTRUCTIVE),
+    "nothing tells": (RatedTool("Bash"), Risk.DESTRUCTIVE),
+    "a hint that is no boolean": (RatedTool("Bash", {"readOnlyHint": "true"}), Risk.DESTRUCTIVE),
 }
 
 
 @pytest.mark.parametrize("name", RISKS)
 def test_the_risk_of_a_tool(name: str) -> None:
     tool, risk = RISKS[name]
-    assert classed(tool).risk is risk
-    assert classed(tool).why
+    assert tool_risk(tool).risk is risk
+    assert tool_risk(tool).why
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_the_risk_of_a_tool(name: str) -> None:
 )
 def test_lists_of_tools_have_many_forms(value: JsonValue) -> None:
     (tool,) = tools_of(value)
-    assert (tool.name, classed(tool).risk) == ("a", Risk.READ_ONLY)
+    assert (tool.name, tool_risk(tool).risk) == ("a", Risk.READ_ONLY)
 
 
 @pytest.mark.parametrize("value", [None, 7, {"a": 7}, [{}], [{"name": ""}], {"a": "harmless"}, [7]], ids=str)

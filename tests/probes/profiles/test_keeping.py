@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.probes import Measurement, Outcome, Sample, subject_of, verdict
-from workbench.probes.profiles import Store
-from workbench.probes.profiles.keeping import keep, save_evidence
+from workbench.probes.profiles import ProfileStore
+from workbench.probes.profiles.keeping import save_evidence, save_profile
 from workbench.send.target import resolve
 
 
@@ -26,22 +26,22 @@ def measured(*outcomes: Outcome) -> Measurement:
 
 
 def test_each_profile_follows_the_one_before() -> None:
-    first = keep(measured(Outcome.PASS), at=1.0)
-    second = keep(measured(Outcome.FAIL), at=2.0, evidence="e.wb")
+    first = save_profile(measured(Outcome.PASS), at=1.0)
+    second = save_profile(measured(Outcome.FAIL), at=2.0, evidence="e.wb")
     assert first.before is None and second.before == first.profile and not second.trouble
-    assert [p.fact("closes") for p in Store.of_user().history(first.profile.key)] == [True, False]
+    assert [p.fact("closes") for p in ProfileStore.of_user().history(first.profile.key)] == [True, False]
     assert second.profile.evidence == "e.wb" and not second.drift
 
 
 def test_drift_is_noticed_where_it_is_kept() -> None:
-    keep(measured(*[Outcome.PASS] * 60), at=1.0)
+    save_profile(measured(*[Outcome.PASS] * 60), at=1.0)
     made = measured(*[Outcome.PASS] * 30, *[Outcome.FAIL] * 30)
     made.results[0] = verdict("closure", [Sample(Outcome.FAIL, "no", {})] * 60, (), 2.0)
-    (found,) = keep(made, at=2.0).drift
+    (found,) = save_profile(made, at=2.0).drift
     assert str(found) == "closure passed 60 of 60, and 0 of 60 in the last run (-100%)"
 
 
 def test_what_cannot_be_written_is_said(state: Path) -> None:
     (state / "workbench").write_text("in the way")
-    assert keep(measured(Outcome.PASS), at=1.0).trouble
+    assert save_profile(measured(Outcome.PASS), at=1.0).trouble
     assert save_evidence(measured(Outcome.PASS), at=1.0) == ""  # no exchange, no session

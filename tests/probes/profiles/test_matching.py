@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.probes import Interval, Outcome, Result
+from workbench.probes import Interval, Outcome, ProbeResult
 from workbench.probes.profiles.matching import of_target
-from workbench.probes.profiles.profile import CapabilityProfile, Key
+from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
 from workbench.send.target import resolve
 
 
 def profile(template: str, at: float, *, drives: bool) -> CapabilityProfile:
     facts = {"tool_call_format": "json" if drives else "none"}
-    results = (Result("closure", Outcome.PASS, 1, 1, 0, Interval(0.0, 1.0), ""),) if drives else ()
-    return CapabilityProfile(Key("openai", "m", "sim:openai", "openai-chat", template), facts, results, at)
+    results = (ProbeResult("closure", Outcome.PASS, 1, 1, 0, Interval(0.0, 1.0), ""),) if drives else ()
+    return CapabilityProfile(ProfileKey("openai", "m", "sim:openai", "openai-chat", template), facts, results, at)
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])

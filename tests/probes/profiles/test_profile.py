@@ -10,11 +10,19 @@ import pytest
 from workbench.errors import ProfileError, UsageError
 from workbench.probes import Measurement, Sample, Subject, verdict
 from workbench.probes._script import Outcome
-from workbench.probes.profiles import NAMES, CapabilityProfile, Key, Store, differences, key_of, of_measurement
+from workbench.probes.profiles import (
+    NAMES,
+    CapabilityProfile,
+    ProfileKey,
+    ProfileStore,
+    differences,
+    key_of,
+    of_measurement,
+)
 from workbench.probes.profiles.profile import STALE_SECONDS, VERSION, of_json
 from workbench.send.target import Target
 
-KEY = Key("openai", "gpt-4.1", "https://api.openai.com/v1", "openai-chat")
+KEY = ProfileKey("openai", "gpt-4.1", "https://api.openai.com/v1", "openai-chat")
 TARGET = Target("openai", "openai-chat", "https://api.openai.com/v1", "openai")
 
 
@@ -78,7 +86,7 @@ def test_a_profile_goes_stale() -> None:
 
 
 def test_the_history_of_a_key_grows_and_is_never_changed(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProfileStore(tmp_path)
     path = store.save(profile(1.0, a=1))
     before = path.read_bytes()
     assert store.save(profile(2.0, a=2)) == path
@@ -88,20 +96,20 @@ def test_the_history_of_a_key_grows_and_is_never_changed(tmp_path: Path) -> None
 
 
 def test_profiles_are_named_by_number_and_by_part(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProfileStore(tmp_path)
     other = replace(profile(1.0, a=9), key=KEY._replace(model="gpt-5"))
     for made in (profile(1.0, a=1), profile(2.0, a=2), other):
         store.save(made)
-    assert store.named("1").facts["a"] == 2
-    assert store.named("gpt-4").facts["a"] == 2
-    assert store.named("gpt-4@2").facts["a"] == 1
+    assert store.find("1").facts["a"] == 2
+    assert store.find("gpt-4").facts["a"] == 2
+    assert store.find("gpt-4@2").facts["a"] == 1
     for name, said in (("openai", "2 profiles fit"), ("nope", "no profiles fit"), ("gpt-4@3", "no measurement '3'")):
         with pytest.raises(UsageError, match=said):
-            store.named(name)
+            store.find(name)
 
 
 def test_a_torn_line_is_passed_over_and_said(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProfileStore(tmp_path)
     path = store.save(profile(1.0, a=1))
     with path.open("ab") as file:
         file.write(b'{"provider": "openai", "mod')
@@ -110,5 +118,5 @@ def test_a_torn_line_is_passed_over_and_said(tmp_path: Path) -> None:
 
 
 def test_no_folder_holds_no_profile(tmp_path: Path) -> None:
-    store = Store(tmp_path / "none")
+    store = ProfileStore(tmp_path / "none")
     assert store.latest() == store.faults == []

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from workbench.probes import CORE, Sample, verdict
 from workbench.probes._script import Outcome
-from workbench.probes.profiles import CapabilityProfile, Key
+from workbench.probes.profiles import CapabilityProfile, ProfileKey
 from workbench.probes.profiles.profile import STALE_SECONDS, VERSION
 from workbench.probes.profiles.refresh import light, stale, within
 
-KEY = Key("openai", "m", "https://x.test/v1", "openai-chat", "abc")
+KEY = ProfileKey("openai", "m", "https://x.test/v1", "openai-chat", "abc")
 NOW = 1_782_400_000.0
 HOUR = 3600.0
 

@@ -11,7 +11,7 @@ from tests.conftest import README
 from workbench import rules
 from workbench.probes import selftest
 from workbench.probes.selftest.answers import ANSWER_FAULTS
-from workbench.probes.selftest.control import rewritten
+from workbench.probes.selftest.control import rewrite
 from workbench.probes.selftest.faults import FAULTS
 from workbench.probes.selftest.healthy import sessions
 from workbench.wire.exchange import Body, HttpRequest
@@ -21,7 +21,7 @@ ASKED = ("anthropic", "gemini")
 
 
 @pytest.fixture(scope="module")
-def report() -> selftest.Report:
+def report() -> selftest.SelftestReport:
     return selftest.run(sessions(ASKED[:1]))
 
 
@@ -33,7 +33,7 @@ def test_healthy_sessions_are_what_they_are_called() -> None:
         assert statuses == [200] * count, healthy.name
 
 
-def test_every_fault_is_named_and_nothing_else_is(report: selftest.Report) -> None:
+def test_every_fault_is_named_and_nothing_else_is(report: selftest.SelftestReport) -> None:
     assert report.misses == []
     assert report.alarms == []
     assert report.is_clean
@@ -71,10 +71,10 @@ def test_a_rule_that_sees_too_much_is_a_false_alarm(monkeypatch: pytest.MonkeyPa
 
 def test_a_request_written_in_another_way_is_the_same_request() -> None:
     body = '{"b": [1, {"z": 1, "a": "ö"}], "a": null}'.encode()
-    others = list(rewritten(HttpRequest(body=Body(body))))
+    others = list(rewrite(HttpRequest(body=Body(body))))
     assert len({other.body.raw for other in others} | {body}) == 4
     assert all(loads(other.body.raw) == loads(body) for other in others)
-    assert not list(rewritten(HttpRequest(body=Body(b"no JSON"))))
+    assert not list(rewrite(HttpRequest(body=Body(b"no JSON"))))
 
 
 def test_the_command_prints_the_table_and_exits_by_it(run: Run) -> None:  # noqa: F811

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.recorder.translation.bridging import BLOCK_TOOL, bench, blocks, posted
-from workbench.probes.profiles import CapabilityProfile, Key
+from workbench.probes.profiles import CapabilityProfile, ProfileKey
 from workbench.recorder.translation.requests import OwnReply, TranslatedRequest, translate_request
 from workbench.wire.exchange import Body, Headers, HttpRequest
 
@@ -78,7 +78,7 @@ def test_the_same_protocol_passes_byte_for_byte():
 
 
 def test_corrections_are_those_that_were_measured_of_exactly_this_model():
-    key = Key("deepseek", "deepseek-v4-flash", "sim:deepseek", "openai-chat")
+    key = ProfileKey("deepseek", "deepseek-v4-flash", "sim:deepseek", "openai-chat")
     measured = CapabilityProfile(key, {"supports_parallel_tool_use": False}, (), 0.0)
     for model, is_serial in (("deepseek-v4-flash", True), ("deepseek-v4-pro", False)):
         one = bench("deepseek", "openai-chat", model=model, profiles=(measured,))

@@ -10,19 +10,30 @@ from hypothesis import strategies as st
 
 from tests.send.loop.samples import answered, call, chat, exchanged
 from workbench.ir import JsonValue
-from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send, plain, refused
+from workbench.send.loop import (
+    AnswerCall,
+    CallResult,
+    ConversationLoop,
+    EndReason,
+    Limits,
+    LoopEnd,
+    Say,
+    Send,
+    plain,
+    refusal_result,
+)
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.jsontext import dumps, loads
 
 ASKED = chat({"role": "user", "content": "?"})
-RESULT = Result("a b")
+RESULT = CallResult("a b")
 
 
-def loop_of(answer: bytes | None, asked: bytes = ASKED, **more: object) -> Loop:
-    return Loop(exchanged(asked, answer), "openai-chat", "generic", **more)  # type: ignore[arg-type]
+def loop_of(answer: bytes | None, asked: bytes = ASKED, **more: object) -> ConversationLoop:
+    return ConversationLoop(exchanged(asked, answer), "openai-chat", "generic", **more)  # type: ignore[arg-type]
 
 
-def sent(loop: Loop) -> JsonValue:
+def sent(loop: ConversationLoop) -> JsonValue:
     """The body of the request that is next."""
     step = loop.step
     assert isinstance(step, Send), step
@@ -40,9 +51,9 @@ def test_calls_are_answered_in_order_then_everything_goes_together() -> None:
     loop = loop_of(answered(call("c1"), call("c2", '{"path":"b"}'), reasoning_content="Hm."))
     for number, wanted in enumerate(("c1", "c2")):
         step = loop.step
-        assert isinstance(step, Answer)
+        assert isinstance(step, AnswerCall)
         assert (step.call.id, step.number, step.of, step.refusal) == (wanted, number, 2, None)
-        loop = loop.after(Result(f"of {wanted}"))
+        loop = loop.after(CallResult(f"of {wanted}"))
     *_, said, first, second = sent(loop)["messages"]
     assert said["reasoning_content"] == "Hm."
     assert [first, second] == [
@@ -54,9 +65,9 @@ def test_calls_are_answered_in_order_then_everything_goes_together() -> None:
 def test_arguments_are_read_by_the_ladder_and_a_bad_call_gets_an_error_the_model_can_act_on() -> None:
     loop = loop_of(answered(call("c1", '{"path":1}'), call("c2", '{"file":"a"}'), call("c3", name="rm")))
     steps = []
-    while isinstance(step := loop.step, Answer):
+    while isinstance(step := loop.step, AnswerCall):
         steps.append(step)
-        loop = loop.after(refused(step.refusal) if step.refusal else RESULT)
+        loop = loop.after(refusal_result(step.refusal) if step.refusal else RESULT)
     assert steps[0].arguments == {"path": "1"}, "coerced by the schema"
     assert [step.refusal and step.refusal.code.value for step in steps] == [
         None, "SCHEMA_VALIDATION_FAILED", "UNKNOWN_TOOL",
@@ -66,7 +77,7 @@ def test_arguments_are_read_by_the_ladder_and_a_bad_call_gets_an_error_the_model
 
 
 def test_a_failure_is_said_by_the_flag_or_in_words() -> None:
-    loop = loop_of(answered(call())).after(Result("no such file", is_error=True))
+    loop = loop_of(answered(call())).after(CallResult("no such file", is_error=True))
     assert sent(loop)["messages"][-1]["content"] == "Error: no such file"
 
 
@@ -98,7 +109,7 @@ def test_a_step_can_be_changed_before_it_happens() -> None:
 
 def test_the_users_next_words_let_an_answered_conversation_go_on() -> None:
     loop = loop_of(answered())
-    assert loop.step == Ended(Reason.DONE, "the model answered without a call")
+    assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call")
     *_, said, told = sent(loop.after(Say("And now?")))["messages"]
     assert (said["content"], told) == ("done", {"role": "user", "content": "And now?"})
 
@@ -107,11 +118,11 @@ def test_the_users_next_words_let_an_answered_conversation_go_on() -> None:
 
 
 ENDS = {
-    "an error in place of an answer": (b'{"error":{"message":"no"}}', Reason.REFUSED, "no"),
-    "no answer at all": (b"<html>", Reason.CUT, "there is no answer that can be read"),
+    "an error in place of an answer": (b'{"error":{"message":"no"}}', EndReason.REFUSED, "no"),
+    "no answer at all": (b"<html>", EndReason.CUT, "there is no readable response"),
     "a call in text": (
         answered(content='<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'),
-        Reason.TEXT_CALL, "the model wrote a call of 'read' as text (hermes)",
+        EndReason.TEXT_CALL, "the model wrote a call to 'read' as text (hermes)",
     ),
 }  # fmt: skip
 
@@ -120,25 +131,25 @@ ENDS = {
 def test_it_ends_with_a_reason(name: str) -> None:
     answer, reason, text = ENDS[name]
     step = loop_of(answer).step
-    assert isinstance(step, Ended)
+    assert isinstance(step, LoopEnd)
     assert (step.reason, step.text) == (reason, text)
 
 
 def test_an_answer_that_broke_off_can_be_asked_for_again() -> None:
     loop = loop_of(answered())
     torn = replace(loop, exchange=replace(loop.exchange, state=State.ABORTED, note="the connection broke"))
-    assert torn.step == Ended(Reason.CUT, "the answer is aborted: the connection broke")
-    assert isinstance(torn.again().step, Send)
-    assert loop.again() is loop
+    assert torn.step == LoopEnd(EndReason.CUT, "the response is aborted: the connection broke")
+    assert isinstance(torn.retry().step, Send)
+    assert loop.retry() is loop
 
 
 def test_limits_stop_it_and_others_let_it_go_on() -> None:
     loop = loop_of(answered(call()), limits=Limits(turns=1)).after(RESULT)
     loop = loop.after(exchanged(ASKED, answered(call("c2", '{"path":"b"}')))).after(RESULT)
-    assert loop.step == Ended(Reason.TURNS, "requests sent: 1, which is the limit")
+    assert loop.step == LoopEnd(EndReason.TURNS, "limit of 1 requests reached")
     assert isinstance(loop.after(Limits(turns=2)).step, Send)
     short = loop.after(Limits(tokens=5)).step
-    assert isinstance(short, Ended) and short.reason is Reason.TOKENS
+    assert isinstance(short, LoopEnd) and short.reason is EndReason.TOKENS
     assert "an estimated" in short.text, "the answers bring no counts"
 
 
@@ -152,12 +163,12 @@ def test_the_same_call_again_and_again_stops_it() -> None:
     loop, spaced = loop_of(answered(call("c1"))), '{ "path" : "a" }'
     for name in ("c2", "c3"):
         loop = loop.after(RESULT).after(exchanged(ASKED, answered(call(name, spaced))))
-    assert loop.step == Ended(Reason.REPEATED, "the same call of 'read' came 3 times")
-    assert isinstance(loop.limited(Limits(repeats=0)).step, Answer)
+    assert loop.step == LoopEnd(EndReason.REPEATED, "the model made the same call to 'read' 3 times")
+    assert isinstance(loop.with_limits(Limits(repeats=0)).step, AnswerCall)
 
 
 def test_what_cannot_come_of_a_step_is_refused() -> None:
-    with pytest.raises(TypeError, match="Answer does not take Say"):
+    with pytest.raises(TypeError, match="Say cannot be the outcome of a step of type AnswerCall"):
         loop_of(answered(call())).after(Say("?"))
 
 
@@ -168,7 +179,7 @@ def test_calls_in_text_are_read_by_the_parser_and_answered_by_the_user() -> None
     text = '<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'
     loop = loop_of(answered(content=text), parser="hermes")
     step = loop.step
-    assert isinstance(step, Answer)
+    assert isinstance(step, AnswerCall)
     assert (step.call.name, step.arguments) == ("read", {"path": "a"})
     *_, said, told = sent(loop.after(RESULT))["messages"]
     assert said["content"] == text
@@ -187,7 +198,9 @@ OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "a b"}
 
 def items(asked: dict[str, JsonValue]) -> JsonValue:
     """The body that follows on ``RESPONSE``."""
-    loop = Loop(exchanged(dumps({"model": "gpt-5", **asked}), dumps(RESPONSE)), "openai-responses", "openai")
+    loop = ConversationLoop(
+        exchanged(dumps({"model": "gpt-5", **asked}), dumps(RESPONSE)), "openai-responses", "openai"
+    )
     return sent(loop.after(RESULT))
 
 
@@ -216,7 +229,7 @@ def test_an_answer_that_paused_goes_back_without_a_result() -> None:
         "stop_reason": "pause_turn",
         "content": [block],
     }
-    loop = Loop(exchanged(dumps(asked), dumps(answer)), "anthropic-messages", "anthropic")
+    loop = ConversationLoop(exchanged(dumps(asked), dumps(answer)), "anthropic-messages", "anthropic")
     assert sent(loop)["messages"][-1] == {"role": "assistant", "content": [block]}
 
 
@@ -227,7 +240,7 @@ def test_a_loop_is_resumed_from_plain_data() -> None:
     from workbench.ir import Media
 
     loop = loop_of(answered(call(), call("c2", '{"path":"b"}')), limits=Limits(tokens=9))
-    for result in (Result("x", is_error=True), Result(parts=(Media("image", "image/png", "AAAA"),))):
+    for result in (CallResult("x", is_error=True), CallResult(parts=(Media("image", "image/png", "AAAA"),))):
         loop = loop.after(result)
         again = plain.load(loads(dumps(plain.dump(loop))))
         assert again == loop
@@ -243,7 +256,7 @@ def test_what_is_no_loop_is_refused(broken: JsonValue) -> None:
 
 
 def test_an_exchange_without_a_request_cannot_be_continued() -> None:
-    assert Loop(Exchange("e")).step == Ended(Reason.UNREADABLE, "no request was recorded")
+    assert ConversationLoop(Exchange("e")).step == LoopEnd(EndReason.UNREADABLE, "no request was recorded")
 
 
 def test_the_deprecated_call_gets_the_deprecated_result() -> None:

@@ -9,16 +9,26 @@ import pytest
 from tests.send.loop.samples import answered, call, chat, exchanged
 from tests.send.loop.test_simulators import NAMES, begun, continued
 from workbench import contracts, protocols
-from workbench.send.loop import Answer, Ended, Limits, Loop, Policy, Reason, Result, Send, refused
+from workbench.send.loop import (
+    AnswerCall,
+    CallResult,
+    ConversationLoop,
+    EndReason,
+    Limits,
+    LoopEnd,
+    LoopPolicy,
+    Send,
+    refusal_result,
+)
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.jsontext import dumps, loads
 
-SERIAL = Policy(is_serial=True)
+SERIAL = LoopPolicy(is_serial=True)
 ASKED = chat({"role": "user", "content": "read"})
 
 
-def loop_of(answer: bytes, policy: Policy, body: bytes = ASKED, **more: object) -> Loop:
-    return Loop(exchanged(body, answer), "openai-chat", "generic", policy=policy, **more)  # type: ignore[arg-type]
+def loop_of(answer: bytes, policy: LoopPolicy, body: bytes = ASKED, **more: object) -> ConversationLoop:
+    return ConversationLoop(exchanged(body, answer), "openai-chat", "generic", policy=policy, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,7 +38,7 @@ def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> 
         for stream in (False, True):
             simulator = Simulator(name, model=ScriptedModel(Dials(parallel=3)))
             loop = continued(simulator, replace(begun(simulator, protocol, stream=stream), policy=SERIAL), [])
-            assert loop.step == Ended(Reason.DONE, "the model answered without a call"), (protocol, stream)
+            assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call"), (protocol, stream)
             history = loop.decoded.request
             assert history and sum(len(list(m.tool_calls())) for m in history.messages) == 1, (protocol, stream)
             assert [s.finding for s in simulator.served if s.finding] == []
@@ -37,8 +47,8 @@ def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> 
 def test_what_is_left_out_is_said() -> None:
     loop = loop_of(answered(call(), call("c2"), call("c3")), SERIAL)
     assert [c.id for c in loop.calls] == ["c1"]
-    step = loop.after(Result("x")).step
-    assert isinstance(step, Send) and step.notes == ("one call at a time: calls behind the first are left out, 2",)
+    step = loop.after(CallResult("x")).step
+    assert isinstance(step, Send) and step.notes == ("one call at a time: 2 further calls removed",)
 
 
 @pytest.mark.parametrize("calls", ["hermes", "qwen3-coder"])
@@ -47,9 +57,9 @@ def test_of_calls_in_text_the_others_are_told_to_come_one_at_a_time(calls: str) 
     loop = replace(begun(simulator, "openai-chat", stream=False, parser=calls), limits=Limits(turns=1), policy=SERIAL)
     loop = replace(continued(simulator, loop, []), results=(), limits=Limits())
     codes = []
-    while isinstance(step := loop.step, Answer):
+    while isinstance(step := loop.step, AnswerCall):
         codes.append(step.refusal.code.value if step.refusal else "")
-        loop = loop.after(refused(step.refusal) if step.refusal else Result("x"))
+        loop = loop.after(refusal_result(step.refusal) if step.refusal else CallResult("x"))
     assert codes == ["", "ONE_CALL_AT_A_TIME"]
 
 
@@ -57,27 +67,27 @@ def test_an_answer_that_the_server_keeps_has_every_call_answered() -> None:
     asked = {"model": "gpt-5", "previous_response_id": "resp_0", "input": [{"role": "user", "content": "read"}]}
     items = [{"type": "function_call", "call_id": f"c{n}", "name": "read", "arguments": "{}"} for n in (1, 2)]
     answer = {"id": "resp_1", "object": "response", "status": "completed", "output": items}
-    loop = Loop(exchanged(dumps(asked), dumps(answer)), "openai-responses", "openai", policy=SERIAL)
+    loop = ConversationLoop(exchanged(dumps(asked), dumps(answer)), "openai-responses", "openai", policy=SERIAL)
     told = []
-    while isinstance(step := loop.step, Answer):
+    while isinstance(step := loop.step, AnswerCall):
         told.append(step.refusal.code.value if step.refusal else "")
-        loop = loop.after(refused(step.refusal) if step.refusal else Result("x"))
+        loop = loop.after(refusal_result(step.refusal) if step.refusal else CallResult("x"))
     assert told == ["", "ONE_CALL_AT_A_TIME"]
 
 
 def test_people_are_asked_after_errors_in_a_row_and_may_let_it_go_on() -> None:
-    failed = Result("no", is_error=True)
-    loop = loop_of(answered(call()), Policy(), limits=Limits(errors=2, repeats=0)).after(failed)
+    failed = CallResult("no", is_error=True)
+    loop = loop_of(answered(call()), LoopPolicy(), limits=Limits(errors=2, repeats=0)).after(failed)
     assert isinstance(loop.step, Send)
     again = loop.after(exchanged(chat({"role": "user", "content": "read"}), answered(call("c2")))).after(failed)
-    assert again.step == Ended(Reason.ERRORS, "2 answers in a row came to an error, which is the limit")
+    assert again.step == LoopEnd(EndReason.ERRORS, "all calls of 2 consecutive answers failed, which is the limit")
     assert isinstance(again.after(Limits(errors=4)).step, Send)
-    well = loop.after(exchanged(ASKED, answered(call("c2")))).after(Result("yes"))
+    well = loop.after(exchanged(ASKED, answered(call("c2")))).after(CallResult("yes"))
     assert isinstance(well.step, Send) and well.after(exchanged(ASKED, answered(call("c3")))).errors == 0
 
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "line": {"type": "integer", "minimum": 1}}}
-LOWERED = Policy(level="string-only", schemas={"read": SCHEMA})
+LOWERED = LoopPolicy(level="string-only", schemas={"read": SCHEMA})
 
 
 @pytest.mark.parametrize(
@@ -93,15 +103,15 @@ LOWERED = Policy(level="string-only", schemas={"read": SCHEMA})
 )
 def test_arguments_are_checked_by_the_schema_as_it_was(arguments: str, read: object) -> None:
     step = loop_of(answered(call(arguments=arguments)), LOWERED).step
-    assert isinstance(step, Answer)
+    assert isinstance(step, AnswerCall)
     assert (step.refusal is None) == (read is not None)
     assert read is None or step.arguments == read
 
 
 def test_a_tool_that_is_not_enabled_is_not_run() -> None:
     for closed in ({"read": "destructive"}, {"*": "it does not drive tools"}):
-        step = loop_of(answered(call()), Policy(closed=closed)).step
-        assert isinstance(step, Answer) and step.refusal
+        step = loop_of(answered(call()), LoopPolicy(closed=closed)).step
+        assert isinstance(step, AnswerCall) and step.refusal
         assert step.refusal.as_json()["error_code"] == "TOOL_NOT_ENABLED"
         assert not step.refusal.retryable
 
@@ -109,11 +119,11 @@ def test_a_tool_that_is_not_enabled_is_not_run() -> None:
 def test_reasoning_goes_back_as_the_policy_says_whatever_the_contract_does() -> None:
     thought = answered(call(), reasoning_content="because")
     for policy, contract, is_kept in (
-        (Policy(), "groq", False),
-        (Policy(reasoning="verbatim"), "groq", True),
-        (Policy(reasoning="left-out"), "deepseek", False),
+        (LoopPolicy(), "groq", False),
+        (LoopPolicy(reasoning="verbatim"), "groq", True),
+        (LoopPolicy(reasoning="left-out"), "deepseek", False),
     ):
-        loop = replace(loop_of(thought, policy), contract=contract).after(Result("x"))
+        loop = replace(loop_of(thought, policy), contract=contract).after(CallResult("x"))
         step = loop.step
         assert isinstance(step, Send)
         assert ("reasoning_content" in loads(step.request.body.raw)["messages"][1]) is is_kept
@@ -123,6 +133,6 @@ def test_reasoning_goes_back_as_the_policy_says_whatever_the_contract_does() -> 
 def test_a_policy_survives_being_written_down() -> None:
     from workbench.send.loop import plain
 
-    for policy in (Policy(), SERIAL, LOWERED, Policy(reasoning="verbatim", closed={"*": "why"})):
+    for policy in (LoopPolicy(), SERIAL, LOWERED, LoopPolicy(reasoning="verbatim", closed={"*": "why"})):
         loop = loop_of(answered(call()), policy, limits=Limits(errors=3), errors=1)
         assert plain.load(loads(dumps(plain.dump(loop)))) == loop

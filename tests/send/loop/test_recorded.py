@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.send.loop.samples import answered, call, chat, exchanged
 from workbench.ir import ToolCallIR
-from workbench.send.loop import Answer, Loop, Recording, Result, Send
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, RecordedResults, Send
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -24,16 +24,16 @@ def wanted(call_id: str | None, path: str = "a") -> ToolCallIR:
     return ToolCallIR(call_id, "read", {"path": path}, "openai")
 
 
-def recording(*exchanges: Exchange) -> Recording:
-    return Recording(MemorySession("s", exchanges))
+def recording(*exchanges: Exchange) -> RecordedResults:
+    return RecordedResults(MemorySession("s", exchanges))
 
 
 def test_the_id_counts_first_then_name_and_arguments() -> None:
     known = recording(told("c1", "one"), told("c2", "two"))
     by_id, by_meaning = known.of(wanted("c1")), known.of(wanted("new"))
     assert by_id and by_meaning
-    assert (by_id.result, by_id.exchange, by_id.is_same_id) == (Result("one"), 0, True)
-    assert (by_meaning.result, by_meaning.exchange, by_meaning.is_same_id) == (Result("two"), 1, False)
+    assert (by_id.result, by_id.exchange, by_id.is_same_id) == (CallResult("one"), 0, True)
+    assert (by_meaning.result, by_meaning.exchange, by_meaning.is_same_id) == (CallResult("two"), 1, False)
     assert by_meaning.others == 1
     assert known.of(wanted("new", "b")) is None
 
@@ -83,8 +83,8 @@ def test_the_result_of_a_built_in_tool_keeps_its_own_form() -> None:
     answer = {"id": "resp_1", "object": "response", "status": "completed", "output": [call]}
     first = exchanged(dumps(asked), dumps(answer), url=RESPONSES)
     second = exchanged(dumps({**asked, "input": [*asked["input"], call, output]}), url=RESPONSES)
-    loop = Loop(first, "openai-responses", "openai")
-    assert isinstance(loop.step, Answer)
+    loop = ConversationLoop(first, "openai-responses", "openai")
+    assert isinstance(loop.step, AnswerCall)
     found = recording(first, second).of(loop.step.call, 0)
     assert found
     step = loop.after(found.result).step

@@ -9,7 +9,7 @@ from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop import Answer, Loop, Recording, Send
+from workbench.send.loop import AnswerCall, ConversationLoop, RecordedResults, Send
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 
@@ -38,17 +38,17 @@ def _texts(result: ToolResultIR) -> list[str]:
 def continued(session: Session) -> Iterator[tuple[DecodedExchange, DecodedExchange]]:
     """(what the loop would send, what was sent) for each answer with calls whose results are recorded behind it."""
     decoded = [DecodedExchange(n, session.exchange(n)) for n in range(len(session))]
-    recording = Recording(session)
+    recording = RecordedResults(session)
     for before in decoded:
         if before.request is None or before.response is None or before.request.previous_id is not None:
             continue
         history = before.request.messages
         later = (d for d in decoded[before.index + 1 :] if d.request and d.request.messages[: len(history)] == history)
         after = next((d for d in later if d.request and len(d.request.messages) > len(history)), None)
-        loop = Loop(before.exchange, before.protocol or "")
+        loop = ConversationLoop(before.exchange, before.protocol or "")
         if after is None or not loop.calls:
             continue
-        while isinstance(step := loop.step, Answer):
+        while isinstance(step := loop.step, AnswerCall):
             found = recording.of(step.call, before.index)
             if found is None:
                 break

@@ -7,25 +7,25 @@ from dataclasses import replace
 import pytest
 
 from workbench import contracts, protocols
-from workbench.probes.selftest.healthy import QUESTIONS, asked
-from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send
+from workbench.probes.selftest.healthy import QUESTIONS, first_request
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, LoopEnd, Say, Send
 from workbench.send.matrix import labels
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 
 
-def continued(simulator: Simulator, loop: Loop, waiting: list[str]) -> Loop:
+def continued(simulator: Simulator, loop: ConversationLoop, waiting: list[str]) -> ConversationLoop:
     """To the end, every call answered, then the user's next words."""
     while True:
         step = loop.step
-        if isinstance(step, Answer):
-            loop = loop.after(Result(f"result {step.number}"))
+        if isinstance(step, AnswerCall):
+            loop = loop.after(CallResult(f"result {step.number}"))
         elif isinstance(step, Send):
             http = step.request
             reply = simulator.send("POST", simulator_path(http.url), http.headers, http.body.raw)
             response = HttpResponse(reply.status, Headers(reply.headers), Body(reply.body()))
             loop = loop.after(Exchange(f"exchange-{loop.turns}", http, response))
-        elif step.reason is Reason.DONE and waiting:
+        elif step.reason is EndReason.DONE and waiting:
             loop = loop.after(Say(waiting.pop(0)))
         else:
             return loop
@@ -35,9 +35,9 @@ def simulator_path(url: str) -> str:
     return "/" + url.split("/", 3)[3]
 
 
-def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = "") -> Loop:
-    exchange = Exchange("exchange-0", asked(simulator, protocols.get(protocol), QUESTIONS[0], stream=stream))
-    return Loop(exchange, protocol, simulator.label, parser, Limits(turns=8))
+def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = "") -> ConversationLoop:
+    exchange = Exchange("exchange-0", first_request(simulator, protocols.get(protocol), QUESTIONS[0], stream=stream))
+    return ConversationLoop(exchange, protocol, simulator.label, parser, Limits(turns=8))
 
 
 NAMES = contracts.names()
@@ -50,7 +50,11 @@ def test_no_contract_refuses_it(name: str) -> None:
             for stream in (False, True) if protocol in protocols.protocols() else ():
                 simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
                 loop = continued(simulator, begun(simulator, protocol, stream=stream), [*QUESTIONS[1:]])
-                assert loop.step == Ended(Reason.DONE, "the model answered without a call"), (label, protocol, stream)
+                assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call"), (
+                    label,
+                    protocol,
+                    stream,
+                )
                 assert loop.turns == 4
                 assert [s.finding for s in simulator.served if s.finding] == []
 
@@ -62,4 +66,4 @@ def test_calls_in_text_are_answered_too(calls: str) -> None:
     first = continued(simulator, replace(loop, limits=Limits(turns=1)), [])
     assert [call.name for call in first.calls] == ["read_file", "list_dir"]
     unread = continued(simulator, replace(loop, parser=""), [])
-    assert isinstance(unread.step, Ended) and unread.step.reason is Reason.TEXT_CALL
+    assert isinstance(unread.step, LoopEnd) and unread.step.reason is EndReason.TEXT_CALL

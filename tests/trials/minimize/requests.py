@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from workbench.rules.inspection import Inspector
-from workbench.trials.minimize import Asked, MinimizeRun
+from workbench.trials.minimize import BodyJudge, TargetVerdict
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -111,14 +111,16 @@ def inspector_of(protocol: str, label: str, *bodies: Any) -> Inspector:
     return Inspector(MemorySession("long", tuple(made)), provider=label, protocol=protocol)
 
 
-def bench_of(protocol: str, label: str, *bodies: Any) -> MinimizeRun:
+def bench_of(protocol: str, label: str, *bodies: Any) -> BodyJudge:
     """A bench for the last of some bodies."""
-    return MinimizeRun(inspector_of(protocol, label, *bodies), len(bodies) - 1)
+    return BodyJudge(inspector_of(protocol, label, *bodies), len(bodies) - 1)
 
 
-def finish(steps: Generator[bytes | None, Asked | None, T], ask: Callable[[bytes], Asked] | None = None) -> T:
+def finish(
+    steps: Generator[bytes | None, TargetVerdict | None, T], ask: Callable[[bytes], TargetVerdict] | None = None
+) -> T:
     """Run a search to its end."""
-    reply: Asked | None = None
+    reply: TargetVerdict | None = None
     while True:
         try:
             wanted = steps.send(reply)

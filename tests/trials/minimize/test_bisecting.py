@@ -8,7 +8,7 @@ import pytest
 
 from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, inspector_of
 from workbench.ir import ApiError, ModelResponse
-from workbench.trials.minimize import Asked, Bisection, MinimizeRun
+from workbench.trials.minimize import Bisection, BodyJudge, TargetVerdict
 
 ROUNDS = 12
 
@@ -43,7 +43,7 @@ def test_the_exchange_that_first_sent_the_break_is_named() -> None:
         del body["messages"][10]["content"][0]
     inspector = inspector_of("anthropic-messages", "anthropic", *bodies)
     inspector.run()
-    found = finish(Bisection(MinimizeRun(inspector, 4)).run())
+    found = finish(Bisection(BodyJudge(inspector, 4)).run())
     assert found.exchange == 2 and found.good == 9
 
 
@@ -53,11 +53,11 @@ def test_a_target_is_asked_a_few_times_and_no_oftener_than_it_may() -> None:
     body["messages"][20]["content"] = "say xyzzy please"
     asked: list[bytes] = []
 
-    def ask(text: bytes) -> Asked:
+    def ask(text: bytes) -> TargetVerdict:
         asked.append(text)
         if b"xyzzy" in text:
-            return Asked(400, ModelResponse("anthropic-messages", error=ApiError("bad word")))
-        return Asked(200)
+            return TargetVerdict(400, ModelResponse("anthropic-messages", error=ApiError("bad word")))
+        return TargetVerdict(200)
 
     bench = bench_of("anthropic-messages", "anthropic", body)
     found = finish(Bisection(bench, 30).run(), ask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import ApiError, ModelResponse
-from workbench.trials.minimize import Failure, answered
+from workbench.trials.minimize import Failure, target_failure
 from workbench.trials.minimize.failure import without_values
 
 SAME = [
@@ -29,19 +29,19 @@ def test_an_answer_that_fits_the_template_is_that_failure() -> None:
         "refuses", "closure.missing-result", 400, "bad", "", "message {message} has no result for {ids}"
     )
     error = ApiError("message 12 has no result for call_1 and call_2", "bad")
-    assert answered(400, ModelResponse("openai-chat", error=error), predicted) == predicted
+    assert target_failure(400, ModelResponse("openai-chat", error=error), predicted) == predicted
 
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_an_answer_that_cannot_be_read_is_known_by_its_status(status: int) -> None:
-    assert answered(status, None, None) == Failure("refuses", status=status)
+    assert target_failure(status, None, None) == Failure("refuses", status=status)
 
 
 def test_what_goes_through_fails_only_where_the_contract_is_doubtful() -> None:
     doubtful = Failure("suspicious", "args.invalid-json")
-    assert answered(200, ModelResponse("openai-chat"), doubtful) == doubtful
-    assert answered(200, ModelResponse("openai-chat"), Failure("refuses", "x", 400)) is None
-    assert answered(200, None, None) is None
+    assert target_failure(200, ModelResponse("openai-chat"), doubtful) == doubtful
+    assert target_failure(200, ModelResponse("openai-chat"), Failure("refuses", "x", 400)) is None
+    assert target_failure(200, None, None) is None
 
 
 def test_a_failure_says_itself_in_one_line() -> None:

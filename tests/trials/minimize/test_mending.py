@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, responses
-from workbench.trials.minimize import Asked, Mending
-from workbench.trials.minimize.changes import between
+from workbench.trials.minimize import FixSearch, TargetVerdict
+from workbench.trials.minimize.changes import aligned_changes
 from workbench.wire import patch
 
 ROUNDS = 12
@@ -80,7 +80,7 @@ def test_the_inverse_is_the_first_edit(protocol: str, label: str, spoil: Any) ->
     spoil(body)
     bench = bench_of(protocol, label, begun(good, BEGUN[protocol]), body)
     assert bench.failure(bench.text) is not None
-    first, *_ = finish(Mending(bench).run())
+    first, *_ = finish(FixSearch(bench).run())
     assert json.loads(first.text) == good
     assert first.earlier == 0 and first.repair.verified
     assert "request 1" in first.repair.title
@@ -89,7 +89,7 @@ def test_the_inverse_is_the_first_edit(protocol: str, label: str, spoil: Any) ->
 def test_a_part_of_what_an_element_had_is_offered_behind_all_of_it() -> None:
     good, body = anthropic(ROUNDS), anthropic(ROUNDS)
     body["messages"][13]["content"] = [{"type": "text", "text": "ok"}]
-    whole, part, *_ = finish(Mending(bench_of("anthropic-messages", "anthropic", begun(good, 37), body)).run())
+    whole, part, *_ = finish(FixSearch(bench_of("anthropic-messages", "anthropic", begun(good, 37), body)).run())
     assert not whole.is_part and part.is_part and part.repair.verified
     assert json.loads(whole.text) == good
     assert json.loads(part.text)["messages"][13]["content"][0]["text"] == "ok"
@@ -101,7 +101,7 @@ def test_what_was_changed_beside_it_stays() -> None:
     earlier["temperature"], body["temperature"] = 1, 0.5
     body["tools"][5]["function"]["description"] = "in other words"
     body["tools"][3]["function"]["name"] = "a b"
-    first, *_ = finish(Mending(bench_of("openai-chat", "openai", begun(earlier, 42), body)).run())
+    first, *_ = finish(FixSearch(bench_of("openai-chat", "openai", begun(earlier, 42), body)).run())
     mended = json.loads(first.text)
     assert mended["temperature"] == 0.5 and mended["tools"][5]["function"]["description"] == "in other words"
     assert mended["tools"][3] == earlier["tools"][3]
@@ -110,9 +110,9 @@ def test_what_was_changed_beside_it_stays() -> None:
 def test_without_a_history_there_are_the_repairs() -> None:
     body = anthropic(3)
     del body["messages"][6]["content"][0]
-    found = finish(Mending(bench_of("anthropic-messages", "anthropic", body)).run())
+    found = finish(FixSearch(bench_of("anthropic-messages", "anthropic", body)).run())
     assert found and all(each.earlier is None and each.repair.verified for each in found)
-    assert [each.loss for each in found] == sorted(each.loss for each in found)
+    assert [each.cost for each in found] == sorted(each.cost for each in found)
 
 
 def test_the_target_is_asked_about_each_and_what_it_refuses_comes_last() -> None:
@@ -123,11 +123,11 @@ def test_the_target_is_asked_about_each_and_what_it_refuses_comes_last() -> None
     bench = bench_of("anthropic-messages", "anthropic", earlier, body)
     asked: list[bytes] = []
 
-    def ask(text: bytes) -> Asked:
+    def ask(text: bytes) -> TargetVerdict:
         asked.append(text)
-        return Asked(400 if len(asked) == 1 else 200)
+        return TargetVerdict(400 if len(asked) == 1 else 200)
 
-    found = finish(Mending(bench, bench.failure(bench.text), 2).run(), ask)
+    found = finish(FixSearch(bench, bench.failure(bench.text), 2).run(), ask)
     assert len(asked) == 2
     assert found[-1].text == asked[0] and found[-1].accepted is False
     assert found[0].text == asked[1] and found[0].accepted is True
@@ -141,8 +141,8 @@ def test_a_history_that_was_rewritten_is_not_put_back_first() -> None:
         {"role": "user", "content": [{"type": "text", "text": "so far: nothing"}, orphan]},
         *body["messages"][3:],
     ]
-    found = finish(Mending(bench_of("anthropic-messages", "anthropic", earlier, body)).run())
-    assert found and found[0].earlier is None and found[0].repair.title == "drop the result of 'toolu_0_0'"
+    found = finish(FixSearch(bench_of("anthropic-messages", "anthropic", earlier, body)).run())
+    assert found and found[0].earlier is None and found[0].repair.title == "remove tool result 'toolu_0_0'"
 
 
 NOW = {"a": [1, 2, 3], "messages": [{"n": 1}, {"n": 2}], "gone": 0}
@@ -158,4 +158,4 @@ CHANGES = [
 
 @pytest.mark.parametrize(("then", "changes"), CHANGES)
 def test_lists_are_aligned_and_what_was_added_at_the_end_of_a_history_stays(then: Any, changes: list[Any]) -> None:
-    assert list(between("", NOW, then, histories=("messages",))) == changes
+    assert list(aligned_changes("", NOW, then, histories=("messages",))) == changes

@@ -10,7 +10,7 @@ import pytest
 from tests.trials.minimize.requests import anthropic, bench_of, chat, finish, responses
 from workbench.contracts import refusal
 from workbench.ir import ApiError, ModelResponse
-from workbench.trials.minimize import Asked, MinimizeRun, Search, units
+from workbench.trials.minimize import BodyJudge, MinimizeSearch, TargetVerdict, units
 from workbench.wire import patch
 
 ROUNDS = 22
@@ -79,7 +79,7 @@ FAULTS = [
 ]
 
 
-def broken(protocol: str, label: str, spoil: Any, rounds: int = ROUNDS) -> MinimizeRun:
+def broken(protocol: str, label: str, spoil: Any, rounds: int = ROUNDS) -> BodyJudge:
     body = MADE[protocol](rounds)
     spoil(body)
     return bench_of(protocol, label, body)
@@ -90,17 +90,17 @@ def test_a_fault_in_a_long_request_is_left_alone(protocol: str, label: str, spoi
     bench = broken(protocol, label, spoil)
     before = bench.failure(bench.text)
     assert before is not None and (not rule or before.rule == rule)
-    result = finish(Search(bench).run())
-    assert result.gone >= 0.95 and result.is_minimal and result.calls == 0
+    result = finish(MinimizeSearch(bench).run())
+    assert result.removed_share >= 0.95 and result.is_minimal and result.calls == 0
     assert bench.failure(result.text) == before
     assert json.loads(result.text)
     _nothing_can_go(bench, result.text)
 
 
-def _nothing_can_go(bench: MinimizeRun, text: bytes) -> None:
+def _nothing_can_go(bench: BodyJudge, text: bytes) -> None:
     """None of the elements, one by one."""
     judged = bench.judge(text)
-    listers = (units.rounds, units.pairs, units.tools, units.properties, units.emptied, units.cut_to_one)
+    listers = (units.rounds, units.pairs, units.tools, units.properties, units.empty_texts, units.first_characters)
     deeper = (units.nodes(depth) for depth in range(1, units.depth_of(judged) + 1))
     for lister in (*listers, *deeper):
         for unit in lister(judged):
@@ -115,19 +115,19 @@ def test_what_stays_is_byte_for_byte_as_it_was() -> None:
     lose_a_result_of_the_second = body["messages"][6]["content"]
     del lose_a_result_of_the_second[0]
     text = json.dumps(body, indent=3).replace('"toolu_1_0"', '"\\u0074oolu_1_0"').encode()
-    result = finish(Search(bench_of("anthropic-messages", "anthropic", text)).run())
+    result = finish(MinimizeSearch(bench_of("anthropic-messages", "anthropic", text)).run())
     assert rb'"id": "\u0074oolu_1_0"' in result.text
 
 
 def test_a_healthy_request_is_nothing_to_search_in() -> None:
-    result = finish(Search(bench_of("anthropic-messages", "anthropic", anthropic(2))).run())
+    result = finish(MinimizeSearch(bench_of("anthropic-messages", "anthropic", anthropic(2))).run())
     assert result.failure is None and result.text == result.original
-    assert "nothing that breaks it" in result.note
+    assert "no error in it" in result.note
 
 
 def test_a_body_that_is_no_json_loses_stretches_of_bytes() -> None:
     text = json.dumps(chat(3)).encode()[:-40] + b"]]"
-    result = finish(Search(bench_of("openai-chat", "openai", text)).run())
+    result = finish(MinimizeSearch(bench_of("openai-chat", "openai", text)).run())
     assert result.failure is not None and result.failure.verdict == "unreadable"
     assert len(result.text) <= 2 and result.is_minimal
 
@@ -135,20 +135,20 @@ def test_a_body_that_is_no_json_loses_stretches_of_bytes() -> None:
 class Provider:
     """A target that refuses as its contract does, as a simulator would, and remembers what it was asked."""
 
-    def __init__(self, bench: MinimizeRun, least: int = 0) -> None:
+    def __init__(self, bench: BodyJudge, least: int = 0) -> None:
         self.bench, self.least = bench, least
         self.asked: list[bytes] = []
 
-    def __call__(self, body: bytes) -> Asked:
+    def __call__(self, body: bytes) -> TargetVerdict:
         self.asked.append(body)
         judged = self.bench.judge(body)
         finding = judged.finding
         if finding is None or finding.check is None or len(body) < self.least:
-            return Asked(200, ModelResponse("anthropic-messages"))
+            return TargetVerdict(200, ModelResponse("anthropic-messages"))
         refused = refusal(finding, judged.trial.contract)
         assert refused
         error = refused.body["error"]
-        return Asked(
+        return TargetVerdict(
             refused.status, ModelResponse("anthropic-messages", error=ApiError(error["message"], error["type"]))
         )
 
@@ -156,16 +156,16 @@ class Provider:
 def test_a_target_that_agrees_is_asked_twice() -> None:
     bench = broken("anthropic-messages", "anthropic", lose_a_result)
     target = Provider(bench)
-    result = finish(Search(bench, 10).run(), target)
+    result = finish(MinimizeSearch(bench, 10).run(), target)
     assert result.calls == 2 == len(target.asked)
-    assert result.failure and result.failure.status == 400 and result.gone > 0.95
+    assert result.failure and result.failure.status == 400 and result.removed_share > 0.95
 
 
 def test_a_target_that_wants_more_gets_more() -> None:
     """It accepts everything shorter than 1,000 bytes: the search goes back to what both refuse, and on from there."""
     bench = broken("anthropic-messages", "anthropic", lose_a_result, rounds=8)
     target = Provider(bench, least=1000)
-    result = finish(Search(bench, 150).run(), target)
+    result = finish(MinimizeSearch(bench, 150).run(), target)
     assert 1000 <= len(result.text) < 1100 and result.calls <= 150
     assert len(set(target.asked)) == len(target.asked), "no body is asked about twice"
 
@@ -176,12 +176,12 @@ def test_a_failure_that_no_rule_knows_is_searched_by_asking() -> None:
     body["messages"][5]["content"][0]["text"] = "say xyzzy please"
     bench = bench_of("anthropic-messages", "anthropic", body)
 
-    def ask(body: bytes) -> Asked:
+    def ask(body: bytes) -> TargetVerdict:
         if b"xyzzy" in body:
-            return Asked(400, ModelResponse("anthropic-messages", error=ApiError("message 5: bad word", "bad")))
-        return Asked(200, ModelResponse("anthropic-messages"))
+            return TargetVerdict(400, ModelResponse("anthropic-messages", error=ApiError("message 5: bad word", "bad")))
+        return TargetVerdict(200, ModelResponse("anthropic-messages"))
 
-    result = finish(Search(bench, 150, is_exact=False).run(), ask)
+    result = finish(MinimizeSearch(bench, 150, is_exact=False).run(), ask)
     assert b"xyzzy" in result.text and len(result.text) < 100
     assert result.failure and result.failure.words == "message …: bad word"
     assert "does not predict" in result.note
@@ -192,18 +192,18 @@ def test_the_budget_is_kept_and_said() -> None:
     bench = bench_of("anthropic-messages", "anthropic", body)
     asked: list[bytes] = []
 
-    def ask(body: bytes) -> Asked:
+    def ask(body: bytes) -> TargetVerdict:
         asked.append(body)
-        return Asked(500 if b"brown" in body else 200, None)
+        return TargetVerdict(500 if b"brown" in body else 200, None)
 
-    result = finish(Search(bench, 5, is_exact=False).run(), ask)
+    result = finish(MinimizeSearch(bench, 5, is_exact=False).run(), ask)
     assert len(asked) == result.calls == 5
-    assert not result.is_minimal and "budget was spent after 5 calls" in result.note
+    assert not result.is_minimal and "budget spent after 5 requests" in result.note
 
 
 def test_a_search_that_is_stopped_keeps_its_best() -> None:
     bench = broken("anthropic-messages", "anthropic", lose_a_result)
-    search = Search(bench)
+    search = MinimizeSearch(bench)
     steps = search.run()
     while len(search.text) == len(bench.text):
         next(steps)

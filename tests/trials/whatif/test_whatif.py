@@ -16,7 +16,7 @@ from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
 from workbench.trials import whatif
-from workbench.trials.whatif import Outcome, Variant
+from workbench.trials.whatif import RequestVariant, VariantOutcome
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession, Session
@@ -93,11 +93,11 @@ def asked(kind: str) -> Inspector:
     return Inspector(MemorySession(kind, (Exchange("one", request),)))
 
 
-def varied(kind: str) -> dict[str, Variant]:
+def varied(kind: str) -> dict[str, RequestVariant]:
     return {variant.name: variant for variant in whatif.variants(asked(kind), 0)}
 
 
-def body(variant: Variant) -> dict:
+def body(variant: RequestVariant) -> dict:
     assert variant.request, variant.why_not
     return loads(variant.request.body.raw)
 
@@ -131,14 +131,14 @@ def test_reasoning_is_varied_in_every_carrier(kind: str, how: str) -> None:
 def test_opaque_reasoning_is_neither_emptied_nor_cut() -> None:
     for how in ("emptied", "trimmed"):
         variant = varied("items")[f"reasoning={how}"]
-        assert (variant.request, variant.why_not) == (None, "the reasoning it sends back holds no readable text")
+        assert (variant.request, variant.why_not) == (None, "its reasoning has no readable text")
 
 
 def test_results_change_places() -> None:
     chat, messages = body(varied("chat")["results=reordered"]), body(varied("messages")["results=reordered"])
     assert [m.get("tool_call_id") for m in chat["messages"][2:]] == ["call_b", "call_a"]
     assert [p["tool_use_id"] for p in messages["messages"][2]["content"]] == ["toolu_b", "toolu_a"]
-    assert varied("items")["results=reordered"].why_not == "no two results stand next to each other"
+    assert varied("items")["results=reordered"].why_not == "no two results are adjacent"
 
 
 def test_parallel_calls_are_switched_off_in_the_words_of_the_protocol() -> None:
@@ -166,28 +166,30 @@ def test_bytes_beside_the_change_stay() -> None:
 
 def test_variants_are_chosen_by_name_and_by_family() -> None:
     made = whatif.variants(asked("chat"), 0)
-    assert [v.name for v in whatif.chosen(made, ["unchanged", "results"])] == ["unchanged", "results=reordered"]
-    assert whatif.chosen(made, ["all"]) == made
-    spoken = [v.name for v in whatif.chosen(made, ["all", "adapter=ollama"], {"openai-responses"})]
+    assert [v.name for v in whatif.select(made, ["unchanged", "results"])] == ["unchanged", "results=reordered"]
+    assert whatif.select(made, ["all"]) == made
+    spoken = [v.name for v in whatif.select(made, ["all", "adapter=ollama"], {"openai-responses"})]
     assert [name for name in spoken if name.startswith("adapter=")] == ["adapter=ollama", "adapter=openai-responses"]
     with pytest.raises(UsageError, match="no variant named 'reasonin'"):
-        whatif.chosen(made, ["reasonin"])
+        whatif.select(made, ["reasonin"])
 
 
 def test_what_is_no_request_of_a_model_is_not_varied() -> None:
     session = MemorySession("other", (Exchange("one", HttpRequest(url="https://example.com/", body=Body(b"[1]"))),))
-    with pytest.raises(LocalProtocolError, match="no request of a model"):
+    with pytest.raises(LocalProtocolError, match="not a request to a model"):
         whatif.variants(Inspector(session), 0)
 
 
-def outcomes(session: Session, index: int, names: list[str], targets: list[str]) -> dict[tuple[str, str], Outcome]:
+def outcomes(
+    session: Session, index: int, names: list[str], targets: list[str]
+) -> dict[tuple[str, str], VariantOutcome]:
     inspector = Inspector(session)
 
     async def ask(job: Callable[[Inspector], Told]) -> Told:
         return job(inspector)
 
-    async def every() -> list[Outcome]:
-        made = whatif.chosen(whatif.variants(inspector, index), names)
+    async def every() -> list[VariantOutcome]:
+        made = whatif.select(whatif.variants(inspector, index), names)
         async with Sender(known=session) as sender:
             return [o async for o in whatif.run(ask, index, made, [resolve(t) for t in targets], sender)]
 
@@ -200,7 +202,7 @@ def test_what_is_broken_is_tried_as_the_repairs_would_have_it() -> None:
     assert found["unchanged", "sim:deepseek"].verdict is Verdict.REFUSES
     mended = found["repair=done", "sim:deepseek"]
     assert mended.verdict is Verdict.ACCEPTS
-    assert "put the reasoning back" in mended.variant.title
+    assert "restore the reasoning" in mended.variant.title
     healthy = {v.name: v for v in whatif.variants(Inspector(session), 0)}["repair=done"]
     assert (healthy.request, healthy.why_not) == (None, "nothing is broken")
 
@@ -232,4 +234,4 @@ def test_a_variant_that_cannot_be_sent_says_why_and_the_others_go_on() -> None:
     assert found["unchanged", "sim:anthropic"].verdict is Verdict.ACCEPTS
     unspoken = found["adapter=cohere-v2", "sim:anthropic"]
     assert (unspoken.verdict, unspoken.exchange) == (Verdict.UNKNOWN, None)
-    assert "does not speak cohere-v2" in unspoken.text
+    assert "does not support cohere-v2" in unspoken.text

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.tui import samples
-from workbench.edits import spliced
+from workbench.edits import apply_splices
 from workbench.edits.elements import elements
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
@@ -47,7 +47,7 @@ def at(pointer: str) -> int:
 )
 def test_what_is_added_stands_where_the_cursor_is(pointer: str, wanted: Addition, changed: str, stands: str) -> None:
     made = add(DECODED, ROWS, at(pointer), wanted)
-    value = json.loads(spliced(DECODED.request_text, made.splices))
+    value = json.loads(apply_splices(DECODED.request_text, made.splices))
     path, _, told = changed.partition("=")
     for step in path.split("/")[1:]:
         value = value[int(step)] if isinstance(value, list) else value[step]
@@ -57,7 +57,7 @@ def test_what_is_added_stands_where_the_cursor_is(pointer: str, wanted: Addition
 
 def test_a_text_is_added_to_the_message_of_the_cursor() -> None:
     made = add(DECODED, ROWS, at("/messages/2/content"), Addition("text part", "now!"))
-    assert b"now!" in spliced(DECODED.request_text, made.splices) and made.pointer == "/messages/2"
+    assert b"now!" in apply_splices(DECODED.request_text, made.splices) and made.pointer == "/messages/2"
 
 
 @pytest.mark.parametrize(

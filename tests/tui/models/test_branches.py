@@ -7,25 +7,27 @@ from typing import Any
 
 from tests.tui import samples
 from workbench.edits import with_body
-from workbench.edits.branches import Node, Workspace
-from workbench.edits.branches.held import Held, Recent
+from workbench.edits.branches import BranchNode, Workspace
+from workbench.edits.branches.compact import CompactExchange, ExchangeCache
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import branches
 from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 
-def held(node: Node, **changes: Any) -> Held:
+def held(node: BranchNode, **changes: Any) -> CompactExchange:
     """What a node holds, with something about it changed."""
-    return Held(replace(node.exchange, **changes), None, Recent())
+    return CompactExchange(replace(node.exchange, **changes), None, ExchangeCache())
 
 
-def workspace() -> tuple[Workspace, Node, Node, Node, Node]:
+def workspace() -> tuple[Workspace, BranchNode, BranchNode, BranchNode, BranchNode]:
     work = Workspace(samples.session(samples.exchange({"messages": []}, {}, status=400)))
     root = work.root(0)
     request = root.exchange.request or HttpRequest()
     first = work.commit(root, with_body(request, b"{}"), "emptied")
-    sent = work.sent(first, Exchange("s", first.exchange.request, HttpResponse(200), meta={"target": "sim:openai"}))
+    sent = work.commit_response(
+        first, Exchange("s", first.exchange.request, HttpResponse(200), meta={"target": "sim:openai"})
+    )
     second = work.commit(root, with_body(request, b"[]"), "a list")
     return work, root, first, sent, second
 
@@ -35,7 +37,7 @@ def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in(
     rows = branches.rows(work, 0)
     assert [(row.node, row.stem) for row in rows] == [(root, ""), (first, "├─ "), (sent, "│  "), (second, "└─ ")]
     title, where = (plain(each) for each in branches.headline(1, rows, sent.id))
-    assert "2 edits · 1 send" in title and "you stand at: sent to sim:openai: 200" in where
+    assert "2 edits · 1 send" in title and "you stand at: sent to sim:openai → 200" in where
     assert "nothing was made of it" in plain(branches.headline(1, rows[:1], root.id)[1])
 
 
@@ -45,7 +47,7 @@ def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_come
     before, tip = work.size(root), work.tip(root)
     tried = [work.commit(root, with_body(request, b"{}" + b" " * n), f"what if: {n}", is_trial=True) for n in (1, 2)]
     for node, status in zip([*tried, root], (200, 400, 400), strict=True):
-        work.sent(node, Exchange("", request, HttpResponse(status), meta={"target": "sim:x"}), is_trial=True)
+        work.commit_response(node, Exchange("", request, HttpResponse(status), meta={"target": "sim:x"}), is_trial=True)
     assert (work.size(root), work.tip(root), work.current(0).id) == (before + 1, tip, tip.id), "nobody moved"
     folded = branches.rows(work, 0)
     fold = folded[1]

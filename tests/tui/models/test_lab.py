@@ -5,21 +5,21 @@ from dataclasses import replace
 import pytest
 
 from workbench import probes
-from workbench.probes import Interval, Outcome, Result, Subject
-from workbench.probes.profiles import CapabilityProfile, Drift, Key
-from workbench.probes.profiles.keeping import Kept
+from workbench.probes import Interval, Outcome, ProbeResult, Subject
+from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey
+from workbench.probes.profiles.keeping import SavedProfile
 from workbench.send.target import Target, resolve
 from workbench.tui.models import lab
 from workbench.tui.probing import Column
 from workbench.views.lines import Line, plain
 
-KEY = Key("openai", "m", "sim:openai", "openai-chat")
-CLOSURE = next(probe for probe in probes.every() if probe.name == "closure")
+KEY = ProfileKey("openai", "m", "sim:openai", "openai-chat")
+CLOSURE = next(probe for probe in probes.all_probes() if probe.name == "closure")
 DAY = 86_400.0
 
 
-def result(outcome: Outcome, passes: int = 1, n: int = 1, at: float = 0.0) -> Result:
-    return Result(
+def result(outcome: Outcome, passes: int = 1, n: int = 1, at: float = 0.0) -> ProbeResult:
+    return ProbeResult(
         "closure", outcome, n, passes, 0, Interval(0.2, 1.0), "the answer names it", {"closes": True}, (0,), at
     )
 
@@ -47,7 +47,7 @@ def text(lines: list[Line]) -> str:
     ],
 )
 def test_a_cell_says_its_verdict_without_colour_and_how_old_it_is(
-    found: Result | None, is_fresh: bool, shown: str
+    found: ProbeResult | None, is_fresh: bool, shown: str
 ) -> None:
     made = lab.cell(found, is_fresh=is_fresh, now=2 * DAY)
     assert plain(made).rstrip() == shown
@@ -58,16 +58,16 @@ def test_a_profile_stands_beside_the_last_one_with_what_differs() -> None:
     before = profile(at=0.0, closes=True, schema_level="string-only", parser="hermes")
     now = replace(profile(at=DAY, closes=True, schema_level="simple-object", repair_tries=2), evidence="/tmp/e.wb")
     drift = (Drift("closure", (60, 60), (40, 60), 1, 1e-9),)
-    shown = text(lab.profile_lines(column(kept=Kept(now, before, drift)), 2 * DAY, 90))
+    shown = text(lab.profile_lines(column(kept=SavedProfile(now, before, drift)), 2 * DAY, 90))
     marked = [line for line in shown.split("\n") if line[:1] in "~+-" and line.strip()]
     assert [line[:8] for line in marked[:-1]] == ["~ schema", "+ repair", "- parser"]
     assert "simple-object" in marked[0] and marked[0].endswith("string-only") and "not measured" in marked[2]
     assert marked[-1].split("   ") == ["~ 1 changed", "+ 1 new", "- 1 not measured"]
     assert "last 2 d ago" in shown and "drift: closure passed 60 of 60, and 40 of 60" in shown and "/tmp/e.wb" in shown
-    same = text(lab.profile_lines(column(kept=Kept(now, now)), 2 * DAY, 90))
+    same = text(lab.profile_lines(column(kept=SavedProfile(now, now)), 2 * DAY, 90))
     assert "the same facts as last time" in same
     other = replace(now, key=KEY._replace(chat_template_hash="abc"))
-    assert "chat_template_hash: none → abc" in text(lab.profile_lines(column(kept=Kept(other, now)), 0.0, 90))
+    assert "chat_template_hash: none → abc" in text(lab.profile_lines(column(kept=SavedProfile(other, now)), 0.0, 90))
 
 
 def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
@@ -75,7 +75,7 @@ def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
     assert "stale: measured 90 days ago" in old and "closes" in old
     assert "r runs the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
     assert "T adds one" in text(lab.profile_lines(None, 0.0, 60))
-    failed = Kept(profile(closes=True), None, (), "disk full")
+    failed = SavedProfile(profile(closes=True), None, (), "disk full")
     assert "not kept: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))
 
 
@@ -89,7 +89,7 @@ def test_a_verdict_says_how_sure_it_is_and_what_it_rests_on() -> None:
 
 def test_what_is_asked_says_how_much_goes_where_and_with_which_key() -> None:
     real = Target("here", "openai-chat", "https://api.example/v1", key_variable="HERE_KEY")
-    told = lab.estimate(probes.chosen(), 100)
+    told = lab.estimate(probes.select(), 100)
     asked = lab.question(real, told, "m", is_set=False)
     assert asked.startswith("At most 2,900 requests, about 1,9") and "api.example (m)" in asked
     assert "$HERE_KEY, which is not set" in asked and "Tools are never executed" in asked

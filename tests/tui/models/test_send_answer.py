@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from workbench.protocols.decode import DecodedExchange
 from workbench.safetext import cells
-from workbench.send.sending import Retrying
+from workbench.send.sending import RetryWait
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside, beside
 from workbench.views.lines import plain
@@ -106,9 +106,9 @@ def test_what_has_not_come_yet_is_not_called_missing() -> None:
 
 
 def test_a_retry_says_why_and_how_long_it_waits() -> None:
-    retry = Retrying(529, 1, 2.5, "overloaded")
+    retry = RetryWait(529, 1, 2.5, "overloaded")
     assert "529" in plain(send_answer.progress(None, 0, [retry])) and "2.5 s" in plain(send_answer.retry_line(retry))
-    unreached = Retrying(0, 2, 1.0, "connection refused")
+    unreached = RetryWait(0, 2, 1.0, "connection refused")
     assert "not reached" in plain(send_answer.progress(None, 0, [retry, unreached]))
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.tui import samples
-from workbench.edits import edited
+from workbench.edits import apply_changes
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import ways
@@ -34,7 +34,7 @@ def row(found: Studied, pointer: str) -> Entry:
 
 
 def made(found: Studied, way: ways.Way, text: bytes) -> bytes:
-    return edited(found.request, found.text, way.make(text)).body.raw
+    return apply_changes(found.request, found.text, way.make(text)).body.raw
 
 
 @pytest.mark.parametrize(

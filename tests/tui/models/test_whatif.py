@@ -6,18 +6,18 @@ import pytest
 
 from workbench.contracts import Verdict
 from workbench.send.target import Target
-from workbench.trials.whatif import Outcome, Variant
+from workbench.trials.whatif import RequestVariant, VariantOutcome
 from workbench.tui.models import whatif
 from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
-VARIANT = Variant("reasoning=dropped", "no reasoning is sent back", HttpRequest())
+VARIANT = RequestVariant("reasoning=dropped", "without reasoning", HttpRequest())
 TARGETS = [Target(f"sim:t{n}", contract=f"t{n}") for n in range(6)]
 
 
-def outcome(verdict: Verdict, status: int = 200, text: str = "") -> Outcome:
+def outcome(verdict: Verdict, status: int = 200, text: str = "") -> VariantOutcome:
     exchange = Exchange("1", HttpRequest(), HttpResponse(status), duration=0.5) if status else None
-    return Outcome(VARIANT, TARGETS[0], verdict, text, exchange)
+    return VariantOutcome(VARIANT, TARGETS[0], verdict, text, exchange)
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def outcome(verdict: Verdict, status: int = 200, text: str = "") -> Outcome:
         (outcome(Verdict.ACCEPTS), ("✓", "200 0.5 s", "ok")),
         (outcome(Verdict.REFUSES, 400, "no \x1b[2J"), ("✗", "400 no \x1b[2J", "error")),
         (
-            outcome(Verdict.UNKNOWN, 0, "sim:t0 does not speak gemini; it speaks one"),
-            ("·", "does not speak gemini", "muted"),
+            outcome(Verdict.UNKNOWN, 0, "sim:t0 does not support gemini; it supports one"),
+            ("·", "does not support gemini", "muted"),
         ),
     ],
 )
-def test_an_outcome_is_a_sign_and_a_word(told: Outcome | bool, cell: tuple[str, str, str]) -> None:
+def test_an_outcome_is_a_sign_and_a_word(told: VariantOutcome | bool, cell: tuple[str, str, str]) -> None:
     assert whatif.cell(told) == cell
 
 
@@ -49,7 +49,7 @@ def test_the_chosen_target_is_always_seen_under_its_name(width: int, chosen: int
 
 
 def test_why_a_variant_cannot_be_tried_stands_in_its_row() -> None:
-    variant = Variant("parallel=off", "off", why_not="the request declares no tools")
+    variant = RequestVariant("parallel=off", "off", why_not="the request declares no tools")
     assert "the request declares no tools" in plain(whatif.row(variant, [False], 0, range(1), 20))
     text = [plain(each) for each in whatif.details(variant, TARGETS[0], False, 80)]
     assert any("the request declares no tools" in each for each in text)

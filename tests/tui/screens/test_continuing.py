@@ -13,8 +13,8 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send import astray
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
-from workbench.probes.profiles.keeping import keep
-from workbench.send.loop import Answer, Ended, Reason, Send
+from workbench.probes.profiles.keeping import save_profile
+from workbench.send.loop import AnswerCall, EndReason, LoopEnd, Send
 from workbench.simulator import Simulator
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
@@ -68,11 +68,11 @@ async def pending(driver: Driver, screen: ContinuingScreen, kind: type[Step], do
 async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
     async with showing(session(), size, exchange=1) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         assert "tools are never executed" in driver.text
         assert "recorded in exchange 1" in driver.text
         await driver.press("enter")
-        second = await pending(driver, screen, Answer, 1)
+        second = await pending(driver, screen, AnswerCall, 1)
         assert (second.call.id, screen.stepper.offer) == ("c3", None)
         assert "no result yet" in driver.text
         await driver.press("enter", *"by hand", "ctrl+s")
@@ -81,8 +81,8 @@ async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
         sent = await pending(driver, screen, Send, 2)
         assert [value.get("content") for value in sent.added] == [None, "recorded", "Error: by hand"]
         await driver.press("enter")
-        end = await pending(driver, screen, Ended, 3)
-        assert end.reason is Reason.DONE
+        end = await pending(driver, screen, LoopEnd, 3)
+        assert end.reason is EndReason.DONE
         assert "accepts" in driver.text and "1 of 20 requests" in driver.text
         node = screen.stepper.node
         assert node.is_sent and node.index == 1
@@ -96,15 +96,15 @@ async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
 async def test_it_runs_on_until_something_has_to_be_decided() -> None:
     async with showing(session(), exchange=1) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         await driver.press("r")
-        await pending(driver, screen, Answer, 1)
+        await pending(driver, screen, AnswerCall, 1)
         assert not screen.stepper.runs_on
         await driver.press("e", *"of b", "ctrl+s", "r")
-        await pending(driver, screen, Ended, 3)
+        await pending(driver, screen, LoopEnd, 3)
         assert not screen.stepper.runs_on
         await driver.press("e", *"again, please", "enter", "r")
-        await pending(driver, screen, Answer, 5)
+        await pending(driver, screen, AnswerCall, 5)
         assert screen.stepper.done[3].said == "again, please"
         assert screen.stepper.done[4].calls == ("read",)
 
@@ -112,9 +112,9 @@ async def test_it_runs_on_until_something_has_to_be_decided() -> None:
 async def test_the_pending_request_can_be_another_one() -> None:
     async with showing(session(), exchange=1) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         await driver.press("enter")
-        await pending(driver, screen, Answer, 1)
+        await pending(driver, screen, AnswerCall, 1)
         await driver.press("e", "b", "ctrl+s", "enter")
         await pending(driver, screen, Send, 2)
         screen.editor.write()
@@ -127,14 +127,14 @@ async def test_the_pending_request_can_be_another_one() -> None:
             "invalid JSON can be sent on purpose"
         )
         await driver.press("enter")
-        end = await pending(driver, screen, Ended, 3)
-        assert end.reason in (Reason.REFUSED, Reason.UNREADABLE)
+        end = await pending(driver, screen, LoopEnd, 3)
+        assert end.reason in (EndReason.REFUSED, EndReason.UNREADABLE)
 
 
 async def test_limits_stop_it_and_can_be_set() -> None:
     async with showing(session(), exchange=1) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         await driver.press("L")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, AskScreen))
         await driver.press("ctrl+u", *"1 1", "enter")
@@ -150,10 +150,10 @@ async def test_traffic_is_shown_and_never_obeyed() -> None:
     hostile = samples.session(samples.exchange(loads(asked), loads(answer), url=URL))
     async with showing(hostile, (120, 40)) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         assert_clean(driver)
         await driver.press("e", *"ok", "ctrl+s", "enter")
-        await pending(driver, screen, Answer, 1)
+        await pending(driver, screen, AnswerCall, 1)
         assert "error that says why" in driver.text
         await driver.press("enter")
         await pending(driver, screen, Send, 2)
@@ -182,8 +182,8 @@ async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -
             await until(driver.pilot, lambda: screen.stepper.arrived)
             await driver.press(key)
             if key == "escape":
-                end = await pending(driver, screen, Ended, 1)
-                assert end.reason is Reason.CUT and "aborted" in end.text
+                end = await pending(driver, screen, LoopEnd, 1)
+                assert end.reason is EndReason.CUT and "aborted" in end.text
             else:
                 await until(driver.pilot, lambda: driver.app.screen is not screen)
             assert screen.stepper.node.exchange.state is State.ABORTED
@@ -198,10 +198,10 @@ def measured_session() -> MemorySession:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int, int]) -> None:
-    keep(measured("openai", wanted=("parallel", "repair"), parallel=1, mends=1), at=1_782_400_000.0)
+    save_profile(measured("openai", wanted=("parallel", "repair"), parallel=1, mends=1), at=1_782_400_000.0)
     async with showing(measured_session(), size) as driver:
         screen = await continuing(driver)
-        first = await pending(driver, screen, Answer, 0)
+        first = await pending(driver, screen, AnswerCall, 0)
         assert first.of == 1 and screen.stepper.loop.limits.errors == 2
         assert "2 corrections: one call at a time, you are asked after 2 errors" in driver.text
         await driver.press("P")
@@ -210,7 +210,7 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
         await driver.press("space")
         assert "[ ] serial-calls" in driver.text
         await driver.press("escape")
-        first = await pending(driver, screen, Answer, 0)
+        first = await pending(driver, screen, AnswerCall, 0)
         assert first.of == 2 and not screen.stepper.loop.policy.is_serial
         assert "1 correction, 1 switched off: you are asked after 2 errors" in driver.text
         await driver.press("P", "enter", "j", "space", "q")
@@ -219,7 +219,7 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
 
 
 async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
-    keep(measured("openai", wanted=("closure",)), at=1_782_400_000.0)
+    save_profile(measured("openai", wanted=("closure",)), at=1_782_400_000.0)
     async with showing(astray()) as driver:
         screen = await continuing(driver)
         await pending(driver, screen, Send, 0)
@@ -227,8 +227,8 @@ async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
         await driver.press("P", "space", "escape")
         await until(driver.pilot, lambda: screen.stepper.off and screen.stepper.pending)
         await driver.press("enter")
-        end = await pending(driver, screen, Ended, 1)
-        assert end.reason is Reason.REFUSED
+        end = await pending(driver, screen, LoopEnd, 1)
+        assert end.reason is EndReason.REFUSED
         await driver.press("u")
         await pending(driver, screen, Send, 0)
         await driver.press("P", "space", "escape")
@@ -241,7 +241,7 @@ async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
 async def test_where_nothing_was_measured_there_is_nothing_to_switch() -> None:
     async with showing(session(), exchange=1) as driver:
         screen = await continuing(driver)
-        await pending(driver, screen, Answer, 0)
+        await pending(driver, screen, AnswerCall, 0)
         assert "correction" not in driver.text
         await driver.press("P")
         await until(driver.pilot, lambda: "nothing is corrected" in driver.text)

@@ -11,7 +11,7 @@ from tests.tui import samples, writing
 from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
-from workbench.probes.profiles import Store
+from workbench.probes.profiles import ProfileStore
 from workbench.send import configured
 from workbench.send.target import resolve
 from workbench.tui.screens.ask import AskScreen
@@ -58,7 +58,7 @@ async def test_the_seven_are_run_and_make_a_profile(size: tuple[int, int]) -> No
         assert "✗ fail 0/1" in driver.text
         await driver.press("j", "j", "j")
         assert "one call for each answer" in driver.text
-        (kept,) = Store.of_user().latest()
+        (kept,) = ProfileStore.of_user().latest()
         assert kept.fact("supports_parallel_tool_use") is False and kept.evidence
 
 
@@ -79,7 +79,7 @@ async def test_one_is_run_again_and_what_differs_is_marked() -> None:
 def history(screen: LabScreen) -> list[object]:
     profile = screen.columns[0].profile
     assert profile
-    return list(Store.of_user().history(profile.key))
+    return list(ProfileStore.of_user().history(profile.key))
 
 
 async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent() -> None:
@@ -110,7 +110,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         assert [summary.origin.value for summary in driver.screen.state.summaries] == ["probe", "probe"]
         await driver.press("q", "q")
         await until(driver.pilot, lambda: driver.app.screen is lab)
-        assert not Store.of_user().latest()
+        assert not ProfileStore.of_user().latest()
 
 
 async def sent(driver: Driver, screen: StepScreen, number: int) -> None:
@@ -209,7 +209,7 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
             await over(driver, screen)
             assert outcomes(screen, 1) == {"format": "fail"}
             assert "the model answered without a call" in driver.text
-            (kept,) = Store.of_user().latest()
+            (kept,) = ProfileStore.of_user().latest()
             assert [result.probe for result in kept.results] == ["format"]
 
 

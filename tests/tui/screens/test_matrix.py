@@ -8,7 +8,7 @@ from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
-from workbench.send.matrix import History, Row, labels
+from workbench.send.matrix import MatrixHistory, MatrixRow, labels
 from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
 from workbench.tui.screens.page import ContractScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -63,14 +63,14 @@ async def test_enter_goes_to_the_fault_in_a_converted_request(size: tuple[int, i
 
 
 async def test_a_contract_that_cannot_be_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = History.row
+    honest = MatrixHistory.row
 
-    def row(self: History, label: str) -> Row:
+    def row(self: MatrixHistory, label: str) -> MatrixRow:
         if label == "anthropic":
             raise RuntimeError("out of order")
         return honest(self, label)
 
-    monkeypatch.setattr(History, "row", row)
+    monkeypatch.setattr(MatrixHistory, "row", row)
     async with showing(broken()) as driver:
         await driver.press("m")
         screen = driver.app.screen
@@ -83,7 +83,7 @@ async def test_a_history_that_cannot_be_read_says_why(monkeypatch: pytest.Monkey
     def fails(*_: object) -> None:
         raise WorkbenchError("the contracts are gone")
 
-    monkeypatch.setattr(History, "__init__", fails)
+    monkeypatch.setattr(MatrixHistory, "__init__", fails)
     async with showing(broken()) as driver:
         await driver.press("m")
         await until(driver.pilot, lambda: "the contracts are gone" in driver.text)

@@ -43,7 +43,7 @@ async def test_what_is_left_and_the_edits_are_there(size: tuple[int, int]) -> No
         assert "nothing of it can go" in text and "919 B → " in text
         assert "call read_file" in text
         assert "closure.missing-result" in text
-        assert "add an error result for the call 'toolu_01Tests'" in text
+        assert "add an error result for tool call 'toolu_01Tests'" in text
         assert screen.edits.edits[0].accepted and "simulated" in text
 
 

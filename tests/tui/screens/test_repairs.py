@@ -34,8 +34,8 @@ def session():
 
 async def test_a_finding_says_what_can_be_done() -> None:
     async with showing(session(), (120, 40)) as driver:
-        await until(driver.pilot, lambda: "add an error result for the call 'toolu_1'" in driver.text)
-        assert "against the contract, not against the provider" in driver.text
+        await until(driver.pilot, lambda: "add an error result for tool call 'toolu_1'" in driver.text)
+        assert "verified against the contract only" in driver.text
 
 
 async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypatch) -> None:
@@ -47,7 +47,7 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
         screen = driver.app.screen
         assert isinstance(screen, RepairsScreen)
         assert "Repair 1 of" in driver.text and "nothing else is broken" in driver.text
-        assert "not against the provider: anthropic" in driver.text
+        assert "against the contract only: anthropic" in driver.text
         assert "tool_result" in driver.text
         assert "\x1b" not in driver.text and "\u202e" not in driver.text
         first = driver.text

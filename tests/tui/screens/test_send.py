@@ -11,7 +11,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean, hostile_session
-from workbench.probes.profiles.keeping import keep
+from workbench.probes.profiles.keeping import save_profile
 from workbench.simulator import Simulator
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.send import SendScreen
@@ -131,7 +131,7 @@ ASTRAY = {
 @pytest.fixture
 def is_measured() -> None:
     """A profile in the folder of the test's user."""
-    keep(measured("openai", wanted=("closure", "streaming"), stream="cut"), at=1_782_400_000.0)
+    save_profile(measured("openai", wanted=("closure", "streaming"), stream="cut"), at=1_782_400_000.0)
 
 
 def astray() -> Session:

@@ -89,7 +89,7 @@ async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> Non
         assert "nothing is found in it" in text
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
-        await until(driver.pilot, shows(driver, "as recorded", "add an error result", "sent to sim:anthropic: 200"))
+        await until(driver.pilot, shows(driver, "as recorded", "add an error result", "sent to sim:anthropic → 200"))
         await driver.press("q", "o")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen) and driver.screen.opened)
         assert driver.screen.opened and driver.screen.opened.row.summary.status == 200

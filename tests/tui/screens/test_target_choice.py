@@ -8,7 +8,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send_answer import name_it
 from workbench.send import local
-from workbench.send.local import Local
+from workbench.send.local import LocalServer
 from workbench.send.target import Target
 from workbench.tui.screens import target_choice
 from workbench.tui.screens.target_choice import TargetScreen, offer_targets
@@ -53,10 +53,10 @@ async def test_a_name_that_nobody_knows_is_said_in_the_dialog_and_escape_chooses
 
 
 async def test_servers_of_this_machine_are_looked_for_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def found() -> tuple[Local, ...]:
-        return (Local("vllm", "http://127.0.0.1:8000", ("qwen\x1b[2J",), ("openai-chat",)),)
+    async def found() -> tuple[LocalServer, ...]:
+        return (LocalServer("vllm", "http://127.0.0.1:8000", ("qwen\x1b[2J",), ("openai-chat",)),)
 
-    monkeypatch.setattr(local, "found", found)
+    monkeypatch.setattr(local, "find_servers", found)
     async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
         got = await choosing(driver)
         await driver.press(*target_choice.LOCAL)

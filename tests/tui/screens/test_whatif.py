@@ -39,7 +39,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         text = driver.text
         assert "sim:deepseek:v4" in text and "▸unchanged" in text
         assert "✗ 400 reasoning.missing" in text
-        assert "the request sends no reasoning back" in text  # why a variant cannot be tried
+        assert "the request contains no reasoning" in text  # why a variant cannot be tried
         assert "simulated" in text and "tools are never executed" in text
         await driver.press("l", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, AnswerScreen))
@@ -91,6 +91,6 @@ async def test_an_endpoint_is_asked_when_somebody_says_so_and_can_be_stopped() -
 async def test_what_is_no_request_of_a_model_says_so() -> None:
     other = samples.session(samples.exchange({}, {}, url="https://example.org/"))
     async with asking(other) as (driver, _):
-        await until(driver.pilot, lambda: "no request of a model" in driver.text)
+        await until(driver.pilot, lambda: "not a request to a model" in driver.text)
         await driver.press("s", "A", "l", "enter", "tab", "escape")
         assert driver.screen

@@ -1,4 +1,4 @@
-"""Recorded reasoning, put back as it came in: its text, its proof and its place."""
+"""Recorded reasoning, restored as it was received: text, proof and position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
 from workbench.edits import shape
 from workbench.edits.fault import Fault
-from workbench.edits.places import array_of, drop, element
+from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.ir import Message, Part, Reasoning, ToolCallIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules.reasoning_proof import PROOF, proof_of
@@ -16,56 +16,56 @@ from workbench.wire.patch import Change, Insert, Remove, Replace
 
 
 def entries(fault: Fault) -> list[Entry]:
-    """The ledger's lines of the turns of the request whose reasoning was received in this session."""
+    """Ledger entries of the request's turns whose reasoning was received in this session."""
     return [e for e in fault.case.ledger.entries if e.message is not None and e.received_in is not None]
 
 
 def entry_of(fault: Fault, number: int) -> Entry | None:
-    """The line of the turn that a message belongs to."""
+    """Ledger entry of the turn that a message belongs to; None if there is none."""
     turn = fault.turn(number)
     return next((e for e in entries(fault) if e.message in turn or e.message == number), None)
 
 
-def restored(fault: Fault, entry: Entry) -> tuple[Change, ...]:
-    """The changes that make the reasoning of a turn what it was when it came in; () where it is not known whole."""
-    came = answer(fault, entry)
-    return put_back(fault, entry.message, came) if came and entry.message is not None else ()
+def restore(fault: Fault, entry: Entry) -> tuple[Change, ...]:
+    """Changes that restore the reasoning of a turn; empty if it is not known completely."""
+    came = answer_parts(fault, entry)
+    return restore_parts(fault, entry.message, came) if came and entry.message is not None else ()
 
 
-def put_back(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
-    """The same for a message of the turn and the parts of the answer."""
-    return (*_parts(fault, number, came), *_proofs(fault.messages[number], came))
+def restore_parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+    """Changes that restore the reasoning of a message of the turn, given the parts of the answer."""
+    return (*_restore_blocks(fault, number, came), *_restore_proofs(fault.messages[number], came))
 
 
-def _parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
-    """The reasoning that is a part of its own, or stands in the same part of the wire as another one."""
+def _restore_blocks(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+    """Restore reasoning that is a part of its own, or shares a wire part with another one."""
     if not any(isinstance(p, Reasoning) for p in came):
         return ()
     written = shape.reasoning(fault.adapter, came)
     if written is None:
         return ()
     numbers = fault.turn(number) if fault.request.itemized else range(number, number + 1)
-    same = _in_place(fault, numbers, came)
+    same = _changed_values(fault, numbers, came)
     if same is not None:
         return same
     refs = [NodeRef(REQUEST, n, k) for n in numbers for k, _ in fault.messages[n].reasoning()]
-    is_thought = [r for r in refs if not _is_whole(fault, r)]
-    gone = drop(fault, is_thought or refs) if refs else ()
-    put = [c for w in written for c in _put(fault, numbers, number, w, came)]
-    return _merged(gone, put)
+    is_thought = [r for r in refs if not _is_item(fault, r)]
+    gone = remove_parts(fault, is_thought or refs) if refs else ()
+    put = [c for w in written for c in _insert_piece(fault, numbers, number, w, came)]
+    return _merge(gone, put)
 
 
-def _proofs(message: Message, came: Sequence[Part]) -> Iterator[Change]:
-    """The signatures that are a member of a call: of the calls in order, where they call the same."""
+def _restore_proofs(message: Message, came: Sequence[Part]) -> Iterator[Change]:
+    """Restore signatures that are members of calls, in order, if the calls have the same names."""
     theirs = [p for p in came if isinstance(p, ToolCallIR)]
     for (_, own), want in zip(message.tool_calls(), theirs, strict=False):
         if own.name == want.name and proof_of(want) and proof_of(own) != proof_of(want):
-            pointer, value = f"{message.pointer}{element(own)}/{PROOF}", want.extra[PROOF]
+            pointer, value = f"{message.pointer}{element_pointer(own)}/{PROOF}", want.extra[PROOF]
             yield Replace(pointer, value) if PROOF in own.extra else Insert(pointer, value)
 
 
-def answer(fault: Fault, entry: Entry) -> list[Part]:
-    """The parts of the answer that a turn shows, in order."""
+def answer_parts(fault: Fault, entry: Entry) -> list[Part]:
+    """Parts of the answer that a turn repeats, in order; empty if it is not available."""
     decoded = fault.case.peek(entry.received_in) if entry.received_in is not None else None
     response = decoded.response if decoded else None
     if decoded is None or response is None or decoded.protocol != fault.request.protocol:
@@ -78,13 +78,13 @@ def answer(fault: Fault, entry: Entry) -> list[Part]:
     return []
 
 
-def _is_whole(fault: Fault, ref: NodeRef) -> bool:
-    """The reasoning is the whole message: an item."""
-    return element(fault.part(ref)) == ""
+def _is_item(fault: Fault, ref: NodeRef) -> bool:
+    """The reasoning is a whole message: an item."""
+    return element_pointer(fault.part(ref)) == ""
 
 
-def _in_place(fault: Fault, numbers: range, came: Sequence[Part]) -> tuple[Change, ...] | None:
-    """Only the values that differ, where the same pieces stand in the same order; else None."""
+def _changed_values(fault: Fault, numbers: range, came: Sequence[Part]) -> tuple[Change, ...] | None:
+    """Replace only the values that differ, if the same blocks are in the same order; else None."""
     here = [p for n in numbers for p in fault.messages[n].parts]
     own = [(n, p) for n in numbers for _, p in fault.messages[n].reasoning()]
     wanted = [p for p in came if isinstance(p, Reasoning)]
@@ -108,19 +108,21 @@ def _kinds(parts: Sequence[Part]) -> list[str]:
     return [p.carrier if isinstance(p, Reasoning) else type(p).__name__ for p in parts]
 
 
-def _put(fault: Fault, numbers: range, number: int, piece: shape.Written, came: Sequence[Part]) -> Iterator[Change]:
-    """One piece of reasoning where it belongs in the message, or among the items."""
+def _insert_piece(
+    fault: Fault, numbers: range, number: int, piece: shape.EncodedNode, came: Sequence[Part]
+) -> Iterator[Change]:
+    """Insert one piece of reasoning into the message, or among the items."""
     message = fault.messages[number]
     others = [(n, p) for n in numbers for p in fault.messages[n].parts if not isinstance(p, Reasoning)]
-    if piece.at is None:  # a signature on the part behind it
-        target = _nth_call(message, piece.before, came)
+    if piece.at is None:  # a signature on the following part
+        target = _follower_of(message, piece.before, came)
         if target is not None:
-            yield Insert(message.pointer + element(target) + piece.suffix, piece.value)
+            yield Insert(message.pointer + element_pointer(target) + piece.suffix, piece.value)
     elif piece.at == "":
         behind = others[piece.before][0] if piece.before < len(others) else numbers.stop
         yield Insert(f"{fault.list_pointer}/{behind}", piece.value)
     elif piece.is_element:
-        yield from _element(fault, message, piece)
+        yield from _insert_block(fault, message, piece)
     elif piece.suffix == "text":
         held = fault.value(message.pointer + piece.at)
         yield Replace(message.pointer + piece.at, f"{piece.value}{held if isinstance(held, str) else ''}")
@@ -128,10 +130,10 @@ def _put(fault: Fault, numbers: range, number: int, piece: shape.Written, came: 
         yield Insert(message.pointer + piece.at, piece.value)
 
 
-def _element(fault: Fault, message: Message, piece: shape.Written) -> Iterator[Change]:
-    """A block among the blocks; a lone text becomes one of them."""
+def _insert_block(fault: Fault, message: Message, piece: shape.EncodedNode) -> Iterator[Change]:
+    """Insert a block among the blocks; a single text becomes one of them."""
     rest = [p for p in message.parts if not isinstance(p, Reasoning)]
-    places = [array_of(p) for p in rest]
+    places = [list_position(p) for p in rest]
     at = message.pointer + (piece.at or "")
     inside = [p for p in places if p and p[0] == piece.at]
     if inside:
@@ -140,7 +142,7 @@ def _element(fault: Fault, message: Message, piece: shape.Written) -> Iterator[C
         return
     held = fault.value(at)
     if isinstance(held, str) and held:
-        said = [p for p in rest if element(p) == piece.at]
+        said = [p for p in rest if element_pointer(p) == piece.at]
         yield Replace(at, [piece.value, *(shape.block(fault.adapter, p, "assistant") for p in said)])
     elif "content" in (fault.value(message.pointer) or ()):
         yield Replace(at, [piece.value])
@@ -148,8 +150,8 @@ def _element(fault: Fault, message: Message, piece: shape.Written) -> Iterator[C
         yield Insert(at, [piece.value])
 
 
-def _nth_call(message: Message, before: int, came: Sequence[Part]) -> Part | None:
-    """The part of a message that stands where the one behind the reasoning stood."""
+def _follower_of(message: Message, before: int, came: Sequence[Part]) -> Part | None:
+    """The part of a message that corresponds to the one after the reasoning."""
     followers = [p for p in came if not isinstance(p, Reasoning)]
     wanted = followers[before] if before < len(followers) else None
     own = [p for p in message.parts if not isinstance(p, Reasoning)]
@@ -160,8 +162,8 @@ def _nth_call(message: Message, before: int, came: Sequence[Part]) -> Part | Non
     return own[before] if before < len(own) else None
 
 
-def _merged(gone: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
-    """A member that goes and comes at one place is replaced."""
+def _merge(gone: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
+    """Replace a member that is removed and inserted at the same place."""
     places = {c.pointer for c in gone if isinstance(c, Remove)}
     swapped = {c.pointer for c in put if isinstance(c, Insert) and c.pointer in places and not _is_slot(c.pointer)}
     kept = [c for c in gone if not (isinstance(c, Remove) and c.pointer in swapped)]

@@ -1,4 +1,4 @@
-"""Results: added, moved and renamed, wherever a protocol puts them."""
+"""Tool results: added, moved and renamed, wherever a protocol has them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from workbench.chain.closure import NodeRef
 from workbench.convert.names import name_check, rewrite_words
 from workbench.edits import shape
 from workbench.edits.fault import Fault
-from workbench.edits.places import array_of, element
+from workbench.edits.message_parts import element_pointer, list_position
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
 
 
 def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
-    """Stand-ins for the results of calls of one turn, in the place where results are looked for."""
+    """Add stand-ins for the results of calls of one turn, where results are expected."""
     return add_for(fault, refs[-1], [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)])
 
 
 def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
-    """The same for calls that may be new, of the turn of a call that is there."""
+    """The same for calls that may be new, in the turn of an existing call."""
     made = [shape.stand_in(fault.adapter, call) for call in calls]
     written = shape.results(fault.adapter, calls, made)
     place = _place(fault, behind, is_element=any(w.is_element for w in written))
@@ -28,11 +28,11 @@ def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple
         values = [w.value for w in written] if not any(w.is_element for w in written) else None
         held = values or [shape.result_message(fault.adapter, calls, made)]
         return tuple(Insert(place, value) for value in held)
-    return _into(fault, place, [w.value for w in written])
+    return _insert_into(fault, place, [w.value for w in written])
 
 
 def _place(fault: Fault, call: NodeRef, *, is_element: bool) -> str | Message:
-    """Where results of a call belong: a message that holds elements, or the pointer messages are put at."""
+    """Where results of a call belong: the message that contains them, or the pointer to insert messages at."""
     at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
     while at < len(fault.messages) and _is_results(fault.messages[at]) and not is_element:
         at += 1
@@ -49,9 +49,9 @@ def _is_results(message: Message) -> bool:
     return bool(message.parts) and all(isinstance(p, ToolResultIR) for p in message.parts)
 
 
-def _into(fault: Fault, message: Message, values: Sequence[JsonValue]) -> tuple[Change, ...]:
-    """Elements put behind the results at the front of a message."""
-    places = [array_of(part) for part in message.parts]
+def _insert_into(fault: Fault, message: Message, values: Sequence[JsonValue]) -> tuple[Change, ...]:
+    """Insert elements after the results at the front of a message."""
+    places = [list_position(part) for part in message.parts]
     if all(places) and places:
         first = next((k for k, p in enumerate(message.parts) if not isinstance(p, ToolResultIR)), len(places))
         parent = places[0][0] if places[0] else ""
@@ -64,19 +64,19 @@ def _into(fault: Fault, message: Message, values: Sequence[JsonValue]) -> tuple[
     return ()
 
 
-def in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
-    """Stand-ins at the front of a message, or in messages of their own before it."""
+def insert_in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
+    """Insert stand-ins at the front of a message, or in messages of their own before it."""
     made = [shape.stand_in(fault.adapter, call) for call in calls]
     written = shape.results(fault.adapter, calls, made)
     message = fault.messages[number]
     if any(w.is_element for w in written):
-        return _into(fault, message, [w.value for w in written])
+        return _insert_into(fault, message, [w.value for w in written])
     return tuple(Insert(message.pointer, w.value) for w in written)
 
 
 def move_messages(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
-    """The messages that hold these results and nothing else, put right behind the call."""
-    whole = _emptied(fault, refs)
+    """Move messages that contain only these results right after the call."""
+    whole = _messages_of_only(fault, refs)
     if len(whole) != len({r.message for r in refs}):
         return ()
     at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
@@ -84,53 +84,53 @@ def move_messages(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple
 
 
 def move(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
-    """Results as they stand, put where those of the call belong."""
+    """Move results unchanged to the place of the call's results."""
     parts = [fault.part(ref) for ref in refs]
-    is_element = any(array_of(part) for part in parts)
-    sources = [fault.messages[r.message].pointer + element(p) for r, p in zip(refs, parts, strict=True)]
+    is_element = any(list_position(part) for part in parts)
+    sources = [fault.messages[r.message].pointer + element_pointer(p) for r, p in zip(refs, parts, strict=True)]
     place = _place(fault, call, is_element=is_element)
-    gone = [Remove(m.pointer) for m in _emptied(fault, refs)] if is_element else []
+    gone = [Remove(m.pointer) for m in _messages_of_only(fault, refs)] if is_element else []
     if isinstance(place, str) and not is_element:
         return tuple(Move(source, place) for source in sources)
-    if isinstance(place, str):  # a message of their own, with their bytes
-        whole = _emptied(fault, refs)
+    if isinstance(place, str):  # a message of their own, with the same bytes
+        whole = _messages_of_only(fault, refs)
         if len({r.message for r in refs}) == 1 and whole:
             return (Move(whole[0].pointer, place),)
         return (*(_new_message(fault, place, refs)), *(Remove(s) for s in sources if not gone), *gone)
     if place.pointer in {fault.messages[r.message].pointer for r in refs}:
         return ()
-    places = [array_of(part) for part in place.parts]
+    places = [list_position(part) for part in place.parts]
     if all(places) and places and places[0]:
-        values = [Insert(c.pointer, None) for c in _into(fault, place, [None]) if isinstance(c, Insert)]
+        values = [Insert(c.pointer, None) for c in _insert_into(fault, place, [None]) if isinstance(c, Insert)]
         return (*(Move(source, values[0].pointer) for source in sources), *gone) if values else ()
-    made = _into(fault, place, [fault.value(source) for source in sources])
+    made = _insert_into(fault, place, [fault.value(source) for source in sources])
     return (*made, *gone, *(() if gone else [Remove(s) for s in sources])) if made else ()
 
 
 def _new_message(fault: Fault, place: str, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
     first = fault.messages[refs[0].message]
-    held, where = fault.value(first.pointer), array_of(fault.part(refs[0]))
+    held, where = fault.value(first.pointer), list_position(fault.part(refs[0]))
     if not isinstance(held, dict) or where is None:
         return ()
-    values = [fault.value(fault.messages[r.message].pointer + element(fault.part(r))) for r in refs]
+    values = [fault.value(fault.messages[r.message].pointer + element_pointer(fault.part(r))) for r in refs]
     return (Insert(place, {**held, where[0][1:]: values}),)
 
 
-def _emptied(fault: Fault, refs: Sequence[NodeRef]) -> list[Message]:
-    """Messages that hold nothing but these parts."""
+def _messages_of_only(fault: Fault, refs: Sequence[NodeRef]) -> list[Message]:
+    """Messages that contain only these parts."""
     taken = {(r.message, r.part) for r in refs}
     numbers = dict.fromkeys(r.message for r in refs)
     return [fault.messages[n] for n in numbers if all((n, k) in taken for k in range(len(fault.messages[n].parts)))]
 
 
 def to_front(fault: Fault, message: Message, moved: Sequence[int], first: int) -> tuple[Change, ...]:
-    """Parts of a message, by their numbers, put before another one of it."""
-    target = message.pointer + element(message.parts[first])
-    return tuple(Move(message.pointer + element(message.parts[k]), target) for k in moved)
+    """Move parts of a message, by index, before another one of it."""
+    target = message.pointer + element_pointer(message.parts[first])
+    return tuple(Move(message.pointer + element_pointer(message.parts[k]), target) for k in moved)
 
 
 def set_id(fault: Fault, ref: NodeRef, new: str) -> tuple[Change, ...]:
-    """Another id of a call or result; () where it has it already, or the protocol has no place for it."""
+    """Set the id of a call or result; empty if it is set already, or the protocol has no field for it."""
     part = fault.part(ref)
     name = "id" if isinstance(part, ToolCallIR) else "tool_call_id"
     if not new or getattr(part, name, None) == new:
@@ -139,15 +139,15 @@ def set_id(fault: Fault, ref: NodeRef, new: str) -> tuple[Change, ...]:
     if name in part.source.fields:
         return (Replace(message.absolute(part, name), new),)
     suffix = _id_suffix(fault, name)
-    return (Insert(message.pointer + element(part) + suffix, new),) if suffix else ()
+    return (Insert(message.pointer + element_pointer(part) + suffix, new),) if suffix else ()
 
 
 def _id_suffix(fault: Fault, name: str) -> str:
-    """Where the protocol writes the id of a call or result, below it."""
+    """Pointer, below a call or result, of its id in this protocol; empty if there is none."""
     call = ToolCallIR("id", "name", {}, "function")
     result = ToolResultIR("id", (Text("-"),), name="name")
     asked = Message("assistant", (shape.normal_call(fault.adapter, call),))
-    _, decoded = shape.written_of(fault.adapter, (asked, Message("tool", (result,))))
+    _, decoded = shape.round_trip(fault.adapter, (asked, Message("tool", (result,))))
     for message in decoded.messages:
         for part in message.parts:
             if name in part.source.fields and isinstance(part, ToolCallIR if name == "id" else ToolResultIR):
@@ -165,14 +165,14 @@ def ids(fault: Fault) -> list[str]:
     return [value for value in found if value]
 
 
-def renamed(fault: Fault) -> dict[str, str]:
-    """Every id → one that the provider takes; those that fit stay, and no two become one."""
+def fitting_ids(fault: Fault) -> dict[str, str]:
+    """Every id → an id that the provider accepts; valid ones stay, and no two become equal."""
     terms = fault.contract.closure
     return rewrite_words(ids(fault), name_check(terms.id_pattern, terms.id_max_length), terms.id_max_length)
 
 
 def fresh_id(fault: Fault, like: str) -> str:
-    """An id that nobody has yet, and that the provider takes."""
+    """An unused id that the provider accepts."""
     terms, taken = fault.contract.closure, set(ids(fault))
     fits = name_check(terms.id_pattern, terms.id_max_length)
     plain = next((w for n in range(2, 1000) if (w := f"{like}_{n}") not in taken and fits(w)), None)
@@ -182,8 +182,8 @@ def fresh_id(fault: Fault, like: str) -> str:
     return rewrite_words([*taken, wanted], fits, terms.id_max_length)[wanted]
 
 
-def open_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:
-    """The calls before a result that nobody answers, the nearest turn first, in order."""
+def unanswered_calls_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:
+    """Unanswered calls before a result, the nearest turn first, in order."""
     lines = [li for li in fault.case.closure.lines if li.call and not li.results and li.call.side == REQUEST]
     before = [li.call for li in lines if li.call and li.call.message < result.message]
     for ref in sorted(before, key=lambda r: (-r.message, r.part)):
@@ -193,13 +193,13 @@ def open_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:
 
 
 def calls_of(fault: Fault, results: Sequence[ToolResultIR]) -> list[ToolCallIR]:
-    """The calls that results name."""
+    """The calls that results refer to."""
     wanted = {r.tool_call_id for r in results}
     return [c for m in fault.messages for _, c in m.tool_calls() if c.id in wanted]
 
 
-def as_written(fault: Fault, result: ToolResultIR) -> JsonValue:
-    """The message that holds a result, in the form of this protocol; None where its call is not known."""
+def result_message(fault: Fault, result: ToolResultIR) -> JsonValue:
+    """The message that contains a result, in the form of this protocol; None if its call is unknown."""
     calls = calls_of(fault, [result])
     if not calls:
         return None

@@ -1,4 +1,4 @@
-"""The search for repairs: what families propose is tried under the contract before it is offered."""
+"""Search for repairs: proposals of the families are checked under the contract before they are offered."""
 
 from __future__ import annotations
 
@@ -10,53 +10,55 @@ from itertools import chain, islice
 
 from workbench import limits
 from workbench.contracts import Finding, Repair, Severity, Verdict
-from workbench.edits import HEADERS, edited
+from workbench.edits import HEADERS, Change, SetHeader, apply_changes
 from workbench.edits.fault import Fault
-from workbench.edits.proposal import Loss, Proposal, edits, read_at
-from workbench.edits.repairs import _resorts
+from workbench.edits.json_changes import json_changes
+from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
+from workbench.edits.repairs._history import cut_back
 from workbench.errors import WorkbenchError
 from workbench.protocols.decode import REQUEST
 from workbench.rules import every_rule
 from workbench.rules.inspection import Inspector, Trial
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
+from workbench.wire.jsontext import loads
 
-Propose = Callable[[Fault], Iterable[Proposal]]
-Families = Mapping[str, tuple[Propose, ...]]
+Proposer = Callable[[Fault], Iterable[Proposal]]
+Families = Mapping[str, tuple[Proposer, ...]]
 
 PENDING, MISSING = "closure.pending", "closure.missing-result"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A proposal that holds under the contract.
+class CheckedRepair:
+    """A proposal that passed the check under the contract.
 
     Attributes:
-        request: what it makes of the request.
-        trial: what the rules say of that.
-        told: findings that the recorded answer tells, and that are left.
+        request: the repaired request.
+        trial: its findings and verdict.
+        answer_findings: remaining findings that only the recorded response reveals.
     """
 
     proposal: Proposal
     repair: Repair
     request: HttpRequest
     trial: Trial
-    told: tuple[Finding, ...] = ()
+    answer_findings: tuple[Finding, ...] = ()
 
 
-Again = Callable[[Tried, int], "Search"]
-"""A repair that was made, and what is left of the budget → the search for the next one."""
+NextSearch = Callable[[CheckedRepair, int], "RepairSearch"]
+"""Continues the search after a repair: ``(repair, remaining budget) → RepairSearch``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixResult:
     """A request after repairs.
 
     Attributes:
-        request: the repaired request; the one that came in where nothing could be repaired.
-        repairs: what was done, in order: each refers to the request as the one before it left it.
-        before, after: what the contract makes of it.
-        remaining: findings that break the chain still.
+        request: the repaired request; the original if nothing could be repaired.
+        repairs: applied in order; each refers to the request after the previous one.
+        before, after: verdicts of the contract.
+        remaining: findings that still break the chain.
     """
 
     request: HttpRequest
@@ -67,20 +69,20 @@ class Fixed:
 
 
 def is_repairable(finding: Finding) -> bool:
-    """A verdict rests on it, and it is in a request."""
+    """A finding on a request that a verdict can rest on."""
     rule = every_rule().get(finding.rule)
     is_advice = rule is None or rule.is_advice
     return finding.side == REQUEST and finding.severity is not Severity.INFO and not is_advice
 
 
-class Search:
+class RepairSearch:
     """Repairs of one request in the place of one exchange.
 
     Args:
         request: None for the one that was sent.
-        budget: how many proposals may be tried.
-        provider: label of the contract they are tried under, "" for the one of the exchange.
-        told: findings that the answer of the exchange tells, and nothing else; None to look.
+        budget: most proposals that are checked.
+        provider: label of the contract to check under; empty for that of the exchange.
+        answer_findings: findings that only the response of the exchange reveals; None to look for them.
     """
 
     def __init__(
@@ -99,15 +101,15 @@ class Search:
         detail = inspector.detail(index)
         sent = detail.decoded.exchange.request or HttpRequest()
         self.refused = detail.row.summary.status in (400, 422)
-        self.asked, self.provider = provider, provider or detail.contract.label
+        self.requested_provider, self.provider = provider, provider or detail.contract.label
         self.protocol = detail.decoded.protocol
         self.request = request or sent
         self.text = decode_partial(self.request.body)[0]
         self.budget = min(budget, max(limits.LEAST_REPAIR_TRIALS, limits.MAX_REPAIR_BYTES // max(1, len(self.text))))
         self.trial = self._judge(self.request)
-        self.broken = _broken(self.trial.findings, self.refused)
-        self.told = list(self._told(detail.row.findings) if told is None else told)
-        self._near: dict[tuple[str, str], list[Proposal]] = {}
+        self.broken = _breaks(self.trial.findings, self.refused)
+        self.answer_findings = list(self._findings_of_answer(detail.row.findings) if told is None else told)
+        self._near_misses: dict[tuple[str, str], list[Proposal]] = {}
 
     def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:
         return self.inspector.trial(
@@ -116,87 +118,89 @@ class Search:
             provider=self.provider,
             protocol=self.protocol,
             is_answered=is_answered,
-            is_own=not self.asked,
+            is_own=not self.requested_provider,
         )
 
-    def _told(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Findings of the exchange that only its recorded answer tells."""
+    def _findings_of_answer(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Findings of the exchange that only its recorded response reveals."""
         known = {(f.rule, f.pointer) for f in self.broken}
         return (f for f in findings if is_repairable(f) and (f.rule, f.pointer) not in known)
 
     @property
     def verdict(self) -> Verdict:
-        """What the contract makes of the request as it stands."""
+        """Verdict of the contract on the request as it is."""
         verdict = self.trial.judgement.verdict
         return Verdict.REFUSES if verdict in (Verdict.ACCEPTS, Verdict.UNKNOWN) and self.all_broken else verdict
 
     @property
     def all_broken(self) -> list[Finding]:
-        """What breaks the chain, by the contract or by what the answer said."""
-        return [*self.broken, *self.told]
+        """Findings that break the chain, by the contract or by the recorded response."""
+        return [*self.broken, *self.answer_findings]
 
     def findings(self) -> list[Finding]:
-        """What breaks the chain, the one the provider reports first."""
+        """Findings that break the chain, the one the provider reports first."""
         first = self.trial.judgement.finding
         rest = [f for f in self.all_broken if f != first]
         return [first, *rest] if first else rest
 
-    def offers(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
-        """The proposals for a finding that hold and lose no more than that, in the order they were made.
+    def offers(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
+        """Proposals for a finding that pass the check and cost no more than ``most``, in order of proposal.
 
-        Where none holds alone, or only the end of the conversation, two of them together; then an earlier end.
+        If none passes alone, except by ending the conversation earlier, pairs are checked; then an earlier end.
         """
-        found = list[Loss]()
-        for of in (self.alone, self.together, self.cut):
-            if min(found, default=Loss.CUT) < Loss.CUT or (found and of == self.cut):
+        found = list[RepairCost]()
+        for of in (self.single, self.combined, self.earlier_end):
+            if min(found, default=RepairCost.CUT) < RepairCost.CUT or (found and of == self.earlier_end):
                 return
             for tried in of(finding, most):
-                found.append(tried.proposal.loss)
+                found.append(tried.proposal.cost)
                 yield tried
 
-    def alone(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
-        """The proposals of the families that hold."""
-        return self._holding(finding, self.proposals(finding) if self.budget > 0 else (), most)
+    def single(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
+        """Proposals of the families that pass alone."""
+        return self._check_all(finding, self.proposals(finding) if self.budget > 0 else (), most)
 
-    def together(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
-        """Two proposals that hold together: asked after ``alone``, which finds the first ones."""
-        near = self._near.get((finding.rule, finding.pointer), ()) if self.budget > 0 else ()
-        pairs = (pair for first in near for pair in _resorts.pairs(self, first, finding))
-        return self._holding(finding, islice(pairs, limits.MAX_REPAIR_PAIRS), min(most, Loss.MODE))
+    def combined(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
+        """Pairs of proposals that pass together; call ``single`` first, which collects the first halves."""
+        near = self._near_misses.get((finding.rule, finding.pointer), ()) if self.budget > 0 else ()
+        pairs = (pair for first in near for pair in _pairs(self, first, finding))
+        return self._check_all(finding, islice(pairs, limits.MAX_REPAIR_PAIRS), min(most, RepairCost.MODE))
 
-    def cut(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
+    def earlier_end(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
         """The longest conversation that ends before the damage."""
-        ends = _resorts.earlier_ends(self._fault(finding)) if self.budget > 0 else ()
-        return islice(self._holding(finding, ends, most), 1)
+        ends = _earlier_ends(self._fault(finding)) if self.budget > 0 else ()
+        return islice(self._check_all(finding, ends, most), 1)
 
     def proposals(self, finding: Finding) -> Iterator[Proposal]:
-        """What the families propose for a finding, not tried yet."""
-        return _proposed(self.families, self._fault(finding))
+        """Proposals of the families for a finding, not checked yet."""
+        return _proposals(self.families, self._fault(finding))
 
-    def after(self, proposal: Proposal) -> Search | None:
-        """The search that goes on from a proposal, None where it does not fit or nothing more may be tried."""
+    def continue_with(self, proposal: Proposal) -> RepairSearch | None:
+        """The search on the request after a proposal; None if it does not fit or the budget is spent."""
         if self.budget <= 0:
             return None
         self.budget -= 1
         try:
-            request = edited(self.request, self.text, proposal.changes)
+            request = apply_changes(self.request, self.text, proposal.changes)
         except WorkbenchError:
             return None
-        return Search(self.families, self.inspector, self.index, request, self.budget, (), self.asked)
+        return RepairSearch(
+            self.families, self.inspector, self.index, request, self.budget, (), self.requested_provider
+        )
 
     def _fault(self, finding: Finding) -> Fault:
         return Fault(finding, self.trial.case, self.refused)
 
-    def _holding(self, finding: Finding, proposals: Iterable[Proposal], most: Loss) -> Iterator[Tried]:
-        """Those that hold and lose no more than that."""
+    def _check_all(self, finding: Finding, proposals: Iterable[Proposal], most: RepairCost) -> Iterator[CheckedRepair]:
+        """Proposals that pass the check and cost no more than ``most``."""
         seen = set[HttpRequest]()
         for proposal in proposals:
-            if proposal.loss > most:
+            if proposal.cost > most:
                 continue
             if self.budget <= 0:
                 return
             try:
-                request = edited(self.request, self.text, proposal.changes)
+                request = apply_changes(self.request, self.text, proposal.changes)
             except WorkbenchError as error:
                 logging.getLogger(__name__).debug("%s: %s", proposal.title, error)
                 continue
@@ -204,45 +208,90 @@ class Search:
                 continue
             seen.add(request)
             self.budget -= 1
-            tried = self._tried(finding, proposal, request)
+            tried = self._check(finding, proposal, request)
             if tried:
                 yield tried
 
-    def _tried(self, finding: Finding, proposal: Proposal, request: HttpRequest) -> Tried | None:
-        """The proposal, if the finding is gone with it and nothing new is broken."""
+    def _check(self, finding: Finding, proposal: Proposal, request: HttpRequest) -> CheckedRepair | None:
+        """The proposal, if the finding disappears with it and nothing new breaks; else None."""
         trial = self._judge(request)
         if trial.decoded.request is None:
             return None
-        left = _broken(trial.findings, self.refused)
+        left = _breaks(trial.findings, self.refused)
         before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in left)
-        told = self._still_told(request)
-        is_gone = finding not in told if finding in self.told else after[finding.rule] < before[finding.rule]
+        told = self._remaining_answer_findings(request)
+        is_gone = finding not in told if finding in self.answer_findings else after[finding.rule] < before[finding.rule]
         if is_gone and any(after[rule] > before[rule] for rule in after):
-            self._near.setdefault((finding.rule, finding.pointer), []).append(proposal)
+            self._near_misses.setdefault((finding.rule, finding.pointer), []).append(proposal)
             return None
         if not is_gone:
             return None
         verified = not left and not told and trial.judgement.verdict is not Verdict.REFUSES
-        made = edits(self.request, self.text, proposal.changes)
-        return Tried(proposal, Repair(proposal.title, verified, made), request, trial, told)
+        made = repair_edits(self.request, self.text, proposal.changes)
+        return CheckedRepair(proposal, Repair(proposal.title, verified, made), request, trial, told)
 
-    def _still_told(self, request: HttpRequest) -> tuple[Finding, ...]:
-        """What the same answer would tell of this request, of that which it told before, where that still stands."""
-        if not self.told:
+    def _remaining_answer_findings(self, request: HttpRequest) -> tuple[Finding, ...]:
+        """Findings of the recorded response that would still apply to this request."""
+        if not self.answer_findings:
             return ()
         trial = self._judge(request, is_answered=True)
         found = {(f.rule, f.message) for f in trial.findings if is_repairable(f)}
         old, new = self.trial.decoded.request_index, trial.decoded.request_index
         return tuple(
             f
-            for f in self.told
+            for f in self.answer_findings
             if (f.rule, f.message) in found
             and (f.pointer.startswith(HEADERS) or read_at(old, f.pointer) == read_at(new, f.pointer))
         )
 
 
-def _proposed(families: Families, fault: Fault) -> Iterator[Proposal]:
-    """What every family proposes. A family that fails ends, and the others still answer."""
+def _pairs(search: RepairSearch, first: Proposal, finding: Finding) -> Iterator[Proposal]:
+    """A proposal that removes a finding but uncovers others, joined with one that removes those.
+
+    Args:
+        search: on the request before both.
+        first: removes the finding.
+        finding: its rule is not searched again.
+    """
+    middle = search.continue_with(first)
+    known = {(f.rule, f.pointer) for f in search.broken}
+    for uncovered in middle.broken if middle else ():
+        if middle is None or (uncovered.rule, uncovered.pointer) in known or uncovered.rule == finding.rule:
+            continue
+        for second in middle.proposals(uncovered):
+            changes = _combine(search, middle, first, second)
+            if changes:
+                title = f"{first.title}, and {second.title}"
+                yield Proposal(title, changes, max(first.cost, second.cost))
+
+
+def _combine(search: RepairSearch, middle: RepairSearch, first: Proposal, second: Proposal) -> tuple[Change, ...]:
+    """Both proposals as changes to the original request; empty if the second does not fit."""
+    try:
+        made = apply_changes(middle.request, middle.text, second.changes)
+        inside = json_changes(loads(search.text), loads(made.body.raw))
+    except WorkbenchError:
+        return ()
+    headers = {c.name.lower(): c for c in (*first.changes, *second.changes) if isinstance(c, SetHeader)}
+    return (*headers.values(), *inside)
+
+
+def _earlier_ends(fault: Fault) -> Iterator[Proposal]:
+    """The conversation shortened turn by turn from the damage on, the longest first; only for errors."""
+    if fault.number is None or fault.finding.severity is not Severity.ERROR:
+        return
+    seen = set[str]()
+    for start in range(fault.number, 0, -1):
+        for end in cut_back(fault, start):
+            if end.title not in seen:
+                seen.add(end.title)
+                yield end
+        if len(seen) >= limits.MAX_REPAIR_ENDS:
+            return
+
+
+def _proposals(families: Families, fault: Fault) -> Iterator[Proposal]:
+    """Proposals of every family. A family that raises is skipped; the others continue."""
     rule = fault.finding.rule
     for propose in (*families.get(rule, ()), *families.get("", ())):
         try:
@@ -251,8 +300,8 @@ def _proposed(families: Families, fault: Fault) -> Iterator[Proposal]:
             logging.getLogger(__name__).debug("the repairs of %s failed", rule, exc_info=True)
 
 
-def _broken(findings: Iterable[Finding], refused: bool) -> list[Finding]:
-    """The findings that break the chain. Open calls at the end of a request that was refused count as missing."""
+def _breaks(findings: Iterable[Finding], refused: bool) -> list[Finding]:
+    """Findings that break the chain. Pending calls of a refused request count as missing results."""
     made = []
     for finding in findings:
         if refused and finding.rule == PENDING and finding.side == REQUEST:
@@ -262,51 +311,50 @@ def _broken(findings: Iterable[Finding], refused: bool) -> list[Finding]:
     return made
 
 
-def best(tried: Iterable[Tried]) -> list[Tried]:
-    """The best first: the least is lost, the fewest bytes are touched.
+def best(tried: Iterable[CheckedRepair]) -> list[CheckedRepair]:
+    """The best first: least cost, then fewest changed bytes.
 
-    Those that leave something broken only where nothing else holds, but for an earlier end of the conversation: that
-    mends what stands behind it too.
+    Repairs that leave something broken are returned only if no other passes, except by an earlier end of the
+    conversation, which removes later damage too.
     """
-    found = sorted(tried, key=lambda t: (t.proposal.loss, _size(t)))
+    found = sorted(tried, key=lambda t: (t.proposal.cost, _size(t)))
     whole = [t for t in found if t.repair.verified]
-    return whole if whole and whole[0].proposal.loss < Loss.CUT else found
+    return whole if whole and whole[0].proposal.cost < RepairCost.CUT else found
 
 
-def _size(tried: Tried) -> int:
-    """Bytes that go and characters that come."""
+def _size(tried: CheckedRepair) -> int:
+    """Bytes removed and characters added."""
     gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in tried.repair.edits)
     return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
 
 
-def _most(finding: Finding) -> Loss:
-    """What may be lost without asking."""
-    return Loss.CUT if finding.severity is Severity.ERROR else Loss.NONE
+def _allowed_cost(finding: Finding) -> RepairCost:
+    """Cost that needs no confirmation."""
+    return RepairCost.CUT if finding.severity is Severity.ERROR else RepairCost.NONE
 
 
-def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
+def fix(search: RepairSearch, again: NextSearch, steps: int = limits.MAX_REPAIR_STEPS) -> FixResult:
     """Repair until the contract accepts: the best repair of the first finding that has one, and so on.
 
-    The conversation ends earlier only where nothing else holds for any finding. What goes through all the same, as a
-    warning, is repaired only where that loses nothing.
+    The conversation is shortened only if nothing else passes for any finding. Warnings are repaired only at no cost.
     """
     first, done = search, list[Repair]()
     while search.all_broken and len(done) < steps:
-        chosen = _chosen(search)
+        chosen = _next_repair(search)
         if chosen is None:
             break
         done.append(chosen.repair)
         search = again(chosen, search.budget)
-    return Fixed(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
+    return FixResult(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
 
 
-def _chosen(search: Search) -> Tried | None:
-    """The repair that is made next."""
-    findings, ends = search.findings(), list[Tried]()
-    for of in (search.alone, search.together):
+def _next_repair(search: RepairSearch) -> CheckedRepair | None:
+    """The repair to apply next; None if there is none."""
+    findings, ends = search.findings(), list[CheckedRepair]()
+    for of in (search.single, search.combined):
         for finding in findings:
-            found = best(of(finding, _most(finding)))
-            if found and found[0].proposal.loss < Loss.CUT:
+            found = best(of(finding, _allowed_cost(finding)))
+            if found and found[0].proposal.cost < RepairCost.CUT:
                 return found[0]
             ends += found
-    return next(chain(ends, (t for f in findings for t in search.cut(f, _most(f)))), None)
+    return next(chain(ends, (t for f in findings for t in search.earlier_end(f, _allowed_cost(f)))), None)

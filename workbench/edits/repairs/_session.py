@@ -1,4 +1,4 @@
-"""Repairs of a whole session: offered for its findings, and done."""
+"""Repairs of a whole session: offers for its findings, and fixes of its requests."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from itertools import groupby, islice
 from workbench import limits
 from workbench.contracts import Finding, Repair
 from workbench.edits.repairs import _search
-from workbench.edits.repairs._search import Families, Fixed, Search
+from workbench.edits.repairs._search import Families, FixResult, RepairSearch
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, Session
 
-NOTE = "edited: its request was repaired, and re-checked against the contract, not against the provider"
-UNANSWERED = "; the refusal that answered the request before is left out"
+NOTE = "edited: request repaired, verified against the contract only"
+UNANSWERED = "; the refusal of the original request is removed"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What was done to one exchange. ``fixed.repairs`` is empty where nothing could be repaired."""
+class ExchangeFix:
+    """Repairs of one exchange. ``fixed.repairs`` is empty if nothing could be repaired."""
 
     index: int
-    fixed: Fixed
+    fixed: FixResult
 
 
 def with_repairs(
     families: Families, inspector: Inspector, findings: Sequence[Finding], budget: int = limits.MAX_CHECK_TRIALS
 ) -> tuple[Finding, ...]:
-    """The findings of an inspection with the repairs they offer, as far as the budget lasts.
+    """The findings of an inspection with their repairs, as far as the budget lasts.
 
     Args:
         findings: in order of their exchanges.
-        budget: proposals tried, fewer where requests are large (``limits.MAX_CHECK_BYTES``).
+        budget: most proposals checked, fewer if requests are large (``limits.MAX_CHECK_BYTES``).
     """
     made: list[Finding] = []
     spent = 0
@@ -41,9 +41,9 @@ def with_repairs(
         own = list(group)
         if spent < limits.MAX_CHECK_BYTES and budget > 0 and any(map(_search.is_repairable, own)):
             size = max(1, len(inspector.detail(index).decoded.request_text))
-            search = Search(families, inspector, index, budget=min(budget, max(4, _left(spent) // size)))
+            search = RepairSearch(families, inspector, index, budget=min(budget, max(4, _left(spent) // size)))
             most = search.budget
-            own = [replace(f, repairs=_offered(search, f)) if _search.is_repairable(f) else f for f in own]
+            own = [replace(f, repairs=_best_repairs(search, f)) if _search.is_repairable(f) else f for f in own]
             budget -= most - search.budget
             spent += (most - search.budget) * size
         made += own
@@ -54,8 +54,8 @@ def _left(spent: int) -> int:
     return limits.MAX_CHECK_BYTES - spent
 
 
-def _offered(search: Search, finding: Finding) -> tuple[Repair, ...]:
-    """The best repairs of a finding: of those that leave nothing broken the first few are enough."""
+def _best_repairs(search: RepairSearch, finding: Finding) -> tuple[Repair, ...]:
+    """The best repairs of a finding; stops after the first few that leave nothing broken."""
     found = []
     for tried in search.offers(finding):
         found.append(tried)
@@ -64,11 +64,13 @@ def _offered(search: Search, finding: Finding) -> tuple[Repair, ...]:
     return tuple(islice((t.repair for t in _search.best(found)), limits.MAX_REPAIRS_OFFERED))
 
 
-def repaired(families: Families, inspector: Inspector, session: Session) -> tuple[MemorySession, list[Done]]:
+def repair_session(
+    families: Families, inspector: Inspector, session: Session
+) -> tuple[MemorySession, list[ExchangeFix]]:
     """The session with repaired requests, and what was done. Every exchange is inspected.
 
-    A refusal that answered the request before is left out: it speaks of another request. Other answers stay, since
-    the conversation goes on from them.
+    The refusal of a repaired request is removed: it is about another request. Other responses stay, since the
+    conversation continues from them.
     """
     inspector.run()
     done = list(_fixes(families, inspector))
@@ -76,7 +78,7 @@ def repaired(families: Families, inspector: Inspector, session: Session) -> tupl
     exchanges = []
     for index in range(len(session)):
         exchange = session.exchange(index)
-        exchanges.append(_edited(exchange, requests[index]) if index in requests else exchange)
+        exchanges.append(_with_request(exchange, requests[index]) if index in requests else exchange)
     about = dict(session.about)
     if requests:
         about["made"] = "; ".join(
@@ -85,18 +87,18 @@ def repaired(families: Families, inspector: Inspector, session: Session) -> tupl
     return MemorySession(session.name, tuple(exchanges), session.damage, about=about), done
 
 
-def _fixes(families: Families, inspector: Inspector) -> Iterator[Done]:
+def _fixes(families: Families, inspector: Inspector) -> Iterator[ExchangeFix]:
     for row in list(inspector.rows):
         if any(map(_search.is_repairable, row.findings)):
-            first = Search(families, inspector, row.index)
-            yield Done(row.index, _search.fix(first, _again(families, inspector, row.index)))
+            first = RepairSearch(families, inspector, row.index)
+            yield ExchangeFix(row.index, _search.fix(first, _next_search(families, inspector, row.index)))
 
 
-def _again(families: Families, inspector: Inspector, index: int) -> _search.Again:
-    return lambda made, budget: Search(families, inspector, index, made.request, budget, made.told)
+def _next_search(families: Families, inspector: Inspector, index: int) -> _search.NextSearch:
+    return lambda made, budget: RepairSearch(families, inspector, index, made.request, budget, made.answer_findings)
 
 
-def _edited(exchange: Exchange, request: HttpRequest) -> Exchange:
+def _with_request(exchange: Exchange, request: HttpRequest) -> Exchange:
     refused = exchange.response is not None and 400 <= exchange.response.status < 500
     response: HttpResponse | None = None if refused else exchange.response
     note = "; ".join(filter(None, (exchange.note, NOTE + (UNANSWERED if refused else ""))))

@@ -1,4 +1,4 @@
-"""Thinking switched off for one request, in the words of who is asked."""
+"""Switching thinking off for one request, in the provider's form."""
 
 from __future__ import annotations
 
@@ -15,39 +15,41 @@ from workbench.wire.patch import Change, Insert, Replace
 TITLE = "switch thinking off for this request"
 
 
-def off(fault: Fault) -> Iterator[tuple[Change, ...]]:
-    """The ways to say it, the likeliest first: the switch that the request has, else the provider's own.
+def switch_off(fault: Fault) -> Iterator[tuple[Change, ...]]:
+    """Changes that switch thinking off, the likeliest first: the switch in the request, else the provider's own.
 
-    The provider's own is the contract's (``reasoning.switch``), else the one of the protocol.
+    The provider's switch is the contract's (``reasoning.switch``), else that of the protocol.
     """
     if fault.request.thinking == "off":
         return
     place = FieldPlaces(fault.text).of("thinking")
     held, parent = fault.value(place), place.removesuffix("/type")
     if isinstance(held, str) and parent != place:
-        yield (Replace(parent, {"type": "disabled"}),)  # a budget beside it means nothing to what is off
+        yield (Replace(parent, {"type": "disabled"}),)  # a budget makes no sense once thinking is off
     elif isinstance(held, bool):
         yield (Replace(place, False),)
     body = fault.body if isinstance(fault.body, dict) else {}
-    own = _own(fault)
+    own = _provider_switch(fault)
     if own:
-        yield tuple(change for key, value in own.items() for change in _said(f"/{escape(key)}", value, body.get(key)))
+        yield tuple(
+            change for key, value in own.items() for change in _set_member(f"/{escape(key)}", value, body.get(key))
+        )
 
 
-def _own(fault: Fault) -> Mapping[str, JsonValue]:
-    """Members of a body that say it; {} where nothing is known to."""
+def _provider_switch(fault: Fault) -> Mapping[str, JsonValue]:
+    """Members of a body that switch thinking off; {} if none are known."""
     switch = fault.contract.term("reasoning.switch")
     if isinstance(switch, dict):
         return cast("dict[str, JsonValue]", switch.get("off") or {})
     return shape.thinking_off(fault.adapter) if fault.adapter.traits.has_one_switch else {}
 
 
-def _said(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:
-    """A member put where it belongs, beside what is there."""
+def _set_member(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:
+    """Set a member, merged with an object that is already there."""
     if held is None:
         yield Insert(at, value)
     elif isinstance(held, dict) and isinstance(value, dict) and "type" not in value:
         for key, inner in value.items():
-            yield from _said(f"{at}/{escape(key)}", inner, held.get(key))
+            yield from _set_member(f"{at}/{escape(key)}", inner, held.get(key))
     elif held != value:
         yield Replace(at, value)

@@ -1,4 +1,4 @@
-"""Replayed arguments: one JSON value in the container of the wire, where nothing is lost by it."""
+"""Repairs of replayed arguments: one JSON value in the form of the wire, if nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
 from workbench.edits.fault import Fault
-from workbench.edits.places import drop, element
-from workbench.edits.proposal import Loss, Proposal
+from workbench.edits.message_parts import element_pointer, remove_parts
+from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _results
-from workbench.edits.repairs._search import Propose
+from workbench.edits.repairs._search import Proposer
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.rules.wording import quote
@@ -21,7 +21,7 @@ from workbench.wire.patch import Change, Insert, Replace
 
 
 def container(fault: Fault) -> Iterator[Proposal]:
-    """Text becomes the object it says, an object becomes its text."""
+    """Turn text into the object it contains, or an object into its text."""
     ref = fault.ref
     call = fault.part(ref) if ref else None
     if ref is None or not isinstance(call, ToolCallIR):
@@ -31,31 +31,31 @@ def container(fault: Fault) -> Iterator[Proposal]:
         text = dumps(call.input).decode("utf-8", "surrogatepass")
         yield Proposal(f"write the arguments of {quote(call.name)} as JSON text", (Replace(at, text),))
     elif isinstance(call.input, str):
-        value = read(fault, call, call.input) if call.input.strip() else {}
+        value = parse_arguments(fault, call, call.input) if call.input.strip() else {}
         if isinstance(value, dict):
             yield Proposal(f"write the arguments of {quote(call.name)} as an object", (Replace(at, value),))
-    yield from without(fault, ref, call)
+    yield from remove_call(fault, ref, call)
 
 
 def invalid_json(fault: Fault) -> Iterator[Proposal]:
-    """The argument text is mended, where that is proved to lose nothing; else the call goes."""
+    """Repair the argument text if nothing is provably lost; else remove the call."""
     ref = fault.ref
     call = fault.part(ref) if ref else None
     if ref is None or not isinstance(call, ToolCallIR):
         return
-    value = read(fault, call, call.raw or "")
+    value = parse_arguments(fault, call, call.raw or "")
     if isinstance(value, dict):
         at, text = fault.messages[ref.message].absolute(call, "raw"), dumps(value).decode("utf-8", "surrogatepass")
         yield Proposal(f"write the arguments of {quote(call.name)} as one JSON object", (Replace(at, text),))
-    yield from _merged(fault, ref, call)
-    yield from without(fault, ref, call)
+    yield from _split_merged(fault, ref, call)
+    yield from remove_call(fault, ref, call)
 
 
-def _merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
-    """Several argument objects in one call: a call each; the result is that of the first, the others have none."""
+def _split_merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
+    """Split a call with several argument objects: the first keeps the result, the others get error results."""
     values = _values(call.raw or "")
     message = fault.messages[ref.message]
-    at = message.pointer + element(call)
+    at = message.pointer + element_pointer(call)
     held, own = fault.value(at), call.source.fields
     if len(values) < 2 or not isinstance(held, dict) or not call.id or "id" not in own or not own.get("raw"):
         return
@@ -68,12 +68,12 @@ def _merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
         copy = with_value(with_value(held, own["id"], made.id), own["raw"], text)
         changes.append(Insert(f"{parent}/{int(step) + 1}", copy))
         new.append(made)
-    title = f"split the merged call {quote(call.id)} into {len(texts)}, with error results for the new ones"
-    yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), Loss.STAND_IN)
+    title = f"split tool call {quote(call.id)} into {len(texts)}, with error results for the new ones"
+    yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), RepairCost.STAND_IN)
 
 
 def _values(raw: str) -> list[JsonValue]:
-    """The objects that stand one behind the other in a text; [] where it is anything else."""
+    """The objects that follow one another in a text; empty if it is anything else."""
     pieces = re.split(r"(?<=\})\s*(?=\{)", raw.strip())
     found: list[JsonValue] = []
     held = ""
@@ -93,21 +93,23 @@ def with_value(value: JsonValue, pointer: str, new: JsonValue) -> JsonValue:
     return {**value, step: with_value(value[step], f"/{rest}", new) if rest else new}
 
 
-def read(fault: Fault, call: ToolCallIR, raw: str) -> JsonValue:
-    """What argument text says, None where it cannot be read without loss."""
+def parse_arguments(fault: Fault, call: ToolCallIR, raw: str) -> JsonValue:
+    """Value of an argument text; None if it cannot be read without loss."""
     tool = fault.case.tools.get(call.name or "")
     ladder = climb(raw, None, tool.schema if tool else None)
     return None if ladder.problem and not ladder.rungs else ladder.value
 
 
-def without(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
-    """The call goes, with its results."""
+def remove_call(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
+    """Remove the call with its results."""
     line = fault.line(ref)
     refs = [ref, *(line.results if line else ())]
-    yield Proposal(f"drop the call {quote(call.id or call.name)} with its result", drop(fault, refs), Loss.DROPPED)
+    yield Proposal(
+        f"remove tool call {quote(call.id or call.name)} and its result", remove_parts(fault, refs), RepairCost.DROPPED
+    )
 
 
-REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
     "args.not-object": (container,),
     "args.double-encoded": (container, invalid_json),
     "args.invalid-json": (invalid_json,),

@@ -1,4 +1,4 @@
-"""What messages say beside calls: empty texts, prefilled answers, roles in order, system messages, media in results."""
+"""Repairs of message content: empty texts, prefill, role order, system messages, media in results."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.edits import shape
 from workbench.edits.fault import Fault
-from workbench.edits.places import array_of, drop
-from workbench.edits.proposal import Loss, Proposal
-from workbench.edits.repairs._merge import front, joined, said
-from workbench.edits.repairs._search import Propose
+from workbench.edits.message_parts import list_position, remove_parts
+from workbench.edits.proposal import Proposal, RepairCost
+from workbench.edits.repairs._merge import join_messages, message_text, move_to_system
+from workbench.edits.repairs._search import Proposer
 from workbench.ir import Media, Message, Text, ToolResultIR
 from workbench.rules.wording import quote
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
@@ -20,42 +20,42 @@ MOVED = "(media: in the next message)"
 
 
 def empty(fault: Fault) -> Iterator[Proposal]:
-    """What is empty goes, or says that it is empty."""
+    """Remove what is empty, or fill it with a placeholder."""
     if fault.number is None:
         return
     message, ref = fault.messages[fault.number], fault.ref
     part = fault.part(ref) if ref else None
-    if ref and isinstance(part, Text) and (array_of(part) or len(message.parts) > 1):
-        yield Proposal("drop the empty text", drop(fault, [ref]))
+    if ref and isinstance(part, Text) and (list_position(part) or len(message.parts) > 1):
+        yield Proposal("remove the empty text", remove_parts(fault, [ref]))
     at = message.pointer + (part.source.pointer + part.source.fields.get("text", "") if part else "/content")
     if not part and "content" in (fault.value(message.pointer) or ()) and fault.value(at) is None:
-        yield Proposal('write "" in place of null', (Replace(at, ""),))
+        yield Proposal('use "" instead of null', (Replace(at, ""),))
     if fault.value(at) is not None:
-        yield Proposal(f"write {quote(EMPTY)} in place of the empty text", (Replace(at, EMPTY),), Loss.STAND_IN)
-    yield Proposal(f"drop the empty message of role {quote(message.role)}", (Remove(message.pointer),), Loss.DROPPED)
+        yield Proposal(f"replace the empty text with {quote(EMPTY)}", (Replace(at, EMPTY),), RepairCost.STAND_IN)
+    yield Proposal(f"remove the empty {message.role} message", (Remove(message.pointer),), RepairCost.DROPPED)
 
 
 def assistant_last(fault: Fault) -> Iterator[Proposal]:
-    """The prefilled answer goes; or the user asks to go on from it."""
+    """Remove the prefill, or add a user message that asks to continue."""
     if not fault.messages:
         return
     last = fault.messages[-1]
-    yield Proposal("drop the prefilled answer", (Remove(last.pointer),), Loss.DROPPED)
+    yield Proposal("remove the prefilled assistant message", (Remove(last.pointer),), RepairCost.DROPPED)
     asked = shape.message(fault.adapter, "user", [Text(GO_ON)])
     change = Insert(f"{fault.list_pointer}/-", asked)
-    yield Proposal(f"add a message of the user that says {quote(GO_ON)}", (change,), Loss.MODE)
+    yield Proposal(f"add a user message {quote(GO_ON)}", (change,), RepairCost.MODE)
 
 
 def trailing(fault: Fault) -> Iterator[Proposal]:
-    """The white space at the end goes."""
+    """Remove trailing whitespace."""
     text = fault.value(fault.finding.pointer)
     if isinstance(text, str):
         change = Replace(fault.finding.pointer, text.rstrip())
-        yield Proposal("trim the white space at the end of the answer", (change,))
+        yield Proposal("remove the trailing whitespace", (change,))
 
 
 def media_in_result(fault: Fault) -> Iterator[Proposal]:
-    """The media go into a message of the user behind the results; the result keeps its text."""
+    """Move media into a user message after the results; the result keeps its text."""
     ref = fault.ref
     result = fault.part(ref) if ref else None
     if ref is None or not isinstance(result, ToolResultIR):
@@ -66,8 +66,8 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
     if len(media) == len(result.content):
         at = message.absolute(result, "content")
         gone = [Replace(at, MOVED)]
-    title = "move what is no text out of the result into a message of the user"
-    held = array_of(result)
+    title = "move the media from the result into a user message"
+    held = list_position(result)
     if held:
         values = [shape.block(fault.adapter, p) for p in media]
         changes = [Insert(f"{message.pointer}{held[0]}/-", value) for value in values]
@@ -79,52 +79,50 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
         changes = [Insert(f"{fault.list_pointer}/{behind}", asked)] if asked else []
     if changes:
         yield Proposal(title, (*gone, *changes))
-    yield Proposal("drop what is no text from the result", tuple(gone), Loss.DROPPED)
+    yield Proposal("remove the media from the result", tuple(gone), RepairCost.DROPPED)
 
 
 def system_position(fault: Fault) -> Iterator[Proposal]:
-    """The system message is merged into the one at the front, or moved there; or it becomes the user's word."""
+    """Merge the system message into the first one, or move it there; or change its role to user."""
     if fault.number is None:
         return
-    message, text = fault.messages[fault.number], said(fault, fault.number)
+    message, text = fault.messages[fault.number], message_text(fault, fault.number)
     first = fault.messages[0]
     strays = [m for n, m in enumerate(fault.messages) if n and m.role == message.role]
     if text is not None:
-        yield from front(fault, message, text)
+        yield from move_to_system(fault, message, text)
     if first.role == message.role and fault.number > 0:
-        changes = joined(fault, 0, [fault.number])
+        changes = join_messages(fault, 0, [fault.number])
         if changes:
             yield Proposal("merge the system message into the first one", changes)
         numbers = [n for n, m in enumerate(fault.messages) if n and m.role == message.role]
-        changes = joined(fault, 0, numbers) if len(strays) > 1 else ()
+        changes = join_messages(fault, 0, numbers) if len(strays) > 1 else ()
         if changes:
             yield Proposal("merge every system message into the first one", changes)
     elif fault.number > 0:
         yield Proposal("move the system message to the front", (Move(message.pointer, first.pointer),))
     role = Replace(f"{message.pointer}/role", "user")
-    yield Proposal("give the message the role 'user'", (role,), Loss.STAND_IN)
-    yield Proposal("drop the system message", (Remove(message.pointer),), Loss.DROPPED)
+    yield Proposal("change the role of the message to 'user'", (role,), RepairCost.STAND_IN)
+    yield Proposal("remove the system message", (Remove(message.pointer),), RepairCost.DROPPED)
 
 
 def role_order(fault: Fault) -> Iterator[Proposal]:
-    """Neighbours of one role become one message."""
+    """Join neighbouring messages of one role."""
     number = fault.number
     if number is None:
         return
     role = fault.messages[number].role
     for first in (number - 1, number):
         if first >= 0 and _is_run(fault.messages[first : first + 2], role):
-            changes = joined(fault, first, [first + 1])
+            changes = join_messages(fault, first, [first + 1])
             if changes:
-                yield Proposal(f"join the two messages of role {quote(role)}", changes)
+                yield Proposal(f"join the two neighbouring {role} messages", changes)
     run = [n for n in range(1, len(fault.messages)) if _is_run(fault.messages[n - 1 : n + 1], fault.messages[n].role)]
-    changes = tuple(c for n in run if n - 1 not in run for c in joined(fault, n - 1, _rest(run, n)))
+    changes = tuple(c for n in run if n - 1 not in run for c in join_messages(fault, n - 1, _rest(run, n)))
     if changes:
-        yield Proposal("join neighbouring messages of one role", changes)
+        yield Proposal("join all neighbouring messages of the same role", changes)
     if number == 0 or role == fault.contract.closure.call_role:
-        yield Proposal(
-            f"drop the message of role {quote(role)}", (Remove(fault.messages[number].pointer),), Loss.DROPPED
-        )
+        yield Proposal(f"remove the {role} message", (Remove(fault.messages[number].pointer),), RepairCost.DROPPED)
 
 
 def _is_run(pair: Sequence[Message], role: str) -> bool:
@@ -138,7 +136,7 @@ def _rest(run: list[int], start: int) -> list[int]:
     return numbers
 
 
-REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
     "content.empty": (empty,),
     "content.assistant-last": (assistant_last,),
     "content.trailing-whitespace": (trailing, assistant_last),

@@ -1,4 +1,4 @@
-"""Parameters that are refused go, or get a value that is taken; those that are required come."""
+"""Repairs of parameters: refused ones are removed or changed, required ones added."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from workbench.contracts.refusal import dotted
 from workbench.edits.fault import Fault
-from workbench.edits.proposal import Loss, Proposal
+from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _thinking
-from workbench.edits.repairs._search import Propose
+from workbench.edits.repairs._search import Proposer
 from workbench.ir import ModelRequest
 from workbench.rules.wording import quote
 from workbench.wire.patch import Insert, Remove, Replace
@@ -18,7 +18,7 @@ _ROLES = {"developer": "system", "system": "user", "tool": "user"}
 
 
 def unsupported(fault: Fault) -> Iterator[Proposal]:
-    """The nearest value that is taken, else the parameter goes; or what it does not go with."""
+    """Set the nearest accepted value, else remove the parameter, or what it conflicts with."""
     at = fault.finding.pointer
     path, value = dotted(at), fault.value(at)
     if at.endswith("/role"):
@@ -28,17 +28,17 @@ def unsupported(fault: Fault) -> Iterator[Proposal]:
         return
     limit = fault.finding.values.get("limit", "")
     if limit.lstrip("-").isdecimal() and isinstance(value, int | float):
-        yield Proposal(f"set {path} to {limit}", (Replace(at, int(limit)),), Loss.MODE)
-    yield Proposal(f"drop {path}", (Remove(at),), Loss.MODE)
+        yield Proposal(f"set {path} to {limit}", (Replace(at, int(limit)),), RepairCost.MODE)
+    yield Proposal(f"remove {path}", (Remove(at),), RepairCost.MODE)
     parent = at.rpartition("/")[0]
     if parent.count("/") == 1:
-        yield Proposal(f"drop {dotted(parent)}", (Remove(parent),), Loss.MODE)
-    for changes in _thinking.off(fault):
-        yield Proposal(_thinking.TITLE, changes, Loss.MODE)
+        yield Proposal(f"remove {dotted(parent)}", (Remove(parent),), RepairCost.MODE)
+    for changes in _thinking.switch_off(fault):
+        yield Proposal(_thinking.TITLE, changes, RepairCost.MODE)
 
 
 def missing(fault: Fault) -> Iterator[Proposal]:
-    """What is required is added, with the value that conversions use."""
+    """Add a required parameter, with the value that conversions use."""
     at = fault.finding.pointer
     bare = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, ()))
     for name, value in fault.adapter.capabilities.request.required.items():
@@ -46,10 +46,10 @@ def missing(fault: Fault) -> Iterator[Proposal]:
         written = fault.adapter.write_request(said)
         key = at.rpartition("/")[2]
         if key in written and key not in bare and fault.value(at) is None:
-            yield Proposal(f"set {dotted(at)} to {written[key]}", (Insert(at, written[key]),), Loss.STAND_IN)
+            yield Proposal(f"set {dotted(at)} to {written[key]}", (Insert(at, written[key]),), RepairCost.STAND_IN)
 
 
-REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
     "params.unsupported": (unsupported,),
     "params.missing": (missing,),
 }

@@ -1,12 +1,13 @@
-"""Schemas and declarations of tools that the provider takes."""
+"""Repairs of tool schemas and declarations that the provider refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from workbench.edits.fault import Fault
-from workbench.edits.proposal import Loss, Proposal, difference, read_at
-from workbench.edits.repairs._search import Propose
+from workbench.edits.json_changes import json_changes
+from workbench.edits.proposal import Proposal, RepairCost, read_at
+from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue, ModelRequest, ToolDef
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.rules.wording import quote
@@ -19,15 +20,17 @@ _OWN = ("/parametersJsonSchema", "/parameters_json_schema")
 _PLACES = ("/function", "/toolSpec", "")
 
 
-def lowered(fault: Fault) -> Iterator[Proposal]:
-    """The schema as this provider takes it; or without the keyword alone; or the same for every tool."""
+def lower_schema(fault: Fault) -> Iterator[Proposal]:
+    """Rewrite the schema in the provider's dialect; or remove the keyword; or rewrite all tools."""
     tool = _tool(fault)
-    changes = _lowered(fault, tool) if tool else ()
+    changes = _lowered_schema(fault, tool) if tool else ()
     if tool and changes:
-        yield Proposal(f"write the schema of {quote(tool.name)} in the form that is taken", changes, _loss(fault, tool))
-    every = tuple(change for t in fault.request.tools for change in _lowered(fault, t))
+        yield Proposal(
+            f"rewrite the schema of {quote(tool.name)} for this provider", changes, _lowering_cost(fault, tool)
+        )
+    every = tuple(change for t in fault.request.tools for change in _lowered_schema(fault, t))
     if every != changes:
-        yield Proposal("write the schemas of all tools in the form that is taken", every, Loss.NONE)
+        yield Proposal("rewrite all tool schemas for this provider", every, RepairCost.NONE)
     yield from _without_keyword(fault)
 
 
@@ -35,15 +38,19 @@ def _without_keyword(fault: Fault) -> Iterator[Proposal]:
     at = fault.finding.pointer
     step = at.rpartition("/")[2]
     if fault.finding.rule == "schema.unsupported-keyword" and fault.value(at) is not None and not step.isdecimal():
-        yield Proposal(f"drop the keyword {quote(step)}: the tool has to check it itself", (Remove(at),), Loss.DROPPED)
+        yield Proposal(
+            f"remove the keyword {quote(step)} (the tool must check it itself)", (Remove(at),), RepairCost.DROPPED
+        )
     if fault.finding.rule == "schema.items-missing" and isinstance(fault.value(at), dict):
-        yield Proposal("say that the items may be anything", (Insert(f"{at}/items", {}),))
-        yield Proposal("say that the items are texts", (Insert(f"{at}/items", {"type": "string"}),), Loss.STAND_IN)
+        yield Proposal("allow items of any type", (Insert(f"{at}/items", {}),))
+        yield Proposal(
+            "declare the items as strings", (Insert(f"{at}/items", {"type": "string"}),), RepairCost.STAND_IN
+        )
     tool = _tool(fault)
     strict = tool and next((p for p in (f"{tool.pointer}{b}/strict" for b in _PLACES) if fault.value(p) is True), None)
     if strict:
         yield Proposal(
-            f"switch the strict mode of {quote(tool.name if tool else '')} off", (Remove(strict),), Loss.MODE
+            f"switch off strict mode for {quote(tool.name if tool else '')}", (Remove(strict),), RepairCost.MODE
         )
 
 
@@ -60,19 +67,19 @@ def _dialect(fault: Fault, tool: ToolDef, pointer: str) -> Dialect:
     return known["strict" if tool.strict and "strict" in known else PLAIN]
 
 
-def _lowered(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
+def _lowered_schema(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
     pointer = schema_at(fault.case.decoded, tool)
     if tool.kind != "client" or pointer is None or not isinstance(tool.schema, dict):
         return ()
     schema = standing(fault.case.decoded, tool)
     made = down_level(schema, _dialect(fault, tool, pointer))
-    return () if made.remaining else tuple(difference(pointer, schema, made.schema))
+    return () if made.remaining else json_changes(schema, made.schema, pointer)
 
 
-def _loss(fault: Fault, tool: ToolDef) -> Loss:
+def _lowering_cost(fault: Fault, tool: ToolDef) -> RepairCost:
     pointer = schema_at(fault.case.decoded, tool) or ""
     made = down_level(standing(fault.case.decoded, tool), _dialect(fault, tool, pointer))
-    return Loss.NONE if all(step.effect == EXACT for step in made.steps) else Loss.STAND_IN
+    return RepairCost.NONE if all(step.effect == EXACT for step in made.steps) else RepairCost.STAND_IN
 
 
 def no_parameters(fault: Fault) -> Iterator[Proposal]:
@@ -83,15 +90,15 @@ def no_parameters(fault: Fault) -> Iterator[Proposal]:
     for tools in (here, bare):
         holders = [next(t.pointer + b for b in _PLACES if fault.value(t.pointer + b) is not None) for t in tools]
         yield Proposal(
-            "declare that the tool takes no arguments"
+            "declare that the tool has no arguments"
             if len(holders) == 1
-            else "declare that such tools take no arguments",
+            else "declare that these tools have no arguments",
             tuple(Insert(f"{holder}/{key}", OPEN) for holder in holders),
         )
 
 
 def tools_missing(fault: Fault) -> Iterator[Proposal]:
-    """The tools that the history uses are declared: as an earlier request did, else open."""
+    """Declare the tools that the history uses: as an earlier request did, else with any arguments."""
     wanted = {c.name for m in fault.messages for _, c in m.tool_calls() if c.name}
     for index in reversed(fault.case.earlier.exchanges):
         earlier = fault.case.peek(index)
@@ -104,12 +111,12 @@ def tools_missing(fault: Fault) -> Iterator[Proposal]:
         ):
             key = request.tools[0].pointer.split("/")[1]
             declared = read_at(earlier.request_index, f"/{key}")
-            title = f"declare the tools as exchange {index + 1} did"
-            yield Proposal(title, (_put(fault, key, declared),))
+            title = f"declare the tools as in exchange {index + 1}"
+            yield Proposal(title, (_set_member(fault, key, declared),))
             break
     key, made = _declared(fault, sorted(wanted))
     title = "declare the tools that the history uses, with any arguments"
-    yield Proposal(title, (_put(fault, key, made),), Loss.STAND_IN)
+    yield Proposal(title, (_set_member(fault, key, made),), RepairCost.STAND_IN)
 
 
 def _declared(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
@@ -119,17 +126,17 @@ def _declared(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
     return key, body[key]
 
 
-def _put(fault: Fault, key: str, value: JsonValue) -> Change:
+def _set_member(fault: Fault, key: str, value: JsonValue) -> Change:
     is_there = isinstance(fault.body, dict) and key in fault.body
     return Replace(f"/{key}", value) if is_there else Insert(f"/{key}", value)
 
 
-REPAIRS: Mapping[str, tuple[Propose, ...]] = {
-    "schema.unsupported-keyword": (lowered,),
-    "schema.items-missing": (lowered,),
-    "schema.ref": (lowered,),
-    "schema.strict": (lowered,),
-    "schema.malformed": (lowered,),
+REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
+    "schema.unsupported-keyword": (lower_schema,),
+    "schema.items-missing": (lower_schema,),
+    "schema.ref": (lower_schema,),
+    "schema.strict": (lower_schema,),
+    "schema.malformed": (lower_schema,),
     "schema.missing-parameters": (no_parameters,),
     "schema.tools-missing": (tools_missing,),
 }

@@ -1,4 +1,4 @@
-"""The list of tools: names that are taken, none twice, and no more of them than the provider takes."""
+"""Repairs of the list of tools: accepted names, no duplicates, no more tools than the provider accepts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from workbench.convert.names import name_check, rewrite_words
 from workbench.edits.fault import Fault
-from workbench.edits.proposal import Loss, Proposal
-from workbench.edits.repairs._search import Propose
+from workbench.edits.proposal import Proposal, RepairCost
+from workbench.edits.repairs._search import Proposer
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.leaves import scalars
 from workbench.rules.wording import quote
@@ -19,7 +19,7 @@ _PATTERN = "[a-zA-Z0-9_-]+"
 
 
 def names(fault: Fault) -> Iterator[Proposal]:
-    """Names that the provider does not take are rewritten wherever they stand, and no two become one."""
+    """Rename tools everywhere to names that the provider accepts, without collisions."""
     pattern = fault.contract.term("schema.name-pattern")
     fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)
     declared = [t.name for t in fault.request.tools if t.name]
@@ -27,11 +27,11 @@ def names(fault: Fault) -> Iterator[Proposal]:
     here = fault.value(fault.finding.pointer)
     for chosen in (*([{here: new[here]}] if here in new else []), new):
         told = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
-        title = f"rename the tool {told} everywhere, and map it back when it is called"
-        yield Proposal(title, tuple(c for old, name in chosen.items() for c in _renamed(fault, old, name)))
+        title = f"rename tool {told} everywhere (the client must map calls back)"
+        yield Proposal(title, tuple(c for old, name in chosen.items() for c in _rename_everywhere(fault, old, name)))
 
 
-def _renamed(fault: Fault, old: str, new: str) -> Iterator[Change]:
+def _rename_everywhere(fault: Fault, old: str, new: str) -> Iterator[Change]:
     for tool in fault.request.tools:
         if tool.name == old:
             yield from (Replace(at, new) for at in _name_at(fault, tool))
@@ -52,7 +52,7 @@ def _name_at(fault: Fault, tool: ToolDef) -> list[str]:
 
 
 def duplicate_names(fault: Fault) -> Iterator[Proposal]:
-    """Of two tools with one name the second goes where it is the same, else it gets a name of its own."""
+    """Of two tools with one name: remove the second if it is identical, else rename it."""
     taken, changes, gone = dict[str, ToolDef](), list[Change](), list[Change]()
     pattern = fault.contract.term("schema.name-pattern")
     fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)
@@ -69,13 +69,13 @@ def duplicate_names(fault: Fault) -> Iterator[Proposal]:
             everyone.add(new)
             changes += [Replace(at, new) for at in _name_at(fault, tool)]
     if is_same:
-        yield Proposal("drop the repeated declaration", tuple(gone))
-    yield Proposal("give the second tool a name of its own, and map it back when it is called", tuple(changes))
-    yield Proposal("drop the second tool of the name", tuple(gone), Loss.DROPPED)
+        yield Proposal("remove the duplicate declaration", tuple(gone))
+    yield Proposal("rename the second tool (the client must map calls back)", tuple(changes))
+    yield Proposal("remove the second tool with this name", tuple(gone), RepairCost.DROPPED)
 
 
 def too_many(fault: Fault) -> Iterator[Proposal]:
-    """The last tools go that the history does not use."""
+    """Remove the last tools that the history does not use."""
     most = fault.contract.term("schema.max-tools")
     if not isinstance(most, int):
         return
@@ -85,10 +85,10 @@ def too_many(fault: Fault) -> Iterator[Proposal]:
     surplus = len(fault.request.tools) - most
     if 0 < surplus <= len(spare):
         changes = tuple(Remove(t.pointer) for t in spare[-surplus:])
-        yield Proposal(f"drop {surplus:,} tools that the history does not use", changes, Loss.DROPPED)
+        yield Proposal(f"remove {surplus:,} tools that the history does not use", changes, RepairCost.DROPPED)
 
 
-REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
     "schema.name": (names,),
     "schema.duplicate-name": (duplicate_names,),
     "schema.too-many-tools": (too_many,),

@@ -7,7 +7,17 @@ two of them, and corrections, each with its reason and a switch. It may import w
 from __future__ import annotations
 
 from workbench.probes.profiles.drift import Drift, drift
-from workbench.probes.profiles.profile import NAMES, CapabilityProfile, Key, differences, key_of, of_measurement
-from workbench.probes.profiles.store import Store
+from workbench.probes.profiles.profile import NAMES, CapabilityProfile, ProfileKey, differences, key_of, of_measurement
+from workbench.probes.profiles.store import ProfileStore
 
-__all__ = ["NAMES", "CapabilityProfile", "Drift", "Key", "Store", "differences", "drift", "key_of", "of_measurement"]
+__all__ = [
+    "NAMES",
+    "CapabilityProfile",
+    "Drift",
+    "ProfileKey",
+    "ProfileStore",
+    "differences",
+    "drift",
+    "key_of",
+    "of_measurement",
+]

@@ -17,12 +17,12 @@ from urllib.parse import quote
 from workbench import contracts
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.send.credentials import signed
-from workbench.send.endpoint import Endpoint
-from workbench.send.headers import carried
+from workbench.send.credentials import authenticate
+from workbench.send.endpoint import HttpEndpoint
+from workbench.send.headers import forwarded_headers
 from workbench.send.outgoing import Outgoing
 from workbench.send.target import Target
-from workbench.send.urls import beside, joined
+from workbench.send.urls import join_url, server_url
 from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
@@ -38,7 +38,7 @@ _LISTS: Final = ("/v1/models", "/v1beta/models", "/api/tags")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _TemplateSource:
     """Where a server tells its template, and under which keys; all that are there count."""
 
     path: str
@@ -47,10 +47,12 @@ class _Place:
 
 
 _PLACES: Final = (
-    _Place("/props?model={model}", ("chat_template", "chat_template_tool_use")),  # llama.cpp, tools/server/README.md
-    _Place("/api/show", ("template", "renderer", "parser"), is_post=True),  # Ollama, docs/api.md
-    _Place("/tokenizer_info", ("chat_template",)),  # vLLM with --enable-tokenizer-info-endpoint
-    _Place("/get_server_info", ("chat_template",)),  # SGLang: the name or path that it was started with
+    _TemplateSource(
+        "/props?model={model}", ("chat_template", "chat_template_tool_use")
+    ),  # llama.cpp, tools/server/README.md
+    _TemplateSource("/api/show", ("template", "renderer", "parser"), is_post=True),  # Ollama, docs/api.md
+    _TemplateSource("/tokenizer_info", ("chat_template",)),  # vLLM with --enable-tokenizer-info-endpoint
+    _TemplateSource("/get_server_info", ("chat_template",)),  # SGLang: the name or path that it was started with
 )
 
 
@@ -62,9 +64,9 @@ async def models(target: Target, protocol: str, *, environ: Mapping[str, str] = 
     """
     if target.is_simulator:
         return ()
-    async with _asking(target, protocol, environ) as asking:
+    async with _server_query(target, protocol, environ) as asking:
         for path in _LISTS:
-            if names := _names(await asking.json(joined(target.base(protocol), path))):
+            if names := _names(await asking.json(join_url(target.base(protocol), path))):
                 return names
             if not asking.is_there:
                 break
@@ -76,9 +78,9 @@ async def template_hash(target: Target, protocol: str, model: str, *, environ: M
     if target.is_simulator or contracts.endpoint(target.url) is not None:
         return ""
     try:
-        async with _asking(target, protocol, environ) as asking:
+        async with _server_query(target, protocol, environ) as asking:
             for place in _PLACES:
-                url = beside(target.base(protocol), place.path.format(model=quote(model, safe="")))
+                url = server_url(target.base(protocol), place.path.format(model=quote(model, safe="")))
                 said = await asking.json(url, dumps({"model": model}) if place.is_post else b"")
                 if found := _hash(said, place.keys):
                     return found
@@ -109,16 +111,16 @@ def _names(said: JsonValue) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _asking(target: Target, protocol: str, environ: Mapping[str, str]) -> AsyncIterator[_Asking]:
-    endpoint = Endpoint(SECONDS)
+async def _server_query(target: Target, protocol: str, environ: Mapping[str, str]) -> AsyncIterator[_ServerQuery]:
+    endpoint = HttpEndpoint(SECONDS)
     try:
-        yield _Asking(target, protocol, environ, endpoint)
+        yield _ServerQuery(target, protocol, environ, endpoint)
     finally:
         await endpoint.aclose()
 
 
 @dataclass(slots=True)
-class _Asking:
+class _ServerQuery:
     """Questions to one target.
 
     Attributes:
@@ -128,7 +130,7 @@ class _Asking:
     target: Target
     protocol: str
     environ: Mapping[str, str]
-    endpoint: Endpoint
+    endpoint: HttpEndpoint
     is_there: bool = True
 
     async def json(self, url: str, body: bytes = b"") -> Any:
@@ -136,8 +138,8 @@ class _Asking:
         import httpx
 
         asked = HttpRequest("POST" if body else "GET", url, body=Body(body))
-        request = replace(asked, headers=carried(asked, self.protocol, is_converted=False)[0])
-        key = signed(Outgoing(self.target, request, self.protocol), self.environ)
+        request = replace(asked, headers=forwarded_headers(asked, self.protocol, is_converted=False)[0])
+        key = authenticate(Outgoing(self.target, request, self.protocol), self.environ)
         try:
             response = await self.endpoint.open(request, key.headers)
             try:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.probes.profiles.conservative import fall
-from workbench.probes.profiles.corrections import REASONING, Correction, corrections, switched, value_of
+from workbench.probes.profiles.corrections import REASONING, Correction, apply_switches, corrections, value_of
 from workbench.probes.profiles.matching import of_target
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.probes.profiles.refresh import Due, stale
+from workbench.probes.profiles.refresh import DueProbe, stale
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.policy import VERBATIM
 from workbench.send.target import Target
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ProfileChoice:
     """What holds for one target.
 
     Attributes:
@@ -33,7 +33,7 @@ class Choice:
 
     profile: CapabilityProfile | None = None
     decided: tuple[Correction, ...] = ()
-    due: tuple[Due, ...] = ()
+    due: tuple[DueProbe, ...] = ()
 
     @property
     def title(self) -> str:
@@ -56,15 +56,17 @@ class Choice:
         return {"profile": told, "corrections": [each.as_json() for each in self.decided]}
 
 
-def choose(profile: CapabilityProfile | None, now: float, on: Iterable[str] = (), off: Iterable[str] = ()) -> Choice:
+def choose(
+    profile: CapabilityProfile | None, now: float, on: Iterable[str] = (), off: Iterable[str] = ()
+) -> ProfileChoice:
     """What a profile asks for, as people switched it.
 
     Args:
         now: seconds since the epoch.
         on, off: as ``switched`` takes them; it says what is raised, too.
     """
-    decided = switched(corrections(profile, fall(profile)), on, off)
-    return Choice(profile, decided, stale(profile, now) if profile else ())
+    decided = apply_switches(corrections(profile, fall(profile)), on, off)
+    return ProfileChoice(profile, decided, stale(profile, now) if profile else ())
 
 
 def of_request(

@@ -14,7 +14,7 @@ from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.rules.counts import Counts
 
 
-class Level(IntEnum):
+class CautionLevel(IntEnum):
     """Each holds what those before it do."""
 
     NORMAL = 0
@@ -31,12 +31,12 @@ class Level(IntEnum):
 
 
 _WORDS = {
-    Level.NORMAL: "nothing is held back",
-    Level.SERIAL: "one call at a time",
-    Level.WHOLE: "no streamed calls",
-    Level.STRICT: "strict schemas, and arguments checked here",
-    Level.READ_ONLY: "tools that only read",
-    Level.NO_TOOLS: "it does not drive tools",
+    CautionLevel.NORMAL: "nothing is held back",
+    CautionLevel.SERIAL: "one call at a time",
+    CautionLevel.WHOLE: "no streamed calls",
+    CautionLevel.STRICT: "strict schemas, and arguments checked here",
+    CautionLevel.READ_ONLY: "tools that only read",
+    CautionLevel.NO_TOOLS: "it does not drive tools",
 }
 
 WELL, BADLY, HARDLY = 0.9, 0.7, 0.5
@@ -44,10 +44,10 @@ WELL, BADLY, HARDLY = 0.9, 0.7, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class FallReason:
     """Why no level below this one will do."""
 
-    level: Level
+    level: CautionLevel
     text: str
 
 
@@ -55,14 +55,14 @@ class Reason:
 class Fall:
     """How far to fall back, and why. ``reasons``: the gravest first."""
 
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[FallReason, ...] = ()
 
     @property
-    def level(self) -> Level:
+    def level(self) -> CautionLevel:
         """The highest that something asks for."""
-        return max((reason.level for reason in self.reasons), default=Level.NORMAL)
+        return max((reason.level for reason in self.reasons), default=CautionLevel.NORMAL)
 
-    def why(self, level: Level) -> str:
+    def why(self, level: CautionLevel) -> str:
         """Why something of a level is done: the gravest reason; "" where none asks for it."""
         return next((f"{r.text}: {r.level.words}" for r in self.reasons if r.level >= level), "")
 
@@ -80,16 +80,22 @@ def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None)
     return Fall(tuple(sorted(found, key=lambda reason: -reason.level)))
 
 
-def _measured(profile: CapabilityProfile) -> list[Reason]:
-    found: list[Reason] = []
+def _measured(profile: CapabilityProfile) -> list[FallReason]:
+    found: list[FallReason] = []
     if profile.fact("tool_call_format") == "none":
-        found.append(Reason(Level.NO_TOOLS, f"no call came in any form ({_told(profile, 'format')})"))
+        found.append(FallReason(CautionLevel.NO_TOOLS, f"no call came in any form ({_samples(profile, 'format')})"))
     if profile.fact("closes") is False and _fails(profile, "closure"):
-        found.append(Reason(Level.NO_TOOLS, f"results of tools are not read ({_told(profile, 'closure')})"))
+        found.append(
+            FallReason(CautionLevel.NO_TOOLS, f"results of tools are not read ({_samples(profile, 'closure')})")
+        )
     if profile.fact("error_repair") == "none":
-        found.append(Reason(Level.READ_ONLY, f"calls that failed are not mended ({_told(profile, 'repair')})"))
+        found.append(
+            FallReason(CautionLevel.READ_ONLY, f"calls that failed are not mended ({_samples(profile, 'repair')})")
+        )
     if profile.fact("schema_level") == "string-only":
-        found.append(Reason(Level.STRICT, f"arguments are not filled in as declared ({_told(profile, 'schema')})"))
+        found.append(
+            FallReason(CautionLevel.STRICT, f"arguments are not filled in as declared ({_samples(profile, 'schema')})")
+        )
     return found
 
 
@@ -97,32 +103,48 @@ def _fails(profile: CapabilityProfile, probe: str) -> bool:
     return any(r.probe == probe and r.outcome is Outcome.FAIL and r.interval.high < WELL for r in profile.results)
 
 
-def _told(profile: CapabilityProfile, probe: str) -> str:
+def _samples(profile: CapabilityProfile, probe: str) -> str:
     found = next((r for r in profile.results if r.probe == probe), None)
     return f"{found.passes} of {found.n} samples passed" if found else "not sampled"
 
 
-def _running(counts: Counts) -> list[Reason]:
+def _running(counts: Counts) -> list[FallReason]:
     """By the session: readable arguments, fitting arguments, mended calls, answered calls."""
     shares = (
-        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, WELL, Level.WHOLE),
-        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, BADLY, Level.READ_ONLY),
-        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, HARDLY, Level.NO_TOOLS),
-        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, WELL, Level.STRICT),
-        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, HARDLY, Level.READ_ONLY),
-        ("of {n} broken calls {k} were mended", counts.repaired, counts.broken, HARDLY, Level.READ_ONLY),
+        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, WELL, CautionLevel.WHOLE),
+        (
+            "of {n} calls {k} have arguments that can be read",
+            counts.parsed,
+            counts.calls,
+            BADLY,
+            CautionLevel.READ_ONLY,
+        ),
+        (
+            "of {n} calls {k} have arguments that can be read",
+            counts.parsed,
+            counts.calls,
+            HARDLY,
+            CautionLevel.NO_TOOLS,
+        ),
+        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
+        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
+        ("of {n} broken calls {k} were mended", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
             "of {n} requests with calls {k} answer every call",
             counts.histories - counts.unclosed,
             counts.histories,
             WELL,
-            Level.SERIAL,
+            CautionLevel.SERIAL,
         ),
     )
-    found = [Reason(level, _below(words, k, n, mark)) for words, k, n, mark, level in shares if _is_below(k, n, mark)]
+    found = [
+        FallReason(level, _below(words, k, n, mark)) for words, k, n, mark, level in shares if _is_below(k, n, mark)
+    ]
     if counts.executed:
         found.append(
-            Reason(Level.READ_ONLY, f"calls that could not be used, and were run all the same: {counts.executed}")
+            FallReason(
+                CautionLevel.READ_ONLY, f"calls that could not be used, and were run all the same: {counts.executed}"
+            )
         )
     return found
 

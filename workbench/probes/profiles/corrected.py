@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.edits import edited, repairs, with_body
+from workbench.edits import apply_changes, repairs, with_body
 from workbench.edits.additions import insert_message
-from workbench.edits.repairs import Loss
+from workbench.edits.repairs import RepairCost
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
 from workbench.probes.profiles.corrections import (
@@ -31,14 +31,14 @@ from workbench.probes.profiles.corrections import (
 from workbench.probes.profiles.risk import Risk, of_request
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector
-from workbench.send.loop import Loop, Send
+from workbench.send.loop import ConversationLoop, Send
 from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT
 from workbench.send.loop.sending import outgoing
-from workbench.send.outgoing import Outgoing, streamed
+from workbench.send.outgoing import Outgoing, with_stream
 from workbench.send.target import Target
-from workbench.trials.whatif import Subject
-from workbench.trials.whatif.reasoning import dropped
-from workbench.trials.whatif.tools import at_level, forbidden, ignores, serial, without
+from workbench.trials.whatif import VariedRequest
+from workbench.trials.whatif.reasoning import drop_reasoning
+from workbench.trials.whatif.tools import at_level, forbid_tools, ignores, remove_tools, switch_off_parallel
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
@@ -51,7 +51,7 @@ _MOST_REPAIRS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectionResult:
     """A request after corrections.
 
     Attributes:
@@ -72,22 +72,22 @@ class Corrected:
         )
 
 
-def corrected(
+def correct(
     request: HttpRequest, protocol: str, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()
-) -> Corrected:
+) -> CorrectionResult:
     """A request with the corrections that are on. Which protocol it is written in, ``protocol_of`` says beforehand.
 
     Args:
         protocol: what it is written in.
         earlier: what was sent and answered before it in its conversation: reasoning that it lost is there.
     """
-    made = Corrected(request)
+    made = CorrectionResult(request)
     for correction in decided:
         change = _CHANGES.get(correction.name)
         if not correction.is_on or change is None:
             continue
         try:
-            after, what = change(_Request(made.request, protocol, tuple(earlier)), correction.value)
+            after, what = change(_CorrectedRequest(made.request, protocol, tuple(earlier)), correction.value)
         except (WorkbenchError, WireError) as error:
             made = replace(made, failed=(*made.failed, (correction.name, str(error))))
             continue
@@ -96,11 +96,11 @@ def corrected(
     return made
 
 
-def leaving(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
+def correct_outgoing(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
     """A request on its way to a target, corrected; what was done is in its notes. One that nobody can read stays."""
     if not any(each.is_on for each in decided) or asked.protocol not in protocols.protocols():
         return asked
-    made = corrected(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
+    made = correct(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
     if not made.notes:
         return asked
     read = DecodedExchange(0, Exchange("corrected", made.request), asked.protocol).request
@@ -108,12 +108,12 @@ def leaving(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Ex
     return replace(asked, request=made.request, notes=(*asked.notes, *made.notes), is_stream=is_stream)
 
 
-def sent(
+def correct_send(
     step: Send, target: Target, decided: Sequence[Correction], earlier: Sequence[Exchange] = (), model: str = ""
 ) -> Outgoing:
     """The request of a step of a loop, corrected, on its way to a target. Raises LocalProtocolError, UsageError."""
     protocol = protocol_of(decided, target.protocols)
-    return leaving(outgoing(step, target, model, protocol), decided, earlier)
+    return correct_outgoing(outgoing(step, target, model, protocol), decided, earlier)
 
 
 def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> str:
@@ -126,7 +126,7 @@ def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> 
     return wanted if isinstance(wanted, str) and (not spoken or wanted in spoken) else ""
 
 
-def looped(loop: Loop, decided: Sequence[Correction]) -> Loop:
+def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> ConversationLoop:
     """A loop that goes on as the corrections have it: parser, limits of errors, and policy."""
     request = loop.decoded.request
     tools = request.tools if request else ()
@@ -135,7 +135,7 @@ def looped(loop: Loop, decided: Sequence[Correction]) -> Loop:
         loop.policy,
         is_serial=loop.policy.is_serial or bool(value_of(decided, SERIAL)),
         reasoning=value_of(decided, REASONING) or loop.policy.reasoning,
-        closed={**loop.policy.closed, **_closed(loop, decided)},
+        closed={**loop.policy.closed, **_closed_tools(loop, decided)},
     )
     if isinstance(level, str):
         schemas = {t.name: t.schema for t in tools if t.kind == "client" and t.name and isinstance(t.schema, dict)}
@@ -148,7 +148,7 @@ def looped(loop: Loop, decided: Sequence[Correction]) -> Loop:
     return replace(loop, policy=made, parser=loop.parser or (parser or ""), limits=limits)
 
 
-def _closed(loop: Loop, decided: Sequence[Correction]) -> Mapping[str, str]:
+def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapping[str, str]:
     if value_of(decided, NO_TOOLS):
         return {EVERY_TOOL: "this model does not drive tools"}
     given = value_of(decided, READ_ONLY)
@@ -163,7 +163,7 @@ def _closed(loop: Loop, decided: Sequence[Correction]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _CorrectedRequest:
     """A request that is corrected."""
 
     http: HttpRequest
@@ -171,8 +171,8 @@ class _Request:
     earlier: tuple[Exchange, ...]
 
     @property
-    def subject(self) -> Subject:
-        return Subject.alone(self.http, self.protocol)
+    def subject(self) -> VariedRequest:
+        return VariedRequest.alone(self.http, self.protocol)
 
     @property
     def decoded(self) -> DecodedExchange:
@@ -183,29 +183,29 @@ Made = tuple[HttpRequest, str]
 """The request, and what was done to it."""
 
 
-def _stream(asked: _Request, value: JsonValue) -> Made:
+def _stream(asked: _CorrectedRequest, value: JsonValue) -> Made:
     request = asked.decoded.request
     if request is None or not request.stream or not request.tools:
         return asked.http, ""
-    return streamed(asked.decoded, False), "it asks for no stream, since it declares tools"
+    return with_stream(asked.decoded, False), "it asks for no stream, since it declares tools"
 
 
-def _level(asked: _Request, value: JsonValue) -> Made:
+def _level(asked: _CorrectedRequest, value: JsonValue) -> Made:
     variant = at_level(asked.subject, str(value))
     return variant.request or asked.http, variant.title
 
 
-def _serial(asked: _Request, value: JsonValue) -> Made:
+def _serial(asked: _CorrectedRequest, value: JsonValue) -> Made:
     subject = asked.subject
     if not subject.request.tools:
         return asked.http, ""
     (variant,) = serial(subject)
     if subject.adapter.capabilities.tools.parallel_switch and not ignores(subject, "parallel_tool_calls"):
         return variant.request or asked.http, variant.title
-    return _told(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
+    return _with_system_text(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
 
 
-def _told(asked: _Request, subject: Subject, words: str) -> HttpRequest:
+def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: str) -> HttpRequest:
     """The request with a word to the model in its system prompt."""
     request = subject.request
     if words.encode() in subject.text:
@@ -214,7 +214,7 @@ def _told(asked: _Request, subject: Subject, words: str) -> HttpRequest:
     held = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
     if not held:
         first = request.messages[0].pointer if request.messages else ""
-        return edited(asked.http, subject.text, insert_message(asked.decoded, "system", words, first))
+        return apply_changes(asked.http, subject.text, insert_message(asked.decoded, "system", words, first))
 
     def more(parts: Iterable[Part]) -> tuple[Part, ...]:
         return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is held[-1] else p for p in parts)
@@ -226,50 +226,50 @@ def _told(asked: _Request, subject: Subject, words: str) -> HttpRequest:
     return with_body(asked.http, subject.adapter.encode_request(meant, subject.text), subject.text)
 
 
-def _reasoning(asked: _Request, value: JsonValue) -> Made:
+def _reasoning(asked: _CorrectedRequest, value: JsonValue) -> Made:
     if value == LEFT_OUT:
-        (variant,) = dropped(asked.subject)
+        (variant,) = drop_reasoning(asked.subject)
         return variant.request or asked.http, variant.title
-    return _mended(asked, LOST, ""), "reasoning that was lost is put back as it came"
+    return _repair(asked, LOST, ""), "reasoning that was lost is put back as it came"
 
 
-def _placed(asked: _Request, value: JsonValue) -> Made:
-    return _mended(asked, PLACES, str(value)), "results are put behind their calls"
+def _placement(asked: _CorrectedRequest, value: JsonValue) -> Made:
+    return _repair(asked, PLACES, str(value)), "results are put behind their calls"
 
 
-def _mended(asked: _Request, rules: Collection[str], label: str) -> HttpRequest:
+def _repair(asked: _CorrectedRequest, rules: Collection[str], label: str) -> HttpRequest:
     """The request with everything repaired that is found by some rules, and can be without a loss."""
     session = MemorySession("corrected", (*asked.earlier, Exchange("corrected", asked.http)))
     inspector, index, http = Inspector(session, protocol=asked.protocol), len(asked.earlier), asked.http
     for _ in range(_MOST_REPAIRS):
         found = inspector.trial(index, http, provider=label).findings
         wrong = [f for f in found if f.side == REQUEST and f.rule in rules]
-        tried = (t for f in wrong for t in repairs.tried(inspector, index, f, request=http, provider=label))
-        best = next((t for t in tried if t.proposal.loss is Loss.NONE), None)
+        tried = (t for f in wrong for t in repairs.checked_repairs(inspector, index, f, request=http, provider=label))
+        best = next((t for t in tried if t.proposal.cost is RepairCost.NONE), None)
         if best is None:
             break
         http = best.request
     return http
 
 
-def _read_only(asked: _Request, value: JsonValue) -> Made:
+def _read_only(asked: _CorrectedRequest, value: JsonValue) -> Made:
     subject = asked.subject
     found = of_request(subject.request.tools, value)
-    variant = without(subject, {tool.name for tool in found if tool.risk is not Risk.READ_ONLY})
+    variant = remove_tools(subject, {tool.name for tool in found if tool.risk is not Risk.READ_ONLY})
     return variant.request or asked.http, variant.title
 
 
-def _none(asked: _Request, value: JsonValue) -> Made:
-    variant = forbidden(asked.subject)
+def _none(asked: _CorrectedRequest, value: JsonValue) -> Made:
+    variant = forbid_tools(asked.subject)
     return variant.request or asked.http, variant.title
 
 
-_CHANGES: Mapping[str, Callable[[_Request, JsonValue], Made]] = {
+_CHANGES: Mapping[str, Callable[[_CorrectedRequest, JsonValue], Made]] = {
     STREAMING: _stream,
     SCHEMA: _level,
     SERIAL: _serial,
     REASONING: _reasoning,
-    PLACEMENT: _placed,
+    PLACEMENT: _placement,
     READ_ONLY: _read_only,
     NO_TOOLS: _none,
 }

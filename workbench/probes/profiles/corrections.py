@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from workbench import protocols
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.probes import Outcome, Result
-from workbench.probes.profiles.conservative import NO_FALL, Fall, Level
+from workbench.probes import Outcome, ProbeResult
+from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.risk import risk_of
 from workbench.send.loop.policy import LEFT_OUT, VERBATIM
@@ -53,7 +53,7 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CorrectionKind:
     """A correction there can be.
 
     Attributes:
@@ -64,9 +64,9 @@ class Kind:
     """
 
     does: str
-    found: Callable[[CapabilityProfile], tuple[JsonValue, str] | None]
-    typed: Callable[[str], JsonValue]
-    usual: JsonValue = True
+    requested_by: Callable[[CapabilityProfile], tuple[JsonValue, str] | None]
+    parse: Callable[[str], JsonValue]
+    default: JsonValue = True
 
 
 def _encoding(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
@@ -114,7 +114,7 @@ def _feedback(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
     return (FEW_ERRORS, "error_repair") if repair else None
 
 
-def _not_by_itself(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
+def _never(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
     """Only falling back asks for it."""
     return None
 
@@ -169,26 +169,28 @@ _DECLARED = "schemas of tools are declared as {}; arguments are checked by the w
 _BEHIND = "results stand where {} reads them: behind their calls, before other words"
 _READ = "calls are read from the text, as {}; results go back as that format has them"
 
-KINDS: Mapping[str, Kind] = {
-    ENCODING: Kind("requests are written in {}", _encoding, _protocol, None),
-    STREAMING: Kind("requests with tools ask for no stream", _streaming, _no_value),
-    SCHEMA: Kind(_DECLARED, _schema, _level, SIMPLE),
-    SERIAL: Kind(_SERIALLY, _serial, _no_value),
-    REASONING: Kind("reasoning of earlier answers goes back: {}", _reasoning, _replay, VERBATIM),
-    PLACEMENT: Kind(_BEHIND, _placement, _label, "generic"),
-    PARSER: Kind(_READ, _parser, _format, None),
-    FEEDBACK: Kind("calls that fail are told why; after {} in a row people are asked", _feedback, _number, FEW_ERRORS),
-    READ_ONLY: Kind("only tools that read are declared and run", _not_by_itself, _risks, {}),
-    NO_TOOLS: Kind("no tool may be called", _not_by_itself, _no_value),
+KINDS: Mapping[str, CorrectionKind] = {
+    ENCODING: CorrectionKind("requests are written in {}", _encoding, _protocol, None),
+    STREAMING: CorrectionKind("requests with tools ask for no stream", _streaming, _no_value),
+    SCHEMA: CorrectionKind(_DECLARED, _schema, _level, SIMPLE),
+    SERIAL: CorrectionKind(_SERIALLY, _serial, _no_value),
+    REASONING: CorrectionKind("reasoning of earlier answers goes back: {}", _reasoning, _replay, VERBATIM),
+    PLACEMENT: CorrectionKind(_BEHIND, _placement, _label, "generic"),
+    PARSER: CorrectionKind(_READ, _parser, _format, None),
+    FEEDBACK: CorrectionKind(
+        "calls that fail are told why; after {} in a row people are asked", _feedback, _number, FEW_ERRORS
+    ),
+    READ_ONLY: CorrectionKind("only tools that read are declared and run", _never, _risks, {}),
+    NO_TOOLS: CorrectionKind("no tool may be called", _never, _no_value),
 }
 """Name → what it is, in the order in which they are applied."""
 
-_FALLING: Mapping[str, tuple[Level, JsonValue]] = {
-    SERIAL: (Level.SERIAL, True),
-    STREAMING: (Level.WHOLE, True),
-    SCHEMA: (Level.STRICT, STRICT),
-    READ_ONLY: (Level.READ_ONLY, {}),
-    NO_TOOLS: (Level.NO_TOOLS, True),
+_FALLING: Mapping[str, tuple[CautionLevel, JsonValue]] = {
+    SERIAL: (CautionLevel.SERIAL, True),
+    STREAMING: (CautionLevel.WHOLE, True),
+    SCHEMA: (CautionLevel.STRICT, STRICT),
+    READ_ONLY: (CautionLevel.READ_ONLY, {}),
+    NO_TOOLS: (CautionLevel.NO_TOOLS, True),
 }
 """What falling back asks for: from which level on, and with what value."""
 
@@ -202,16 +204,18 @@ def corrections(profile: CapabilityProfile | None, fall: Fall = NO_FALL) -> tupl
     """
     made: list[Correction] = []
     for name, kind in KINDS.items():
-        found = kind.found(profile) if profile else None
+        found = kind.requested_by(profile) if profile else None
         level, value = _FALLING.get(name, (None, True))
         if found and profile:
-            made.append(_made(name, found[0], _measured(profile, found[1])))
+            made.append(_correction(name, found[0], _measured_reason(profile, found[1])))
         elif level is not None and (why := fall.why(level)):
-            made.append(_made(name, value, why))
+            made.append(_correction(name, value, why))
     return tuple(made)
 
 
-def switched(decided: Sequence[Correction], on: Iterable[str] = (), off: Iterable[str] = ()) -> tuple[Correction, ...]:
+def apply_switches(
+    decided: Sequence[Correction], on: Iterable[str] = (), off: Iterable[str] = ()
+) -> tuple[Correction, ...]:
     """Corrections as people want them.
 
     Args:
@@ -225,10 +229,10 @@ def switched(decided: Sequence[Correction], on: Iterable[str] = (), off: Iterabl
     for text in on:
         name, is_valued, value = text.partition("=")
         kind = _kind(name)
-        if not is_valued and kind.usual is None and name not in found:
+        if not is_valued and kind.default is None and name not in found:
             raise UsageError(f"{name} needs a value", hint=f"say {name}=…")
         if is_valued or name not in found:
-            found[name] = _made(name, kind.typed(value) if is_valued else kind.usual, "asked for")
+            found[name] = _correction(name, kind.parse(value) if is_valued else kind.default, "asked for")
         found[name] = replace(found[name], is_on=True)
     for name in off:
         _kind(name)
@@ -242,17 +246,17 @@ def value_of(decided: Sequence[Correction], name: str) -> JsonValue:
     return next((each.value for each in decided if each.name == name and each.is_on), None)
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> CorrectionKind:
     if name not in KINDS:
         raise UsageError(f"no correction named {name!r:.60}", hint=f"known: {', '.join(KINDS)}")
     return KINDS[name]
 
 
-def _made(name: str, value: JsonValue, why: str) -> Correction:
+def _correction(name: str, value: JsonValue, why: str) -> Correction:
     return Correction(name, KINDS[name].does.format(value), why, value)
 
 
-def _measured(profile: CapabilityProfile, fact: str) -> str:
+def _measured_reason(profile: CapabilityProfile, fact: str) -> str:
     """The fact, the samples behind it, and when."""
     value = profile.fact(fact)
     said = {True: "yes", False: "no"}[value] if isinstance(value, bool) else _short(value)
@@ -268,6 +272,6 @@ def _short(value: JsonValue) -> str:
     return str(value) or "none"
 
 
-def _samples(result: Result) -> str:
+def _samples(result: ProbeResult) -> str:
     share = f"{result.passes} of {result.n}" if result.outcome is Outcome.PARTIAL else str(result.n)
     return f"{share} sample{'s' if result.n != 1 else ''}"

@@ -58,7 +58,7 @@ class Drift:
 def drift(history: Sequence[CapabilityProfile]) -> tuple[Drift, ...]:
     """Probes that pass otherwise than they did. ``history``: every profile of one key, oldest first."""
     names = dict.fromkeys(result.probe for profile in history for result in profile.results)
-    found = (changed(name, series(history, name)) for name in names)
+    found = (latest_drift(name, series(history, name)) for name in names)
     return tuple(change for change in found if change)
 
 
@@ -68,7 +68,7 @@ def series(history: Sequence[CapabilityProfile], probe: str) -> list[Counts]:
     return [by_time[at] for at in sorted(by_time)]
 
 
-def changed(probe: str, counts: Sequence[Counts]) -> Drift | None:
+def latest_drift(probe: str, counts: Sequence[Counts]) -> Drift | None:
     """Whether the last runs of a probe differ from those before them, as far back as nothing had changed.
 
     Args:
@@ -88,7 +88,7 @@ def at_end(probe: str, counts: Sequence[Counts]) -> Drift | None:
     for window, luck in CHANCES.items():
         if window >= len(counts):
             return None
-        before, after = _summed(counts[:-window]), _summed(counts[-window:])
+        before, after = _totals(counts[:-window]), _totals(counts[-window:])
         if abs(after[0] / after[1] - before[0] / before[1]) < FLOOR:
             continue
         chance = chance_of(before, after)
@@ -97,7 +97,7 @@ def at_end(probe: str, counts: Sequence[Counts]) -> Drift | None:
     return None
 
 
-def _summed(counts: Sequence[Counts]) -> Counts:
+def _totals(counts: Sequence[Counts]) -> Counts:
     return sum(passes for passes, _ in counts), sum(n for _, n in counts)
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from workbench.ir import JsonValue
-from workbench.probes import Result
+from workbench.probes import ProbeResult
 from workbench.probes._verdict import interval
-from workbench.probes.profiles.conservative import NO_FALL, Fall, Level
+from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.probes.profiles.risk import RISKS, Risk, Tool, classed
+from workbench.probes.profiles.risk import RISKS, RatedTool, Risk, tool_risk
 
 LIKELY, SURELY = 0.5, 0.8
 """Shares that have to pass at least: for writes that may be repeated (4 samples of 4), for all others (16 of 16)."""
@@ -23,7 +23,7 @@ LIKELY, SURELY = 0.5, 0.8
 _MOST_SAMPLES = 1000
 
 
-class Stage(IntEnum):
+class GateStage(IntEnum):
     """What is enabled; each holds those before it."""
 
     NONE = 0
@@ -40,7 +40,7 @@ STAGES = ("no tool", "tools that read", "and writes that may be repeated", "ever
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class GatedTool:
     """One tool.
 
     Attributes:
@@ -56,22 +56,22 @@ class Gated:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ToolGate:
     """Which tools are enabled.
 
     Attributes:
         held: what is missing for the next stage, one line each; () where every tool is enabled.
     """
 
-    stage: Stage
-    tools: tuple[Gated, ...]
-    held: tuple[str, ...] = ()
+    stage: GateStage
+    tools: tuple[GatedTool, ...]
+    missing: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, JsonValue]:
         """It as data."""
         return {
             "stage": self.stage.name.lower().replace("_", "-"),
-            "held": list(self.held),
+            "held": list(self.missing),
             "tools": [
                 {"name": t.name, "risk": str(t.risk), "because": t.because, "enabled": t.is_enabled, "reason": t.reason}
                 for t in self.tools
@@ -79,7 +79,9 @@ class Gate:
         }
 
 
-def gate(profile: CapabilityProfile | None, tools: Sequence[Tool], fall: Fall = NO_FALL, stale: str = "") -> Gate:
+def gate(
+    profile: CapabilityProfile | None, tools: Sequence[RatedTool], fall: Fall = NO_FALL, stale: str = ""
+) -> ToolGate:
     """The tools that may be used now, and why the others may not.
 
     Args:
@@ -88,20 +90,20 @@ def gate(profile: CapabilityProfile | None, tools: Sequence[Tool], fall: Fall = 
         stale: why the profile does not hold any longer, "" where it does.
     """
     stage, held = _stage(profile, fall, stale)
-    return Gate(stage, tuple(_gated(tool, stage, held) for tool in tools), held)
+    return ToolGate(stage, tuple(_gate_tool(tool, stage, held) for tool in tools), held)
 
 
-def _gated(tool: Tool, stage: Stage, held: tuple[str, ...]) -> Gated:
-    found = classed(tool)
+def _gate_tool(tool: RatedTool, stage: GateStage, held: tuple[str, ...]) -> GatedTool:
+    found = tool_risk(tool)
     is_enabled = stage.allows(found.risk)
     reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not yet: {held[0]}"
-    return Gated(found.name, found.risk, found.why, is_enabled, reason)
+    return GatedTool(found.name, found.risk, found.why, is_enabled, reason)
 
 
-def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[Stage, tuple[str, ...]]:
+def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[GateStage, tuple[str, ...]]:
     """The stage, and what the next one lacks."""
-    stage = Stage.NONE
-    for following in (Stage.READ_ONLY, Stage.IDEMPOTENT, Stage.EVERYTHING):
+    stage = GateStage.NONE
+    for following in (GateStage.READ_ONLY, GateStage.IDEMPOTENT, GateStage.EVERYTHING):
         held = tuple(_lacks(following, profile, fall, stale))
         if held:
             return stage, held
@@ -109,21 +111,21 @@ def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[S
     return stage, ()
 
 
-def _lacks(stage: Stage, profile: CapabilityProfile | None, fall: Fall, stale: str) -> list[str]:
+def _lacks(stage: GateStage, profile: CapabilityProfile | None, fall: Fall, stale: str) -> list[str]:
     """What is missing for a stage."""
-    if fall.level >= (Level.NO_TOOLS if stage is Stage.READ_ONLY else Level.READ_ONLY):
-        return [fall.why(Level.READ_ONLY)]
-    if stage is Stage.READ_ONLY:
+    if fall.level >= (CautionLevel.NO_TOOLS if stage is GateStage.READ_ONLY else CautionLevel.READ_ONLY):
+        return [fall.why(CautionLevel.READ_ONLY)]
+    if stage is GateStage.READ_ONLY:
         return []
     if profile is None or stale:
         return [f"tools that write need a measured profile: {stale or 'nothing was measured'}"]
-    mark = LIKELY if stage is Stage.IDEMPOTENT else SURELY
+    mark = LIKELY if stage is GateStage.IDEMPOTENT else SURELY
     found = [_below(profile, probe, mark) for probe in ("format", "closure")]
     if profile.fact("schema_level") in (None, "string-only"):
         found.append(f"tools that write need arguments as declared: schema_level is {profile.fact('schema_level')}")
     if profile.fact("error_repair") in (None, "none"):
         found.append(f"tools that write need calls to be mended: error_repair is {profile.fact('error_repair')}")
-    elif stage is Stage.EVERYTHING:
+    elif stage is GateStage.EVERYTHING:
         found.append(_below(profile, "repair", mark))
     return [line for line in found if line]
 
@@ -139,7 +141,7 @@ def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
     return f"{told}, not {mark:.0%}{_enough(result, mark)}"
 
 
-def _enough(result: Result, mark: float) -> str:
+def _enough(result: ProbeResult, mark: float) -> str:
     """How many samples would do, where all that were made passed."""
     if result.passes < result.n:
         return ""

@@ -9,11 +9,11 @@ from pathlib import Path
 from workbench.probes import Measurement
 from workbench.probes.profiles.drift import Drift, drift
 from workbench.probes.profiles.profile import CapabilityProfile, key_of, of_measurement
-from workbench.probes.profiles.store import Store
+from workbench.probes.profiles.store import ProfileStore
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedProfile:
     """What became of a measurement.
 
     Attributes:
@@ -49,7 +49,7 @@ def save_evidence(measurement: Measurement, path: Path | None = None, *, at: flo
     return str(made)
 
 
-def keep(measurement: Measurement, *, at: float, evidence: str = "", template: str = "") -> Kept:
+def save_profile(measurement: Measurement, *, at: float, evidence: str = "", template: str = "") -> SavedProfile:
     """Make the profile of a measurement and add it to the history of its key.
 
     Args:
@@ -57,15 +57,15 @@ def keep(measurement: Measurement, *, at: float, evidence: str = "", template: s
         evidence: path of the session that shows it.
         template: hash of the chat template that the server says it uses.
     """
-    store = Store.of_user()
+    store = ProfileStore.of_user()
     key = key_of(measurement.subject.target, measurement.subject.contract.label, measurement, template)
     before = next(iter(store.history(key)[-1:]), None)
     profile = of_measurement(key, measurement, at=at, evidence=evidence, before=before)
     try:
         store.save(profile)
     except OSError as error:
-        return Kept(profile, before, (), str(error))
-    return Kept(profile, before, drift(store.history(key)))
+        return SavedProfile(profile, before, (), str(error))
+    return SavedProfile(profile, before, drift(store.history(key)))
 
 
 def _folder() -> Path:

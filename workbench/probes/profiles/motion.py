@@ -20,20 +20,20 @@ from functools import cached_property
 from typing import TypeAlias
 
 from workbench.probes.profiles.conservative import fall
-from workbench.probes.profiles.corrected import looped, protocol_of, sent
-from workbench.probes.profiles.corrections import Correction, corrections, switched
-from workbench.probes.profiles.profile import CapabilityProfile, Key
-from workbench.probes.profiles.refresh import Due, light
+from workbench.probes.profiles.corrected import correct_loop, correct_send, protocol_of
+from workbench.probes.profiles.corrections import Correction, apply_switches, corrections
+from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
+from workbench.probes.profiles.refresh import DueProbe, light
 from workbench.rules.counts import Counts
-from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Say, Send
-from workbench.send.loop.sending import as_sent
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send
+from workbench.send.loop.sending import with_sent_body
 from workbench.send.outgoing import Outgoing
 from workbench.send.target import Target
 from workbench.toolcalls.arguments.ladder import Rung
 from workbench.wire.exchange import Exchange, HttpRequest
 
 
-class State(StrEnum):
+class LoopState(StrEnum):
     """Where the motion stands."""
 
     SELECTED = "model selected"
@@ -55,13 +55,13 @@ class State(StrEnum):
 class Measure:
     """Probes are to be run first; what comes of it is the new profile, or None to go on with what is known."""
 
-    due: tuple[Due, ...]
+    due: tuple[DueProbe, ...]
 
 
-Pending: TypeAlias = Measure | Outgoing | Answer | Ended | None
+Pending: TypeAlias = Measure | Outgoing | AnswerCall | LoopEnd | None
 """What is to be done; None where a state only wants to be seen."""
 
-Outcome: TypeAlias = CapabilityProfile | Exchange | Result | Limits | Say | None
+Outcome: TypeAlias = CapabilityProfile | Exchange | CallResult | Limits | Say | None
 
 NO_COUNTS = Counts()
 
@@ -83,11 +83,11 @@ class ToolLoop:
         request: what people make of the request that is next, None for as it is.
     """
 
-    loop: Loop
+    loop: ConversationLoop
     target: Target
     model: str = ""
     profile: CapabilityProfile | None = None
-    due: tuple[Due, ...] = ()
+    due: tuple[DueProbe, ...] = ()
     on: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     decided: tuple[Correction, ...] = ()
@@ -95,29 +95,29 @@ class ToolLoop:
     counts: Counts = NO_COUNTS
     falls: bool = True
     request: HttpRequest | None = None
-    state: State = State.SELECTED
+    state: LoopState = LoopState.SELECTED
 
     @property
     def pending(self) -> Pending:
         """What is to be done. Raises as ``outgoing`` where a request cannot be said."""
-        if self.state is State.PROBE:
+        if self.state is LoopState.PROBE:
             return Measure(self.due)
-        if self.state is State.ENCODED:
-            return self.leaving
+        if self.state is LoopState.ENCODED:
+            return self.outgoing
         step = self.loop.step
-        if self.state is State.ANSWER and isinstance(step, Answer):
+        if self.state is LoopState.ANSWER and isinstance(step, AnswerCall):
             return step
-        return step if self.state is State.ENDED and isinstance(step, Ended) else None
+        return step if self.state is LoopState.ENDED and isinstance(step, LoopEnd) else None
 
     @cached_property
-    def leaving(self) -> Outgoing:
+    def outgoing(self) -> Outgoing:
         """The request that is next, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
         step = self.loop.step
         assert isinstance(step, Send)
-        made = sent(step, self.target, self.decided, self.earlier, self.model)
+        made = correct_send(step, self.target, self.decided, self.earlier, self.model)
         return made if self.request is None else replace(made, request=self.request)
 
-    def changed(self, request: HttpRequest) -> ToolLoop:
+    def with_request(self, request: HttpRequest) -> ToolLoop:
         """With another request to be sent in the place of the one that is next."""
         return replace(self, request=request)
 
@@ -132,90 +132,92 @@ class ToolLoop:
         Raises:
             TypeError: nothing of the kind can come of it.
         """
-        if isinstance(outcome, CapabilityProfile) and self.state is State.PROBE:
-            return replace(self, profile=outcome, due=(), state=State.PROFILE)
-        if isinstance(outcome, Exchange) and self.state is State.ENCODED:
-            leaving = self.leaving
-            return self._at(self.loop.after(as_sent(outcome, leaving), protocol=leaving.protocol), State.RECEIVED)
-        if isinstance(outcome, Result) and self.state is State.ANSWER:
+        if isinstance(outcome, CapabilityProfile) and self.state is LoopState.PROBE:
+            return replace(self, profile=outcome, due=(), state=LoopState.PROFILE)
+        if isinstance(outcome, Exchange) and self.state is LoopState.ENCODED:
+            leaving = self.outgoing
+            return self._at(
+                self.loop.after(with_sent_body(outcome, leaving), protocol=leaving.protocol), LoopState.RECEIVED
+            )
+        if isinstance(outcome, CallResult) and self.state is LoopState.ANSWER:
             loop = self.loop.after(outcome)
-            return self._at(loop, State.ANSWER if isinstance(loop.step, Answer) else State.RESULTS)
-        if isinstance(outcome, Limits | Say) and self.state is State.ENDED:
-            return self._at(self.loop.after(outcome), State.RECORDED)._on()
-        if outcome is not None or self.state in (State.ENCODED, State.ANSWER, State.ENDED):
+            return self._at(loop, LoopState.ANSWER if isinstance(loop.step, AnswerCall) else LoopState.RESULTS)
+        if isinstance(outcome, Limits | Say) and self.state is LoopState.ENDED:
+            return self._at(self.loop.after(outcome), LoopState.RECORDED)._advance()
+        if outcome is not None or self.state in (LoopState.ENCODED, LoopState.ANSWER, LoopState.ENDED):
             raise TypeError(f"{self.state.value}: nothing that {type(outcome).__name__} could be the outcome of")
-        return self._on()
+        return self._advance()
 
-    def _at(self, loop: Loop, state: State) -> ToolLoop:
+    def _at(self, loop: ConversationLoop, state: LoopState) -> ToolLoop:
         return replace(self, loop=loop, request=None, state=state)
 
-    def _on(self) -> ToolLoop:
+    def _advance(self) -> ToolLoop:
         """The state that follows on one that only wanted to be seen."""
-        if self.state is State.SELECTED:
-            return replace(self, state=State.PROFILE)
-        if self.state is State.PROFILE and self.due:
-            return replace(self, state=State.PROBE)
-        if self.state in (State.PROFILE, State.PROBE):
-            return self._chosen()
-        if self.state is State.CHOSEN:
-            return self._stepped(State.PARSED)
-        if self.state is State.RECEIVED:
-            return replace(self, state=State.PARSED)
-        if self.state is State.PARSED:
-            return replace(self, state=State.VALIDATED)._counted() if self.loop.calls else self._recorded()
-        if self.state is State.VALIDATED:
-            return self._stepped(State.RECORDED)
-        if self.state is State.RESULTS:
-            return replace(self, state=State.KEPT)
-        if self.state is State.KEPT:
-            return replace(self, state=State.RECORDED)
-        again = self._decided()
-        return again._chosen() if again.decided != self.decided else self._stepped(State.ENDED)
+        if self.state is LoopState.SELECTED:
+            return replace(self, state=LoopState.PROFILE)
+        if self.state is LoopState.PROFILE and self.due:
+            return replace(self, state=LoopState.PROBE)
+        if self.state in (LoopState.PROFILE, LoopState.PROBE):
+            return self._choose()
+        if self.state is LoopState.CHOSEN:
+            return self._next_state(LoopState.PARSED)
+        if self.state is LoopState.RECEIVED:
+            return replace(self, state=LoopState.PARSED)
+        if self.state is LoopState.PARSED:
+            return replace(self, state=LoopState.VALIDATED)._count_calls() if self.loop.calls else self._to_recorded()
+        if self.state is LoopState.VALIDATED:
+            return self._next_state(LoopState.RECORDED)
+        if self.state is LoopState.RESULTS:
+            return replace(self, state=LoopState.KEPT)
+        if self.state is LoopState.KEPT:
+            return replace(self, state=LoopState.RECORDED)
+        again = self._with_corrections()
+        return again._choose() if again.decided != self.decided else self._next_state(LoopState.ENDED)
 
-    def _recorded(self) -> ToolLoop:
-        return replace(self, state=State.RECORDED)
+    def _to_recorded(self) -> ToolLoop:
+        return replace(self, state=LoopState.RECORDED)
 
-    def _stepped(self, otherwise: State) -> ToolLoop:
+    def _next_state(self, otherwise: LoopState) -> ToolLoop:
         """By what the loop wants next; an answer that is there already is read first."""
         step = self.loop.step
-        if self.state is State.CHOSEN and self.loop.exchange.response and not self.loop.results and self.loop.calls:
-            return replace(self, state=State.PARSED)
+        if self.state is LoopState.CHOSEN and self.loop.exchange.response and not self.loop.results and self.loop.calls:
+            return replace(self, state=LoopState.PARSED)
         if isinstance(step, Send):
-            return replace(self, state=State.ENCODED)
-        if isinstance(step, Answer):
-            return replace(self, state=State.ANSWER)
-        return replace(self, state=State.ENDED if otherwise is not State.RECORDED else State.RECORDED)
+            return replace(self, state=LoopState.ENCODED)
+        if isinstance(step, AnswerCall):
+            return replace(self, state=LoopState.ANSWER)
+        return replace(self, state=LoopState.ENDED if otherwise is not LoopState.RECORDED else LoopState.RECORDED)
 
     # -- corrections
 
-    def _decided(self) -> ToolLoop:
+    def _with_corrections(self) -> ToolLoop:
         """With the corrections that profile and session ask for now, and people want."""
         made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
-        return replace(self, decided=switched(made, self.on, self.off))
+        return replace(self, decided=apply_switches(made, self.on, self.off))
 
-    def _chosen(self) -> ToolLoop:
-        made = self._decided()
-        return replace(made, loop=looped(made.loop, made.decided), state=State.CHOSEN)
+    def _choose(self) -> ToolLoop:
+        made = self._with_corrections()
+        return replace(made, loop=correct_loop(made.loop, made.decided), state=LoopState.CHOSEN)
 
-    def _counted(self) -> ToolLoop:
+    def _count_calls(self) -> ToolLoop:
         """With the calls of the answer counted: how many can be read, and how many fit."""
         loop, counts = self.loop, self.counts
-        while isinstance(step := loop.step, Answer):
+        while isinstance(step := loop.step, AnswerCall):
             read = step.ladder
             is_read = read is None or Rung.STRICT in read.rungs
             fits = step.refusal is None and is_read
             counts = counts + Counts(calls=1, parsed=int(is_read), fitting=int(fits))
-            loop = loop.after(Result(""))
+            loop = loop.after(CallResult(""))
         return replace(self, counts=counts)
 
 
 def begin(
-    loop: Loop,
+    loop: ConversationLoop,
     target: Target,
     *,
     model: str = "",
     profile: CapabilityProfile | None = None,
-    key: Key | None = None,
+    key: ProfileKey | None = None,
     now: float = 0.0,
     on: Sequence[str] = (),
     off: Sequence[str] = (),
@@ -233,7 +235,7 @@ def begin(
     Raises:
         UsageError: no such correction.
     """
-    switched(corrections(profile), on, off)
+    apply_switches(corrections(profile), on, off)
     due = light(profile, now, key) if profile else ()
     return ToolLoop(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
 
@@ -270,7 +272,7 @@ def _chosen(motion: ToolLoop) -> list[str]:
 
 
 def _encoded(motion: ToolLoop) -> list[str]:
-    leaving = motion.leaving
+    leaving = motion.outgoing
     return [f"{leaving.protocol}, {len(leaving.request.body.raw):,} bytes", *leaving.notes]
 
 
@@ -287,10 +289,10 @@ def _parsed(motion: ToolLoop) -> list[str]:
 
 def _validated(motion: ToolLoop) -> list[str]:
     loop, lines = motion.loop, list[str]()
-    while isinstance(step := loop.step, Answer):
+    while isinstance(step := loop.step, AnswerCall):
         rungs = ", ".join(step.ladder.rungs) if step.ladder else "free text"
         lines.append(f"{step.call.name}: {step.refusal.message if step.refusal else rungs}")
-        loop = loop.after(Result(""))
+        loop = loop.after(CallResult(""))
     return lines
 
 
@@ -313,20 +315,20 @@ def _recorded(motion: ToolLoop) -> list[str]:
 
 def _ended(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
-    return [step.text] if isinstance(step, Ended) else []
+    return [step.text] if isinstance(step, LoopEnd) else []
 
 
 _LINES = {
-    State.SELECTED: _selected,
-    State.PROFILE: _profile,
-    State.PROBE: _probe,
-    State.CHOSEN: _chosen,
-    State.ENCODED: _encoded,
-    State.RECEIVED: _received,
-    State.PARSED: _parsed,
-    State.VALIDATED: _validated,
-    State.RESULTS: _results,
-    State.KEPT: _kept,
-    State.RECORDED: _recorded,
-    State.ENDED: _ended,
+    LoopState.SELECTED: _selected,
+    LoopState.PROFILE: _profile,
+    LoopState.PROBE: _probe,
+    LoopState.CHOSEN: _chosen,
+    LoopState.ENCODED: _encoded,
+    LoopState.RECEIVED: _received,
+    LoopState.PARSED: _parsed,
+    LoopState.VALIDATED: _validated,
+    LoopState.RESULTS: _results,
+    LoopState.KEPT: _kept,
+    LoopState.RECORDED: _recorded,
+    LoopState.ENDED: _ended,
 }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.errors import ProfileError
 from workbench.ir import NOTHING, JsonValue
-from workbench.probes import Interval, Measurement, Outcome, Result
+from workbench.probes import Interval, Measurement, Outcome, ProbeResult
 from workbench.send.target import Target
 
 VERSION = 1
@@ -28,7 +28,7 @@ STALE_SECONDS = 30 * 86_400.0
 """Age from which on a profile is to be measured again."""
 
 
-class Key(NamedTuple):
+class ProfileKey(NamedTuple):
     """What a profile is of.
 
     Attributes:
@@ -56,9 +56,9 @@ class CapabilityProfile:
         evidence: path of the session that shows it, "" where none was kept.
     """
 
-    key: Key
+    key: ProfileKey
     facts: Mapping[str, JsonValue]
-    results: tuple[Result, ...] = ()
+    results: tuple[ProbeResult, ...] = ()
     verified_at: float = 0.0
     probe_version: int = VERSION
     evidence: str = ""
@@ -88,7 +88,7 @@ class CapabilityProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FactChange:
     """A fact that differs between two profiles; None where one has none."""
 
     name: str
@@ -97,7 +97,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class ProfileDifferences:
     """What is different between two profiles.
 
     Attributes:
@@ -106,20 +106,20 @@ class Differences:
         gained, lost: measured in one only.
     """
 
-    key: tuple[Change, ...] = ()
-    facts: tuple[Change, ...] = ()
-    gained: tuple[Change, ...] = field(default=())
-    lost: tuple[Change, ...] = field(default=())
+    key: tuple[FactChange, ...] = ()
+    facts: tuple[FactChange, ...] = ()
+    gained: tuple[FactChange, ...] = field(default=())
+    lost: tuple[FactChange, ...] = field(default=())
 
 
-def key_of(target: Target, provider: str, measurement: Measurement, template: str = "") -> Key:
+def key_of(target: Target, provider: str, measurement: Measurement, template: str = "") -> ProfileKey:
     """What a measurement is of."""
     subject = measurement.subject
-    return Key(provider, subject.model, target.url or target.name, subject.protocol, template)
+    return ProfileKey(provider, subject.model, target.url or target.name, subject.protocol, template)
 
 
 def of_measurement(
-    key: Key, measurement: Measurement, *, at: float, evidence: str = "", before: CapabilityProfile | None = None
+    key: ProfileKey, measurement: Measurement, *, at: float, evidence: str = "", before: CapabilityProfile | None = None
 ) -> CapabilityProfile:
     """The profile that a measurement gives.
 
@@ -140,7 +140,7 @@ def of_json(value: JsonValue) -> CapabilityProfile:
     """The profile of its data. Raises ProfileError."""
     try:
         return CapabilityProfile(
-            Key(**{name: value[name] for name in Key._fields}),
+            ProfileKey(**{name: value[name] for name in ProfileKey._fields}),
             {**{n: value[n] for n in NAMES if value[n] is not None}, **value["facts"]},
             tuple(_result(result) for result in value["probes"]),
             float(value["verified_at"]),
@@ -151,20 +151,22 @@ def of_json(value: JsonValue) -> CapabilityProfile:
         raise ProfileError(f"not a capability profile ({type(error).__name__}: {error})") from error
 
 
-def differences(before: CapabilityProfile, after: CapabilityProfile) -> Differences:
+def differences(before: CapabilityProfile, after: CapabilityProfile) -> ProfileDifferences:
     """What the second profile says otherwise."""
     olds, news = before.facts, after.facts
     names = tuple(dict.fromkeys((*NAMES, *olds, *news)))
     keys = tuple(
-        Change(name, old, new) for name, old, new in zip(Key._fields, before.key, after.key, strict=True) if old != new
+        FactChange(name, old, new)
+        for name, old, new in zip(ProfileKey._fields, before.key, after.key, strict=True)
+        if old != new
     )
-    changed = [Change(n, olds[n], news[n]) for n in names if n in olds and n in news and olds[n] != news[n]]
-    gained = [Change(n, None, news[n]) for n in names if n in news and n not in olds]
-    lost = [Change(n, olds[n], None) for n in names if n in olds and n not in news]
-    return Differences(keys, tuple(changed), tuple(gained), tuple(lost))
+    changed = [FactChange(n, olds[n], news[n]) for n in names if n in olds and n in news and olds[n] != news[n]]
+    gained = [FactChange(n, None, news[n]) for n in names if n in news and n not in olds]
+    lost = [FactChange(n, olds[n], None) for n in names if n in olds and n not in news]
+    return ProfileDifferences(keys, tuple(changed), tuple(gained), tuple(lost))
 
 
-def _result_json(result: Result) -> dict[str, JsonValue]:
+def _result_json(result: ProbeResult) -> dict[str, JsonValue]:
     return {
         "probe": result.probe,
         "verdict": result.outcome.value,
@@ -179,9 +181,9 @@ def _result_json(result: Result) -> dict[str, JsonValue]:
     }
 
 
-def _result(value: JsonValue) -> Result:
+def _result(value: JsonValue) -> ProbeResult:
     numbers: Sequence[int] = value["evidence"]
-    return Result(
+    return ProbeResult(
         value["probe"],
         Outcome(value["verdict"]),
         value["n"],

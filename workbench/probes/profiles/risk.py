@@ -32,7 +32,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class RatedTool:
     """A tool with what is said of it.
 
     Attributes:
@@ -46,7 +46,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Classed:
+class ToolRisk:
     """A tool, how much it can do, and by what that is known."""
 
     name: str
@@ -54,27 +54,27 @@ class Classed:
     why: str
 
 
-def classed(tool: Tool) -> Classed:
+def tool_risk(tool: RatedTool) -> ToolRisk:
     """The risk of a tool: as people say, else by its annotations, else by its name; the highest where none tells."""
     if tool.risk:
-        return Classed(tool.name, tool.risk, "as listed")
+        return ToolRisk(tool.name, tool.risk, "as listed")
     hints = tool.annotations
     if hints.get("readOnlyHint") is True:
-        return Classed(tool.name, Risk.READ_ONLY, "readOnlyHint says so; the tool's own word")
+        return ToolRisk(tool.name, Risk.READ_ONLY, "readOnlyHint says so; the tool's own word")
     if hints.get("destructiveHint") is True:
-        return Classed(tool.name, Risk.DESTRUCTIVE, "destructiveHint says so")
+        return ToolRisk(tool.name, Risk.DESTRUCTIVE, "destructiveHint says so")
     if hints.get("idempotentHint") is True and hints.get("destructiveHint") is False:
-        return Classed(tool.name, Risk.IDEMPOTENT, "idempotentHint says so; the tool's own word")
+        return ToolRisk(tool.name, Risk.IDEMPOTENT, "idempotentHint says so; the tool's own word")
     if hints.get("readOnlyHint") is not False:
         first = next(iter(_WORDS.findall(tool.name.rpartition("__")[2] or tool.name)), "").lower()
         if first in _READS:
-            return Classed(tool.name, Risk.READ_ONLY, f"its name begins with {first!r}; nothing else tells")
+            return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r}; nothing else tells")
         if first in _WRITES_AGAIN:
-            return Classed(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r}; nothing else tells")
-    return Classed(tool.name, Risk.DESTRUCTIVE, "nothing says that it is harmless")
+            return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r}; nothing else tells")
+    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing says that it is harmless")
 
 
-def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[Classed, ...]:
+def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
     """The tools that a request declares.
 
     Args:
@@ -82,7 +82,9 @@ def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> 
     """
     named = (tool for tool in tools if tool.name)
     return tuple(
-        classed(Tool(t.name or "", annotations_of(t.extra), Risk(given[t.name or ""]) if t.name in given else None))
+        tool_risk(
+            RatedTool(t.name or "", annotations_of(t.extra), Risk(given[t.name or ""]) if t.name in given else None)
+        )
         for t in named
     )
 
@@ -93,7 +95,7 @@ def annotations_of(held: JsonValue) -> Mapping[str, JsonValue]:
     return found if isinstance(found, Mapping) else NOTHING
 
 
-def tools_of(value: JsonValue) -> tuple[Tool, ...]:
+def tools_of(value: JsonValue) -> tuple[RatedTool, ...]:
     """The tools of a list that people or a server wrote.
 
     Args:
@@ -107,22 +109,22 @@ def tools_of(value: JsonValue) -> tuple[Tool, ...]:
         if isinstance(inner, dict) and isinstance(inner.get("tools"), list):
             return tools_of(inner["tools"])
         if all(isinstance(risk, str) for risk in value.values()):
-            return tuple(Tool(str(name), risk=risk_of(risk)) for name, risk in value.items())
+            return tuple(RatedTool(str(name), risk=risk_of(risk)) for name, risk in value.items())
     if isinstance(value, list):
         return tuple(_tool(each) for each in value)
     raise UsageError("not a list of tools", hint="MCP's tools/list, a list of names, or {name: risk}")
 
 
-def _tool(value: JsonValue) -> Tool:
+def _tool(value: JsonValue) -> RatedTool:
     if isinstance(value, str):
-        return Tool(value)
+        return RatedTool(value)
     name = value.get("name") if isinstance(value, dict) else None
     if name is None and isinstance(value, dict) and isinstance(value.get("function"), dict):
         name = value["function"].get("name")
     if not isinstance(name, str) or not name:
         raise UsageError("a tool without a name", hint='[{"name": "read_file", "annotations": {"readOnlyHint": true}}]')
     told = value.get("risk")
-    return Tool(name, annotations_of(value), risk_of(told) if isinstance(told, str) else None)
+    return RatedTool(name, annotations_of(value), risk_of(told) if isinstance(told, str) else None)
 
 
 def risk_of(text: str) -> Risk:
@@ -132,6 +134,6 @@ def risk_of(text: str) -> Risk:
     return Risk(text)
 
 
-def names(tools: Sequence[Classed], most: Risk) -> frozenset[str]:
+def names(tools: Sequence[ToolRisk], most: Risk) -> frozenset[str]:
     """Those whose risk is no higher."""
     return frozenset(tool.name for tool in tools if RISKS.index(tool.risk) <= RISKS.index(most))

@@ -11,20 +11,20 @@ from pathlib import Path
 
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WireError
-from workbench.probes.profiles.profile import CapabilityProfile, Key, of_json
+from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey, of_json
 from workbench.wire.jsontext import dumps, loads
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ProfileStore:
     """The profiles below a folder. Reading skips what cannot be read; ``faults`` says what that is."""
 
     folder: Path
 
     @staticmethod
-    def of_user() -> Store:
+    def of_user() -> ProfileStore:
         """Where the program keeps them."""
-        return Store(resources.state_folder("profiles"))
+        return ProfileStore(resources.state_folder("profiles"))
 
     def save(self, profile: CapabilityProfile) -> Path:
         """Add a measurement to the history of its key. Raises OSError."""
@@ -36,7 +36,7 @@ class Store:
             os.fsync(file.fileno())
         return path
 
-    def history(self, key: Key) -> list[CapabilityProfile]:
+    def history(self, key: ProfileKey) -> list[CapabilityProfile]:
         """Every measurement of a key, oldest first."""
         return [profile for profile in _read(self._path(key)) if profile.key == key]
 
@@ -46,7 +46,7 @@ class Store:
         newest = [profiles[-1] for profiles in found if profiles]
         return sorted(newest, key=lambda profile: (profile.key.endpoint, profile.key.model, profile.key.protocol))
 
-    def named(self, name: str) -> CapabilityProfile:
+    def find(self, name: str) -> CapabilityProfile:
         """The newest profile that a name is for: part of endpoint, model or protocol, or a number of the list.
 
         ``NAME@2`` is the measurement before the newest one, ``@3`` the one before that. Raises UsageError.
@@ -72,13 +72,13 @@ class Store:
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.jsonl"))
 
-    def _path(self, key: Key) -> Path:
+    def _path(self, key: ProfileKey) -> Path:
         digest = sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:12]
         words = re.sub(r"[^a-z0-9.]+", "-", f"{key.endpoint}-{key.model}".lower().removeprefix("https://")).strip("-.")
         return self.folder / f"{words[:60]}-{digest}.jsonl"
 
 
-def _fits(key: Key, name: str) -> bool:
+def _fits(key: ProfileKey, name: str) -> bool:
     return any(name.lower() in part.lower() for part in (key.endpoint, key.model, " ".join(key)))
 
 

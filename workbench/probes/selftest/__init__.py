@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
-from workbench.probes.selftest.answers import ANSWER_FAULTS, Answered
-from workbench.probes.selftest.body import Asked
-from workbench.probes.selftest.control import rewritten
+from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
+from workbench.probes.selftest.body import HealthyRequest
+from workbench.probes.selftest.control import rewrite
 from workbench.probes.selftest.faults import FAULTS
-from workbench.probes.selftest.healthy import Healthy
+from workbench.probes.selftest.healthy import HealthySession
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
-__all__ = ["MOST_WAYS", "Miss", "Report", "Tally", "run"]
+__all__ = ["MOST_WAYS", "FaultTally", "Miss", "SelftestReport", "run"]
 
 MOST_WAYS = 3
 """Ways in which one fault is planted in one exchange."""
@@ -46,7 +46,7 @@ class Miss:
 
 
 @dataclass(slots=True)
-class Tally:
+class FaultTally:
     """How a kind of fault was named: at its place, at another place, or not at all."""
 
     planted: int = 0
@@ -55,7 +55,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Report:
+class SelftestReport:
     """What came of it.
 
     Attributes:
@@ -65,7 +65,7 @@ class Report:
         alarms: (session, exchange, finding) of what was found there.
     """
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, FaultTally] = field(default_factory=dict)
     misses: list[Miss] = field(default_factory=list)
     healthy: int = 0
     alarms: list[tuple[str, int, Finding]] = field(default_factory=list)
@@ -84,9 +84,11 @@ class Report:
         return not self.misses and not self.alarms
 
 
-def run(sessions: Iterable[Healthy], progress: Callable[[str], None] = lambda name: None) -> Report:
+def run(sessions: Iterable[HealthySession], progress: Callable[[str], None] = lambda name: None) -> SelftestReport:
     """Plant every fault in every session that it applies to."""
-    report = Report(tallies={name: Tally() for name in (*(f.name for f in FAULTS), *(f.name for f in ANSWER_FAULTS))})
+    report = SelftestReport(
+        tallies={name: FaultTally() for name in (*(f.name for f in FAULTS), *(f.name for f in ANSWER_FAULTS))}
+    )
     for healthy in sessions:
         progress(healthy.name)
         inspector = Inspector(healthy.session, provider=healthy.provider)
@@ -98,24 +100,24 @@ def run(sessions: Iterable[Healthy], progress: Callable[[str], None] = lambda na
     return report
 
 
-def _control(report: Report, healthy: Healthy, inspector: Inspector) -> None:
+def _control(report: SelftestReport, healthy: HealthySession, inspector: Inspector) -> None:
     """The session as it is, and each request of it written in another way."""
     for row in inspector.rows:
         report.healthy += 1
         alarms = list(row.findings)
         request = inspector.detail(row.index).decoded.exchange.request
-        for other in rewritten(request) if request else ():
+        for other in rewrite(request) if request else ():
             report.healthy += 1
             alarms += inspector.trial(row.index, other).findings
         report.alarms += [(healthy.name, row.index, f) for f in alarms if f.severity is not Severity.INFO]
 
 
-def _spoil_request(report: Report, healthy: Healthy, inspector: Inspector, index: int) -> None:
+def _spoil_request(report: SelftestReport, healthy: HealthySession, inspector: Inspector, index: int) -> None:
     detail = inspector.detail(index)
     if detail.decoded.request is None:
         return
     owed = frozenset(e.message for e in detail.ledger.entries if e.owed and e.message is not None)
-    asked = Asked(detail.decoded, owed)
+    asked = HealthyRequest(detail.decoded, owed)
     for fault in FAULTS:
         if not fault.needs(detail.contract):
             continue
@@ -127,18 +129,18 @@ def _spoil_request(report: Report, healthy: Healthy, inspector: Inspector, index
             _count(report, healthy, index, fault.name, fault.rules, planted.where(changed), found)
 
 
-def _spoil_answer(report: Report, healthy: Healthy, inspector: Inspector, index: int) -> None:
+def _spoil_answer(report: SelftestReport, healthy: HealthySession, inspector: Inspector, index: int) -> None:
     decoded = inspector.detail(index).decoded
     if decoded.response is None:
         return
-    said = Answered(decoded)
+    said = HealthyAnswer(decoded)
     for fault in ANSWER_FAULTS:
         for spoiled in islice(fault.spoil(said), MOST_WAYS):
-            found = list(_judged(healthy, index, said.with_body(spoiled.body)))
+            found = list(_answer_findings(healthy, index, said.with_body(spoiled.body)))
             _count(report, healthy, index, fault.name, fault.rules, spoiled.pointers, found)
 
 
-def _judged(healthy: Healthy, index: int, spoiled: Exchange) -> Iterator[Finding]:
+def _answer_findings(healthy: HealthySession, index: int, spoiled: Exchange) -> Iterator[Finding]:
     """What is said of an answer, after everything that came before it."""
     before = (healthy.session.exchange(n) for n in range(index))
     session = MemorySession(healthy.name, (*before, spoiled))
@@ -147,8 +149,8 @@ def _judged(healthy: Healthy, index: int, spoiled: Exchange) -> Iterator[Finding
 
 
 def _count(
-    report: Report,
-    healthy: Healthy,
+    report: SelftestReport,
+    healthy: HealthySession,
     index: int,
     name: str,
     rules: tuple[str, ...],

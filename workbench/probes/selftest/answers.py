@@ -18,7 +18,7 @@ from workbench.wire.jsontext import dumps, loads
 from workbench.wire.stream import Framing
 
 
-class Spoiled(NamedTuple):
+class SpoiledAnswer(NamedTuple):
     """An answer with one fault in it.
 
     Attributes:
@@ -35,11 +35,11 @@ class AnswerFault(NamedTuple):
 
     name: str
     rules: tuple[str, ...]
-    spoil: Callable[[Answered], Iterator[Spoiled]]
+    spoil: Callable[[HealthyAnswer], Iterator[SpoiledAnswer]]
 
 
 @dataclass(frozen=True)
-class Answered:
+class HealthyAnswer:
     """A healthy answer, decoded."""
 
     decoded: DecodedExchange
@@ -69,28 +69,28 @@ class Answered:
         return replace(exchange, response=replace(exchange.response, body=Body(body)))
 
 
-def _cut_arguments(said: Answered) -> Iterator[Spoiled]:
+def _cut_arguments(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     for pointer, call, place in said.calls:
         if isinstance(call.raw, str) and len(call.raw) > 2:
-            yield _changed(said, place, call.raw[:-1], pointer)
+            yield _with_value(said, place, call.raw[:-1], pointer)
 
 
-def _encode_twice(said: Answered) -> Iterator[Spoiled]:
+def _encode_twice(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     for pointer, call, place in said.calls:
         if isinstance(call.input, dict) and call.input:
             once = json.dumps(call.input)
-            yield _changed(said, place, json.dumps(once) if isinstance(call.raw, str) else once, pointer)
+            yield _with_value(said, place, json.dumps(once) if isinstance(call.raw, str) else once, pointer)
 
 
-def _forget_an_argument(said: Answered) -> Iterator[Spoiled]:
+def _forget_an_argument(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     for pointer, call, place in said.calls:
         name = next(iter(_required(said, call) & set(call.input)), None) if isinstance(call.input, dict) else None
         if name is not None and isinstance(call.input, dict):
             left = {key: value for key, value in call.input.items() if key != name}
-            yield _changed(said, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
+            yield _with_value(said, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
 
 
-def _required(said: Answered, call: ToolCallIR) -> set[str]:
+def _required(said: HealthyAnswer, call: ToolCallIR) -> set[str]:
     request = said.decoded.request
     for tool in request.tools if request else ():
         if tool.name == call.name and isinstance(tool.schema, dict):
@@ -99,15 +99,15 @@ def _required(said: Answered, call: ToolCallIR) -> set[str]:
     return set()
 
 
-def _call_a_stranger(said: Answered) -> Iterator[Spoiled]:
+def _call_a_stranger(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     for message in said.decoded.messages(RESPONSE) if not said.decoded.events else ():
         for _, call in message.tool_calls():
             if call.name and call.source.fields.get("name"):
                 place = message.absolute(call, "name")
-                yield _changed(said, place, f"{call.name}_of_nobody", message.absolute(call))
+                yield _with_value(said, place, f"{call.name}_of_nobody", message.absolute(call))
 
 
-def _write_the_call_as_text(said: Answered) -> Iterator[Spoiled]:
+def _write_the_call_as_text(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     """Only where calls stand beside the text in a list of their own: the list goes, and the text holds them."""
     for pointer, call, _ in said.calls:
         holder, _, number = pointer.rpartition("/")
@@ -116,34 +116,34 @@ def _write_the_call_as_text(said: Answered) -> Iterator[Spoiled]:
             message = holder.removesuffix("/tool_calls")
             remove(body, holder)
             put(body, f"{message}/content", f"<tool_call>\n{text}\n</tool_call>")
-            yield Spoiled(dumps(body), (f"{message}/content",))
+            yield SpoiledAnswer(dumps(body), (f"{message}/content",))
 
 
-def _changed(said: Answered, place: str, value: Any, pointer: str) -> Spoiled:
+def _with_value(said: HealthyAnswer, place: str, value: Any, pointer: str) -> SpoiledAnswer:
     body = said.fresh()
     assert get(body, place) is not None
     put(body, place, value)
-    return Spoiled(dumps(body), (pointer,))
+    return SpoiledAnswer(dumps(body), (pointer,))
 
 
-def _break_off(said: Answered) -> Iterator[Spoiled]:
+def _break_off(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     if len(blocks := said.blocks) > 3:
-        yield Spoiled(b"".join(blocks[: len(blocks) // 2]))
+        yield SpoiledAnswer(b"".join(blocks[: len(blocks) // 2]))
 
 
-def _lose_the_end(said: Answered) -> Iterator[Spoiled]:
+def _lose_the_end(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     """Every block behind the last one that adds to a part."""
     ends = [n for m in said.decoded.messages(RESPONSE) for p in m.parts for n in p.source.events]
     if ends and 0 < max(ends) + 1 < len(blocks := said.blocks):
-        yield Spoiled(b"".join(blocks[: max(ends) + 1]))
+        yield SpoiledAnswer(b"".join(blocks[: max(ends) + 1]))
 
 
-def _damage_a_character(said: Answered) -> Iterator[Spoiled]:
+def _damage_a_character(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     body = said.decoded.response_text
     found = re.search(rb"[\xc3-\xf4][\x80-\xbf]+", body)
     if said.decoded.events and found and said.decoded.framing is not Framing.AWS:
         bad = "\N{REPLACEMENT CHARACTER}".encode() * len(found[0])
-        yield Spoiled(body[: found.start()] + bad + body[found.end() :])
+        yield SpoiledAnswer(body[: found.start()] + bad + body[found.end() :])
 
 
 ANSWER_FAULTS: Sequence[AnswerFault] = (

@@ -14,7 +14,7 @@ from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
 
-class Node(NamedTuple):
+class PartNode(NamedTuple):
     """A part of a message and where both stand."""
 
     message: Message
@@ -37,14 +37,14 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class HealthyRequest:
     """A healthy request: its bytes decoded, and values that a fault may change.
 
     ``owed`` are the messages whose reasoning has to come back.
     """
 
     decoded: DecodedExchange
-    owed: frozenset[int] = frozenset()
+    required: frozenset[int] = frozenset()
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -56,39 +56,41 @@ class Asked:
         assert isinstance(value, dict)
         return copy.deepcopy(value)
 
-    def nodes(self, kind: type[Part]) -> list[Node]:
+    def nodes(self, kind: type[Part]) -> list[PartNode]:
         """Every part of a kind, in order; calls and results of server tools left out."""
         found = ((n, m, p) for n, m in enumerate(self.messages) for p in m.parts if isinstance(p, kind))
-        return [Node(m, p, n) for n, m, p in found if not getattr(p, "is_server", False)]
+        return [PartNode(m, p, n) for n, m, p in found if not getattr(p, "is_server", False)]
 
     @cached_property
-    def calls(self) -> list[Node]:
+    def calls(self) -> list[PartNode]:
         return self.nodes(ToolCallIR)
 
     @cached_property
-    def results(self) -> list[Node]:
+    def results(self) -> list[PartNode]:
         return self.nodes(ToolResultIR)
 
     @cached_property
-    def reasoning(self) -> list[Node]:
+    def reasoning(self) -> list[PartNode]:
         return self.nodes(Reasoning)
 
     @cached_property
-    def texts(self) -> list[Node]:
+    def texts(self) -> list[PartNode]:
         return self.nodes(Text)
 
-    def pairs(self) -> Iterator[tuple[Node, Node]]:
+    def pairs(self) -> Iterator[tuple[PartNode, PartNode]]:
         """(call, its result) of every call that is answered by its id."""
         by_id = {result.part.tool_call_id: result for result in self.results if result.part.tool_call_id}
         return ((call, by_id[call.part.id]) for call in self.calls if call.part.id in by_id)
 
-    def read(self, body: JsonValue) -> Asked:
+    def read(self, body: JsonValue) -> HealthyRequest:
         """The same request with another body, decoded."""
         exchange = self.decoded.exchange
         request = exchange.request
         assert request is not None
         changed = HttpRequest(request.method, request.url, request.headers, Body(dumps(body)), request.http_version)
-        return Asked(DecodedExchange(self.decoded.index, Exchange(exchange.id, changed), self.decoded.protocol))
+        return HealthyRequest(
+            DecodedExchange(self.decoded.index, Exchange(exchange.id, changed), self.decoded.protocol)
+        )
 
 
 def split(pointer: str) -> list[str]:
@@ -128,6 +130,6 @@ def _holder(body: Any, pointer: str) -> tuple[Any, Any]:
     return body, int(last) if isinstance(body, list) else last
 
 
-def take_out(body: Any, node: Node) -> None:
+def take_out(body: Any, node: PartNode) -> None:
     """Remove a part, and its message where nothing else is in it."""
     remove(body, node.message.pointer if node.is_alone else node.pointer)

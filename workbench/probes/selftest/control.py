@@ -12,7 +12,7 @@ from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import loads
 
 
-def rewritten(request: HttpRequest) -> Iterator[HttpRequest]:
+def rewrite(request: HttpRequest) -> Iterator[HttpRequest]:
     """Indented, in ASCII alone, and with the keys of its objects in another order where no order counts."""
     try:
         value = loads(request.body.raw)
@@ -21,11 +21,11 @@ def rewritten(request: HttpRequest) -> Iterator[HttpRequest]:
     for text in (
         json.dumps(value, indent=2, ensure_ascii=False),
         json.dumps(value, ensure_ascii=True, separators=(",", ":")),
-        json.dumps(_turned(value), ensure_ascii=False),
+        json.dumps(_reverse_keys(value), ensure_ascii=False),
     ):
         yield replace(request, body=Body(text.encode("utf-8", "surrogatepass")))
 
 
-def _turned(value: Any) -> Any:
+def _reverse_keys(value: Any) -> Any:
     """The top-level keys of a body the other way round."""
     return dict(reversed(value.items())) if isinstance(value, dict) else value

@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 from workbench.chain.terms import Placement
 from workbench.contracts import Contract
-from workbench.probes.selftest.body import Asked, Node, get, insert, put, remove, take_out
+from workbench.probes.selftest.body import HealthyRequest, PartNode, get, insert, put, remove, take_out
 
-Where = Callable[[Asked], list[str]]
+Where = Callable[[HealthyRequest], list[str]]
 """Pointers that are the right place, in the request as it is with the fault in it."""
 
 
-class Planted(NamedTuple):
+class PlantedFault(NamedTuple):
     """A request with one fault in it."""
 
     body: Any
     where: Where
 
 
-class Fault(NamedTuple):
+class FaultKind(NamedTuple):
     """A kind of fault.
 
     Attributes:
@@ -36,7 +36,7 @@ class Fault(NamedTuple):
 
     name: str
     rules: tuple[str, ...]
-    plant: Callable[[Asked], Iterator[Planted]]
+    plant: Callable[[HealthyRequest], Iterator[PlantedFault]]
     needs: Callable[[Contract], bool] = lambda contract: True
 
 
@@ -77,36 +77,36 @@ def _either(*places: Where) -> Where:
     return lambda asked: [pointer for where in places for pointer in where(asked)]
 
 
-def _is_followed(asked: Asked, node: Node) -> bool:
+def _is_followed(asked: HealthyRequest, node: PartNode) -> bool:
     """Something stands behind a result that does not wait for it."""
     others = [n for n in asked.results if n.number == node.number and n is not node]
     return bool(others) or any(message for message in asked.messages[node.number + 1 :])
 
 
-def _lose_result(asked: Asked) -> Iterator[Planted]:
+def _lose_result(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call, result in asked.pairs():
         if _is_followed(asked, result):
             body = asked.fresh()
             take_out(body, result)
-            yield Planted(body, _at_call(call.part.id))
+            yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _lose_call(asked: Asked) -> Iterator[Planted]:
+def _lose_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call, result in asked.pairs():
         body = asked.fresh()
         take_out(body, call)
-        yield Planted(body, _at_result(result.part.tool_call_id))
+        yield PlantedFault(body, _at_result(result.part.tool_call_id))
 
 
-def _answer_twice(asked: Asked) -> Iterator[Planted]:
+def _answer_twice(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for _, result in asked.pairs():
         body = asked.fresh()
         pointer = result.message.pointer if result.is_alone else result.pointer
         insert(body, pointer, get(asked.fresh(), pointer))
-        yield Planted(body, _at_result(result.part.tool_call_id))
+        yield PlantedFault(body, _at_result(result.part.tool_call_id))
 
 
-def _share_an_id(asked: Asked) -> Iterator[Planted]:
+def _share_an_id(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for first, second in zip(asked.calls, asked.calls[1:], strict=False):
         if first.number == second.number and first.field("id") and second.field("id"):
             body = asked.fresh()
@@ -114,18 +114,18 @@ def _share_an_id(asked: Asked) -> Iterator[Planted]:
             for result in asked.results:
                 if result.part.tool_call_id == second.part.id:
                     put(body, result.field("tool_call_id"), first.part.id)
-            yield Planted(body, _at_call(first.part.id))
+            yield PlantedFault(body, _at_call(first.part.id))
 
 
-def _name_another_call(asked: Asked) -> Iterator[Planted]:
+def _name_another_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call, result in asked.pairs():
         if result.field("tool_call_id"):
             body, other = asked.fresh(), f"{call.part.id}x"
             put(body, result.field("tool_call_id"), other)
-            yield Planted(body, _either(_at_call(call.part.id), _at_result(other)))
+            yield PlantedFault(body, _either(_at_call(call.part.id), _at_result(other)))
 
 
-def _speak_between(asked: Asked) -> Iterator[Planted]:
+def _speak_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
     """A message of the user's words before the results, copied from the first one that is nothing else."""
     words = next((m for m in asked.messages if m.role == "user" and not any(m.tool_results())), None)
     for call, result in asked.pairs() if words else ():
@@ -133,40 +133,40 @@ def _speak_between(asked: Asked) -> Iterator[Planted]:
         if result.number == call.number + 1:
             body = asked.fresh()
             insert(body, result.message.pointer, get(asked.fresh(), words.pointer))
-            yield Planted(body, _either(_at(result.message.pointer), _at_call(call.part.id)))
+            yield PlantedFault(body, _either(_at(result.message.pointer), _at_call(call.part.id)))
 
 
-def _break_ids(asked: Asked) -> Iterator[Planted]:
+def _break_ids(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call, result in asked.pairs():
         if call.field("id") and result.field("tool_call_id"):
             body, bad = asked.fresh(), "an id: not allowed, and much too long for anybody, whoever it is that reads it"
             put(body, call.field("id"), bad)
             put(body, result.field("tool_call_id"), bad)
-            yield Planted(body, _either(_at_call(bad), _at_result(bad)))
+            yield PlantedFault(body, _either(_at_call(bad), _at_result(bad)))
 
 
-def _cut_arguments(asked: Asked) -> Iterator[Planted]:
+def _cut_arguments(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call in asked.calls:
         pointer = call.field("input")
         text = get(asked.fresh(), pointer) if pointer else None
         if isinstance(text, str) and len(text) > 2 and call.part.raw is not None:
             body = asked.fresh()
             put(body, pointer, text[:-1])
-            yield Planted(body, _at_call(call.part.id))
+            yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _write_arguments_as_text(asked: Asked) -> Iterator[Planted]:
+def _write_arguments_as_text(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call in asked.calls:
         pointer = call.field("input")
         if pointer and isinstance(get(asked.fresh(), pointer), dict):
             body = asked.fresh()
             put(body, pointer, '{"path": "a"}')
-            yield Planted(body, _at_call(call.part.id))
+            yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _lose_reasoning(asked: Asked) -> Iterator[Planted]:
+def _lose_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
     """All of one turn; what stands beside it stays."""
-    for number in dict.fromkeys(n.number for n in asked.reasoning if n.number in asked.owed):
+    for number in dict.fromkeys(n.number for n in asked.reasoning if n.number in asked.required):
         body, turn = asked.fresh(), asked.messages[number]
         mine = [n for n in asked.reasoning if n.number == number]
         for node in reversed(mine):
@@ -176,114 +176,120 @@ def _lose_reasoning(asked: Asked) -> Iterator[Planted]:
             else:
                 take_out(body, node)
         ids = [call.id for _, call in turn.tool_calls()]
-        yield Planted(body, _at_turn(ids))
+        yield PlantedFault(body, _at_turn(ids))
 
 
-def _change_reasoning(asked: Asked) -> Iterator[Planted]:
+def _change_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for node in asked.reasoning:
         yield from _with_text(asked, node, f"{node.part.text or ''}"[:-1] + "?")
 
 
-def _empty_reasoning(asked: Asked) -> Iterator[Planted]:
+def _empty_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for node in asked.reasoning:
-        if node.number in asked.owed:
+        if node.number in asked.required:
             yield from _with_text(asked, node, "")
 
 
-def _with_text(asked: Asked, node: Node, text: str) -> Iterator[Planted]:
+def _with_text(asked: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
     """Another text in place of that of some reasoning; what stands around it in one string (its tags) stays."""
     pointer, body = node.field("text"), asked.fresh()
     held = get(body, pointer) if pointer and node.part.text else None
     if isinstance(held, str) and node.part.text in held:
         put(body, pointer, held.replace(node.part.text, text, 1))
-        yield Planted(body, _at(pointer))
+        yield PlantedFault(body, _at(pointer))
 
 
-def _declare_twice(asked: Asked) -> Iterator[Planted]:
+def _declare_twice(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for tool in _tools(asked)[:1]:
         body = asked.fresh()
         insert(body, tool.pointer, get(asked.fresh(), tool.pointer))
-        yield Planted(body, _at_tool(tool.name))
+        yield PlantedFault(body, _at_tool(tool.name))
 
 
-def _tools(asked: Asked) -> list[Any]:
+def _tools(asked: HealthyRequest) -> list[Any]:
     request = asked.decoded.request
     return [t for t in request.tools if t.kind == "client" and t.pointer] if request else []
 
 
-def _misname_a_tool(asked: Asked) -> Iterator[Planted]:
+def _misname_a_tool(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for tool in _tools(asked)[-1:]:
         body, bad = asked.fresh(), "read the file!"
-        holder = _named(get(body, tool.pointer), tool.name)
+        holder = _object_named(get(body, tool.pointer), tool.name)
         if holder is not None:
             holder["name"] = bad
-            yield Planted(body, _at_tool(bad))
+            yield PlantedFault(body, _at_tool(bad))
 
 
-def _named(value: Any, name: str | None) -> dict[str, Any] | None:
+def _object_named(value: Any, name: str | None) -> dict[str, Any] | None:
     """The object of this name: a declaration, or what it wraps."""
     if not isinstance(value, dict):
         return None
-    return value if value.get("name") == name else next(filter(None, (_named(v, name) for v in value.values())), None)
+    return (
+        value
+        if value.get("name") == name
+        else next(filter(None, (_object_named(v, name) for v in value.values())), None)
+    )
 
 
-def _empty_a_text(asked: Asked) -> Iterator[Planted]:
+def _empty_a_text(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for node in asked.texts:
         is_block = node.pointer.startswith(f"{node.message.pointer}/content/")
         if node.message.role == "assistant" and is_block and node.field("text"):
             body = asked.fresh()
             put(body, node.field("text"), "")
-            yield Planted(body, _at(node.field("text")))
+            yield PlantedFault(body, _at(node.field("text")))
 
 
-def _show_a_key(asked: Asked) -> Iterator[Planted]:
+def _show_a_key(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for node in asked.texts[:1]:
         if node.field("text"):
             body, key = asked.fresh(), "sk-" + "proj-" + "Zq8" * 16
             put(body, node.field("text"), f"{node.part.text} use {key}")
-            yield Planted(body, _at(node.field("text")))
+            yield PlantedFault(body, _at(node.field("text")))
 
 
-FAULTS: tuple[Fault, ...] = (
-    Fault("a result is lost", ("closure.missing-result",), _lose_result),
-    Fault("a call is lost", ("closure.orphan-result",), _lose_call),
-    Fault("a call is answered twice", ("closure.duplicate-result",), _answer_twice),
-    Fault("two calls share an id", ("closure.duplicate-id",), _share_an_id, lambda c: c.closure.unique_ids != "none"),
-    Fault(
+FAULTS: tuple[FaultKind, ...] = (
+    FaultKind("a result is lost", ("closure.missing-result",), _lose_result),
+    FaultKind("a call is lost", ("closure.orphan-result",), _lose_call),
+    FaultKind("a call is answered twice", ("closure.duplicate-result",), _answer_twice),
+    FaultKind(
+        "two calls share an id", ("closure.duplicate-id",), _share_an_id, lambda c: c.closure.unique_ids != "none"
+    ),
+    FaultKind(
         "a result names another call",
         ("closure.id-mismatch", "closure.orphan-result", "closure.missing-result"),
         _name_another_call,
     ),
-    Fault(
+    FaultKind(
         "the user speaks before the results",
         ("closure.not-adjacent", "closure.missing-result", "closure.result-not-first"),
         _speak_between,
         _keeps_results_together,
     ),
-    Fault(
+    FaultKind(
         "an id of another form",
         ("closure.id-format",),
         _break_ids,
         lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
     ),
-    Fault("argument text is cut", ("args.invalid-json", "args.truncated"), _cut_arguments),
-    Fault("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
-    Fault("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
-    Fault("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
-    Fault("replayed reasoning is emptied", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),
-    Fault(
+    FaultKind("argument text is cut", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    FaultKind("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
+    FaultKind("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
+    FaultKind("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
+    FaultKind("replayed reasoning is emptied", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),
+    FaultKind(
         "a tool is declared twice",
         ("schema.duplicate-name",),
         _declare_twice,
         lambda contract: contract.term("schema.unique-names") is True,
     ),
-    Fault(
+    FaultKind(
         "a tool name of another form",
         ("schema.name",),
         _misname_a_tool,
         lambda contract: bool(contract.term("schema.name-pattern")),
     ),
-    Fault("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
-    Fault("a key stands in a text", ("secret.in-body",), _show_a_key),
+    FaultKind("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
+    FaultKind("a key stands in a text", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in the order in which the report lists them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench import contracts, protocols
 from workbench.convert.dialect import rename_fields
 from workbench.ir import Message, ModelRequest, Text, ToolDef
-from workbench.send.loop import Answer, Limits, Loop, Reason, Result, Say, Send
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, Say, Send
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -31,7 +31,7 @@ MOST_STEPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Healthy:
+class HealthySession:
     """A session without a fault, and the contract it was made under."""
 
     name: str
@@ -39,7 +39,7 @@ class Healthy:
     session: MemorySession
 
 
-def sessions(wanted: Iterable[str] = ()) -> Iterator[Healthy]:
+def sessions(wanted: Iterable[str] = ()) -> Iterator[HealthySession]:
     """With every variant of every contract, in each protocol it speaks, streaming and not. Raises UsageError."""
     from workbench.send.matrix import labels
 
@@ -51,39 +51,39 @@ def sessions(wanted: Iterable[str] = ()) -> Iterator[Healthy]:
                 yield from _of(label, protocol)
 
 
-def _of(label: str, protocol: str) -> Iterator[Healthy]:
+def _of(label: str, protocol: str) -> Iterator[HealthySession]:
     from workbench.simulator import Dials, ScriptedModel, Simulator
 
     for stream in (False, True):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
         made = tuple(_talk(simulator, protocols.get(protocol), stream=stream))
         name = f"{label}, {protocol}{', streamed' if stream else ''}"
-        yield Healthy(name, label, MemorySession(name, made))
+        yield HealthySession(name, label, MemorySession(name, made))
 
 
 def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
     """A conversation of two questions, each with its calls; one exchange after another."""
     waiting = list(QUESTIONS)
-    first = Exchange("exchange-0", asked(simulator, adapter, waiting.pop(0), stream=stream))
-    loop = Loop(first, adapter.name, simulator.label, limits=Limits(MOST_STEPS, repeats=0))
+    first = Exchange("exchange-0", first_request(simulator, adapter, waiting.pop(0), stream=stream))
+    loop = ConversationLoop(first, adapter.name, simulator.label, limits=Limits(MOST_STEPS, repeats=0))
     while True:
         step = loop.step
-        if isinstance(step, Answer):
-            loop = loop.after(Result(RESULTS[step.number % len(RESULTS)]))
+        if isinstance(step, AnswerCall):
+            loop = loop.after(CallResult(RESULTS[step.number % len(RESULTS)]))
         elif isinstance(step, Send):
             exchange = _send(simulator, step.request, loop.turns + 1)
             yield exchange
             loop = loop.after(exchange)
-        elif step.reason is Reason.DONE and waiting:
+        elif step.reason is EndReason.DONE and waiting:
             loop = loop.after(Say(waiting.pop(0)))
         else:
             return
 
 
-def asked(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool) -> HttpRequest:
+def first_request(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool) -> HttpRequest:
     """The first request of a session: two tools, and a question."""
     request = _first(adapter.name, simulator.names()[0], question, stream=stream)
-    fields = simulator.resolved(adapter.name, request, simulator.label).term("params.fields")
+    fields = simulator.contract_for(adapter.name, request, simulator.label).term("params.fields")
     body = rename_fields(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
     headers = Headers((("content-type", "application/json"),))
     return HttpRequest("POST", simulator.url(adapter.path(request)), headers, Body(body))

@@ -33,7 +33,7 @@ from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
 from workbench.recorder.child import send_line, serve
 from workbench.rules.inspection import Inspected, Inspector
-from workbench.send.recalled import recalled
+from workbench.send.recalled import simulator_history
 from workbench.send.urls import with_query_of
 from workbench.simulator import Simulator
 from workbench.wire.encoding import decode_body, detect_encoding
@@ -120,7 +120,7 @@ class BreakpointJudge:
         http, request = decoded.exchange.request, decoded.request
         if http is None or request is None or decoded.protocol is None:
             raise NotJudged("its request cannot be read")
-        simulator = Simulator(contract, known=recalled(self._session, exchange))
+        simulator = Simulator(contract, known=simulator_history(self._session, exchange))
         if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
             hint = f"it speaks {', '.join(simulator.protocols)}"
             raise UsageError(f"sim:{contract} does not speak {decoded.protocol}", hint=hint)

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 
 from workbench import protocols
 from workbench.ir import JsonValue
-from workbench.probes.profiles import CapabilityProfile, Store
-from workbench.probes.profiles.corrections import switched
+from workbench.probes.profiles import CapabilityProfile, ProfileStore
+from workbench.probes.profiles.corrections import apply_switches
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
 from workbench.recorder.relay.server import Relay
@@ -49,13 +49,13 @@ def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int
 def _rules(told: Mapping[str, JsonValue]) -> TranslationRules:
     """Raises UsageError for a protocol, profile or correction that there is not."""
     protocols.get(told["spoken"])
-    switched((), told["on"], told["off"])
+    apply_switches((), told["on"], told["off"])
     profiles: Sequence[CapabilityProfile] = ()
     chosen = None
     if told["profile"] == "auto":
-        profiles = tuple(Store.of_user().latest())
+        profiles = tuple(ProfileStore.of_user().latest())
     elif told["profile"] != "none":
-        chosen = Store.of_user().named(told["profile"])
+        chosen = ProfileStore.of_user().find(told["profile"])
     return TranslationRules(
         told["spoken"], told["model"], profiles, chosen, told["on"], told["off"], dict(os.environ), time.time()
     )

@@ -48,12 +48,12 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
         sent, url: headers and URL of the client's request.
 
     Raises:
-        UsageError, LocalProtocolError: as ``credentials.signed``.
+        UsageError, LocalProtocolError: as ``credentials.authenticate``.
     """
     variable = outgoing.target.key_variable
     if outgoing.target.headers or (variable and credentials.is_set(variable, environ)):
         return KeyedHeaders(
-            credentials.signed(outgoing, environ).headers, f"the key is that of {variable}" if variable else ""
+            credentials.authenticate(outgoing, environ).headers, f"the key is that of {variable}" if variable else ""
         )
     key, header = client_key(sent, url), key_header(outgoing.protocol)
     if not key:

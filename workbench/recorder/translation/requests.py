@@ -15,7 +15,7 @@ from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.probes.profiles.choosing import choose, of_request
-from workbench.probes.profiles.corrected import leaving
+from workbench.probes.profiles.corrected import correct_outgoing
 from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.protocols.decode import DecodedExchange
@@ -178,7 +178,7 @@ def _pass_unchanged(
     http: HttpRequest, client: str, upstream: TranslationUpstream, rules: TranslationRules, why: str
 ) -> TranslatedRequest:
     """A request that is passed on unchanged, except for its key if the upstream has its own."""
-    request = replace(http, url=urls.joined(upstream.url, http.url))
+    request = replace(http, url=urls.join_url(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
     own = with_key(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
     is_own = bool(target.headers) or own.note.startswith("the key is")
@@ -231,7 +231,7 @@ def _translate(
         sent = (
             _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
         )
-    after = leaving(sent, decided)
+    after = correct_outgoing(sent, decided)
     changes += (TranslationChange(CORRECTION, note) for note in after.notes if note not in sent.notes)
     key = with_key(after, http.headers, http.url, rules.environ)
     headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))

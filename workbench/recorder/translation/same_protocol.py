@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.contracts import Contract
-from workbench.edits.repairs.putting_back import put_back
+from workbench.edits.repairs.restoration import restore_reasoning
 from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
 from workbench.protocols.decode import DecodedExchange
@@ -44,7 +44,7 @@ def put_reasoning_back(
     back = {turn.at: (turn.kept, turn) for turn in turns if turn.kept and _lacks(turn, turn.kept, wanted)}
     came = {at: _parts_to_replay(kept, wanted) for at, (kept, _) in back.items()}
     try:
-        changes = put_back(decoded, contract, came)
+        changes = restore_reasoning(decoded, contract, came)
         made.text = patch.apply(made.text, changes) if changes else made.text
     except LocalProtocolError as error:
         made.changes.append(TranslationChange(NOTE, f"reasoning cannot be put back: {error}"))

@@ -1,4 +1,4 @@
-"""The request that follows on an answer: the bytes of the one before with the answer and the results put in."""
+"""The request after an answer: the bytes of the previous one with the answer and the results inserted."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text,
 from workbench.protocols import Adapter
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop.said import normal_calls, value_at, written
-from workbench.send.loop.steps import Result
+from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
 from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
 LEGACY = "openai-function-call"
-"""Format of the one call of a message before calls had ids."""
+"""Format of the single call of a message from before calls had ids."""
 
 
-class Following(NamedTuple):
-    """A request with what is new in it: the elements, and the pointer of their list."""
+class NextRequest(NamedTuple):
+    """A request with its additions: the new elements, and the pointer of their list."""
 
     request: HttpRequest
     pointer: str
     added: tuple[JsonValue, ...]
 
 
-def following(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequence[JsonValue]) -> Following:
+def next_request(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequence[JsonValue]) -> NextRequest:
     """The next request.
 
     Args:
-        decoded: the exchange that it follows.
+        decoded: the previous exchange.
         said: elements of the answer.
-        told: elements of what is told to the model: results, or the user's words. A request that names the answer
-            before it, instead of repeating the history, gets these alone.
+        told: elements for the model: results, or a user message. A request that refers to the previous response by id,
+            instead of repeating the history, gets only these.
 
     Raises:
-        LocalProtocolError: nothing can be put into the body.
+        LocalProtocolError: nothing can be inserted into the body.
     """
     request, http = decoded.request, decoded.exchange.request
     assert request is not None and http is not None
@@ -50,7 +50,7 @@ def following(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequenc
     held = value_at(loads(text), pointer)
     if request.previous_id is not None:
         made = patch.apply(_after_answer(adapter, decoded), [patch.Replace(pointer, list(told))])
-        return Following(with_body(http, made, text), pointer, tuple(told))
+        return NextRequest(with_body(http, made, text), pointer, tuple(told))
     new = (*said, *told)
     if isinstance(held, list):
         changes: list[patch.Change] = [patch.Insert(f"{pointer}/-", value) for value in new]
@@ -60,29 +60,29 @@ def following(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequenc
     else:
         asked = [held] if isinstance(held, dict) else user_values(adapter, str(held))
         changes = [patch.Replace(pointer, [*asked, *new])]
-    return Following(with_body(http, patch.apply(text, changes), text), pointer, new)
+    return NextRequest(with_body(http, patch.apply(text, changes), text), pointer, new)
 
 
 def _list_of(adapter: Adapter) -> str:
-    """Where a protocol has its list of messages: "/messages"."""
+    """Pointer of a protocol's list of messages: "/messages"."""
     _, request = written(adapter, (Message("user", (Text("-"),)),))
     return "/" + request.messages[0].pointer.split("/")[1]
 
 
 def _after_answer(adapter: Adapter, decoded: DecodedExchange) -> bytes:
-    """The body with the id of the answer in place of the one before; a conversation keeps its name."""
+    """The body with the id of this response in place of the previous one; a conversation id stays."""
     request, response = decoded.request, decoded.response
     assert request is not None
     if response is None or response.id is None:
-        raise LocalProtocolError("the answer has no id, and the request names the answer before it")
+        raise LocalProtocolError("the response has no id, but the request refers to the previous response by id")
     try:
         return adapter.encode_request(replace(request, previous_id=response.id), decoded.request_text)
     except LocalProtocolError:
         return decoded.request_text
 
 
-def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[Result]) -> list[JsonValue]:
-    """The results of the calls of one answer, in their order, as the elements that the protocol has for them."""
+def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[CallResult]) -> list[JsonValue]:
+    """Results of the calls of one answer, in order, as elements of the protocol."""
     plain = [(c, r) for c, r in zip(calls, results, strict=True) if r.element is None]
     made = [_result(adapter, call, result) for call, result in plain]
     asked = Message("assistant", normal_calls([call for call, _ in plain]))
@@ -98,7 +98,7 @@ def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequen
 
 
 def _legacy(value: JsonValue, call: ToolCallIR) -> JsonValue:
-    """The result of the deprecated call without an id: it names the function."""
+    """Result of the deprecated call without an id: it names the function."""
     return {**value, "role": "function", "name": call.name}
 
 
@@ -109,9 +109,9 @@ def _of_call(element: JsonValue, call: ToolCallIR) -> JsonValue:
 
 
 def text_result_values(
-    adapter: Adapter, parser: str, calls: Sequence[ToolCallIR], results: Sequence[Result]
+    adapter: Adapter, parser: str, calls: Sequence[ToolCallIR], results: Sequence[CallResult]
 ) -> list[JsonValue]:
-    """The results of calls that were made in text: as their format hands them over, said by the user."""
+    """Results of calls made in text: rendered by their format, as a user message."""
     made = (
         ToolResultIR(call.id, tuple(_as_text(p) for p in result.content), result.is_error or None, call.name)
         for call, result in zip(calls, results, strict=True)
@@ -120,14 +120,14 @@ def text_result_values(
 
 
 def user_values(adapter: Adapter, text: str) -> list[JsonValue]:
-    """What the user says, as an element of the list."""
+    """A user message, as elements of the list."""
     body, request = written(adapter, (Message("user", (Text(text),)),))
     return [value_at(body, message.pointer) for message in request.messages]
 
 
-def _result(adapter: Adapter, call: ToolCallIR, result: Result) -> ToolResultIR:
+def _result(adapter: Adapter, call: ToolCallIR, result: CallResult) -> ToolResultIR:
     able = adapter.capabilities
-    content = tuple(_fitted(adapter, part) for part in result.content)
+    content = tuple(_fit_part(adapter, part) for part in result.content)
     if (
         result.is_error
         and not able.tools.error_flag
@@ -138,8 +138,8 @@ def _result(adapter: Adapter, call: ToolCallIR, result: Result) -> ToolResultIR:
     return ToolResultIR(call.id, content, True if result.is_error and able.tools.error_flag else None, call.name)
 
 
-def _fitted(adapter: Adapter, part: Part) -> Part:
-    """A part of a recorded result as this protocol can hold it; else as text."""
+def _fit_part(adapter: Adapter, part: Part) -> Part:
+    """A part of a recorded result in a form that this protocol supports; else as text."""
     able = adapter.capabilities
     if isinstance(part, Text):
         return Text(part.text)
@@ -155,4 +155,4 @@ def _as_text(part: Part) -> Text:
         return Text(part.text)
     if isinstance(part, Opaque):
         return Text(dumps(part.value).decode("utf-8", "replace"))
-    return Text(f"({getattr(part, 'kind', 'something')} left out: it cannot stand in a result here)")
+    return Text(f"({getattr(part, 'kind', 'something')} removed: not supported in a result here)")

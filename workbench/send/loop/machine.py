@@ -15,11 +15,22 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop.following import Following, following, result_values, text_result_values, user_values
-from workbench.send.loop.policy import AS_IT_COMES, Policy
+from workbench.send.loop.following import NextRequest, next_request, result_values, text_result_values, user_values
+from workbench.send.loop.policy import AS_IT_COMES, LoopPolicy
 from workbench.send.loop.recorded import call_key
 from workbench.send.loop.said import answer_values
-from workbench.send.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
+from workbench.send.loop.steps import (
+    BUILT_IN,
+    AnswerCall,
+    CallResult,
+    EndReason,
+    Limits,
+    LoopEnd,
+    Outcome,
+    Say,
+    Send,
+    Step,
+)
 from workbench.toolcalls import formats
 from workbench.toolcalls.arguments import ladder
 from workbench.toolcalls.arguments.ladder import Ladder
@@ -32,23 +43,23 @@ FREE_TEXT = ("openai-custom", BUILT_IN)
 
 
 @dataclass(frozen=True)
-class Loop:
-    """A conversation that goes on, as a value.
+class ConversationLoop:
+    """A conversation to continue, as a value.
 
     Attributes:
-        exchange: the last one; without an answer, its request is sent first.
-        protocol: what it is written in; "" to find it.
-        contract: label of the contract that says which reasoning goes back; "" to choose one for each exchange.
-        parser: text format in which the model writes calls into its text; "" where calls come in the protocol's form.
-        limits: when it stops by itself.
-        results: of the calls of the answer, as far as they were given, in order.
-        said: what the user says next, None for nothing.
-        turns: requests that were sent.
-        tokens: of these and their answers.
-        is_estimated: some of the answers brought no counts, and their length stands for them.
-        made: keys (``call_key``) of the calls of earlier answers; what one answer makes twice counts once.
-        policy: how it goes along with what the model cannot do.
-        errors: answers in a row, before this one, whose calls all came to an error.
+        exchange: the last one; without a response, its request is sent first.
+        protocol: of the exchange; empty to detect it.
+        contract: label of the contract that decides which reasoning is sent back; empty to choose one per exchange.
+        parser: text format of calls that the model writes as text; empty if calls have the protocol's form.
+        limits: at which it stops by itself.
+        results: of the answer's calls, as far as given, in order.
+        said: next user message; None if there is none.
+        turns: requests sent.
+        tokens: used by these and their responses.
+        is_estimated: some responses contained no token counts, so their length was used.
+        made: keys (``call_key``) of the calls of earlier answers; duplicates within one answer count once.
+        policy: adaptation to the limits of the model.
+        errors: number of consecutive earlier answers whose calls all failed.
     """
 
     exchange: Exchange
@@ -56,27 +67,27 @@ class Loop:
     contract: str = ""
     parser: str = ""
     limits: Limits = DEFAULT_LIMITS
-    results: tuple[Result, ...] = ()
+    results: tuple[CallResult, ...] = ()
     said: str | None = None
     turns: int = 0
     tokens: int = 0
     is_estimated: bool = False
     made: tuple[str, ...] = ()
-    policy: Policy = AS_IT_COMES
+    policy: LoopPolicy = AS_IT_COMES
     errors: int = 0
 
-    def again(self) -> Loop:
-        """The loop with its last request to be sent once more, where what came of it is no whole answer."""
+    def retry(self) -> ConversationLoop:
+        """The loop with its last request pending again, if the response was an error or incomplete."""
         step = self.step
-        is_lost = isinstance(step, Ended) and step.reason in (Reason.REFUSED, Reason.CUT)
+        is_lost = isinstance(step, LoopEnd) and step.reason in (EndReason.REFUSED, EndReason.CUT)
         return replace(self, exchange=replace(self.exchange, response=None, state=State.COMPLETE)) if is_lost else self
 
-    def limited(self, limits: Limits) -> Loop:
+    def with_limits(self, limits: Limits) -> ConversationLoop:
         """The loop with other limits."""
         return self._with(limits=limits)
 
-    def _with(self, **changes: Any) -> Loop:
-        """Another value about the same exchange, which is not read anew."""
+    def _with(self, **changes: Any) -> ConversationLoop:
+        """Another loop on the same exchange, which is not decoded again."""
         made = replace(self, **changes)
         kept = {name: value for name, value in self.__dict__.items() if name in ("decoded", "terms", "calls")}
         made.__dict__.update(kept)
@@ -84,12 +95,12 @@ class Loop:
 
     @cached_property
     def decoded(self) -> DecodedExchange:
-        """The last exchange, read."""
+        """The last exchange, decoded."""
         return DecodedExchange(0, self.exchange, self.protocol or None)
 
     @cached_property
     def terms(self) -> Contract:
-        """The contract of the last exchange."""
+        """Contract of the last exchange."""
         request = self.exchange.request
         clues = contracts.Clues(
             url=request.url if request else None, model=self.decoded.request.model if self.decoded.request else None
@@ -100,7 +111,7 @@ class Loop:
 
     @cached_property
     def calls(self) -> tuple[ToolCallIR, ...]:
-        """The calls of the answer that wait for results, or had them given."""
+        """Calls of the answer that the client answers."""
         answer = self.decoded.answer
         if answer is None or not answer.choices:
             return ()
@@ -108,54 +119,59 @@ class Loop:
 
     @cached_property
     def _native(self) -> tuple[ToolCallIR, ...]:
-        """The calls of the answer in the protocol's own form."""
+        """Calls of the answer in the protocol's own form."""
         answer = self.decoded.answer
         messages = answer.choices[0] if answer and answer.choices else ()
         return tuple(call for message in messages for _, call in message.tool_calls())
 
     @property
     def _drops_calls(self) -> bool:
-        """Calls behind the first are left out of what goes back; where the server keeps its answer, they cannot be."""
+        """Calls after the first are removed from the history; impossible if the server stores the answer."""
         request = self.decoded.request
         return self.policy.is_serial and len(self._native) > 1 and request is not None and request.previous_id is None
 
     @cached_property
     def step(self) -> Step:
-        """What is to be done next. The same however often it is asked for."""
-        stopped = self._unreadable() or (self._broken() if self.exchange.response else None)
+        """The next step."""
+        stopped = self._unreadable() or (self._error_or_cut() if self.exchange.response else None)
         if stopped:
             return stopped
         if self.exchange.response is None:
-            return self._limited() or self._first()
+            return self._limit_end() or self._first()
         if len(self.results) < len(self.calls):
-            return self._repeated() or self._answer(len(self.results))
+            return self._repeat_end() or self._answer(len(self.results))
         if not self.calls and self.said is None and not self._is_paused:
-            return self._done()
-        return self._limited() or self._failing() or self._next()
+            return self._finished()
+        return self._limit_end() or self._error_end() or self._next()
 
-    def after(self, outcome: Outcome, *, protocol: str = "") -> Loop:
-        """The loop after its step, given what came of that.
+    def after(self, outcome: Outcome, *, protocol: str = "") -> ConversationLoop:
+        """The loop after its step, given the outcome.
 
         Args:
-            outcome: of a ``Send`` an ``Exchange``, of an ``Answer`` a ``Result``; of an ``Ended`` what lets it go on.
-            protocol: of the exchange, where it is another one than before: its target speaks another.
+            outcome: an ``Exchange`` for ``Send``, a ``CallResult`` for ``AnswerCall``; for ``LoopEnd`` new limits or a
+                user message.
+            protocol: of the exchange, if the target uses another one than before.
 
         Raises:
-            TypeError: nothing of the kind can come of it.
+            TypeError: this cannot be the outcome of the step.
         """
         step = self.step
         if isinstance(step, Send) and isinstance(outcome, Exchange):
-            return self._sent(outcome, protocol or self.protocol)
-        if isinstance(step, Answer) and isinstance(outcome, Result):
+            return self._after_send(outcome, protocol or self.protocol)
+        if isinstance(step, AnswerCall) and isinstance(outcome, CallResult):
             return self._with(results=(*self.results, outcome))
-        if isinstance(step, Ended) and isinstance(outcome, Limits) and step.reason.is_limit:
-            return self.limited(outcome)
-        if isinstance(step, Ended) and isinstance(outcome, Say) and step.reason in (Reason.DONE, Reason.TEXT_CALL):
+        if isinstance(step, LoopEnd) and isinstance(outcome, Limits) and step.reason.is_limit:
+            return self.with_limits(outcome)
+        if (
+            isinstance(step, LoopEnd)
+            and isinstance(outcome, Say)
+            and step.reason in (EndReason.DONE, EndReason.TEXT_CALL)
+        ):
             return self._with(said=outcome.text)
-        raise TypeError(f"a step of type {type(step).__name__} does not take {type(outcome).__name__}")
+        raise TypeError(f"{type(outcome).__name__} cannot be the outcome of a step of type {type(step).__name__}")
 
-    def _sent(self, exchange: Exchange, protocol: str) -> Loop:
-        """After a request: what it cost."""
+    def _after_send(self, exchange: Exchange, protocol: str) -> ConversationLoop:
+        """The loop after a request, with its token usage."""
         made = (*self.made, *dict.fromkeys(map(call_key, self.calls)))
         sent = replace(
             self,
@@ -167,10 +183,10 @@ class Loop:
             made=made,
             errors=self._errors,
         )
-        spent, is_estimated = sent._spent()
+        spent, is_estimated = sent._usage()
         return replace(sent, tokens=self.tokens + spent, is_estimated=self.is_estimated or is_estimated)
 
-    def _spent(self) -> tuple[int, bool]:
+    def _usage(self) -> tuple[int, bool]:
         """Tokens of the last exchange, and whether they are estimated."""
         usage = self.decoded.response.usage if self.decoded.response else None
         if usage and usage.input is not None and usage.output is not None:
@@ -185,29 +201,29 @@ class Loop:
         assert request is not None
         return Send(request, self.decoded.protocol or "")
 
-    def _answer(self, number: int) -> Answer:
+    def _answer(self, number: int) -> AnswerCall:
         call = self.calls[number]
-        read, why_not = self._ladder(call), self.policy.held_back(call, number)
+        read, why_not = self._ladder(call), self.policy.refusal_of(call, number)
         if why_not:
             read = replace(read or Ladder(), refusal=why_not)
-        return Answer(call, number, len(self.calls), read)
+        return AnswerCall(call, number, len(self.calls), read)
 
     def _ladder(self, call: ToolCallIR) -> Ladder | None:
         request = self.decoded.request
         if call.format in FREE_TEXT:
             return None
-        if request and not request.tools and request.previous_id is not None:  # the server holds the tools
+        if request and not request.tools and request.previous_id is not None:  # the server stores the tools
             return ladder.climb(call.raw, call.input, None)
         return self.policy.read(call, request.tools if request else ())
 
-    def _next(self) -> Send | Ended:
+    def _next(self) -> Send | LoopEnd:
         try:
             made = self._following()
         except (LocalProtocolError, WireError) as error:
-            return Ended(Reason.UNREADABLE, f"no request can follow: {error}")
+            return LoopEnd(EndReason.UNREADABLE, f"the conversation cannot be continued: {error}")
         return Send(made.request, self.decoded.protocol or "", made.pointer, made.added, tuple(self._notes()))
 
-    def _following(self) -> Following:
+    def _following(self) -> NextRequest:
         request = self.decoded.request
         assert request is not None
         adapter = protocols.get(request.protocol)
@@ -217,7 +233,7 @@ class Loop:
         elif self.calls:
             told = [*result_values(adapter, self.calls, self.results), *told]
         said = answer_values(self.decoded, self._unwanted, only_first_call=self._drops_calls)
-        return following(self.decoded, said, told)
+        return next_request(self.decoded, said, told)
 
     @property
     def _unwanted(self) -> Sequence[str]:
@@ -226,94 +242,96 @@ class Loop:
 
     @property
     def carriers(self) -> Sequence[str]:
-        """The carriers of the reasoning in the answer, each once."""
+        """Carriers of the reasoning in the answer, each once."""
         response = self.decoded.response
         messages = response.choices[0] if response and response.choices else ()
         return list(dict.fromkeys(part.carrier.value for m in messages for _, part in m.reasoning()))
 
     def _notes(self) -> list[str]:
         response = self.decoded.response
-        who = "the endpoint was measured to refuse" if self.policy.reasoning else f"{self.terms.label} refuses"
-        notes = [f"{name} is left out: {who} it" for name in self.carriers if name in self._unwanted]
+        who = "by measurement the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
+        notes = [f"{name} removed: {who} it" for name in self.carriers if name in self._unwanted]
         if self._drops_calls:
-            notes.append(f"one call at a time: calls behind the first are left out, {len(self._native) - 1}")
+            notes.append(f"one call at a time: {len(self._native) - 1} further calls removed")
         for call, result in zip(self.calls, self.results, strict=False):
             if call.format == BUILT_IN and result.element is None:
-                notes.append(f"{call.name or 'a call'} is a built-in tool: the form of its result may be another one")
+                notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need another form")
         if response and len(response.choices) > 1:
-            notes.append(f"the first of {len(response.choices)} choices is continued")
+            notes.append(f"continues the first of {len(response.choices)} choices")
         return notes
 
     # -- why it ends
 
-    def _unreadable(self) -> Ended | None:
+    def _unreadable(self) -> LoopEnd | None:
         if self.exchange.request is None:
-            return Ended(Reason.UNREADABLE, "no request was recorded")
+            return LoopEnd(EndReason.UNREADABLE, "no request was recorded")
         if self.decoded.protocol not in protocols.protocols() or self.decoded.request is None:
             if self.exchange.response is None and text_of(self.exchange.request):
-                return None  # it can still be sent as it is
-            return Ended(Reason.UNREADABLE, "the request cannot be read: nothing can be added to it")
+                return None  # it can still be sent unchanged
+            return LoopEnd(EndReason.UNREADABLE, "the request is unreadable, so nothing can be added to it")
         return None
 
-    def _broken(self) -> Ended | None:
+    def _error_or_cut(self) -> LoopEnd | None:
         answer, http = self.decoded.answer, self.exchange.response
         if answer and answer.error:
             status = f"{http.status}: " if http and http.status >= 400 else ""
-            return Ended(Reason.REFUSED, f"{status}{answer.error.message}")
+            return LoopEnd(EndReason.REFUSED, f"{status}{answer.error.message}")
         if http and http.status >= 400:
-            return Ended(Reason.REFUSED, f"status {http.status}")
+            return LoopEnd(EndReason.REFUSED, f"status {http.status}")
         if self.exchange.state is not State.COMPLETE:
-            return Ended(Reason.CUT, f"the answer is {self.exchange.state}: {self.exchange.note or 'it is not whole'}")
+            return LoopEnd(
+                EndReason.CUT, f"the response is {self.exchange.state}: {self.exchange.note or 'it is incomplete'}"
+            )
         if answer is None:
-            return Ended(Reason.CUT, "there is no answer that can be read")
+            return LoopEnd(EndReason.CUT, "there is no readable response")
         if not answer.is_complete:
-            return Ended(Reason.CUT, "the answer breaks off")
+            return LoopEnd(EndReason.CUT, "the response is incomplete")
         return None
 
-    def _done(self) -> Ended:
+    def _finished(self) -> LoopEnd:
         answer, request = self.decoded.response, self.decoded.request
         text = "\n".join(_texts(answer.choices[0])) if answer and answer.choices else ""
         found = formats.find(text, request.tools if request else ()) if not self.parser else ()
         if found:
-            what = f"the model wrote a call of {found[0].name!r} as text ({found[0].format})"
-            return Ended(Reason.TEXT_CALL, what, found[0].format)
+            what = f"the model wrote a call to {found[0].name!r} as text ({found[0].format})"
+            return LoopEnd(EndReason.TEXT_CALL, what, found[0].format)
         stop = answer.stop if answer else None
-        more = {"length": ", cut at its length", "filter": ", stopped by a filter"}.get(stop or "", "")
-        return Ended(Reason.DONE, f"the model answered without a call{more}")
+        more = {"length": ", cut at the token limit", "filter": ", stopped by a filter"}.get(stop or "", "")
+        return LoopEnd(EndReason.DONE, f"the model answered without a call{more}")
 
-    def _limited(self) -> Ended | None:
+    def _limit_end(self) -> LoopEnd | None:
         if 0 < self.limits.turns <= self.turns:
-            return Ended(Reason.TURNS, f"requests sent: {self.turns}, which is the limit")
+            return LoopEnd(EndReason.TURNS, f"limit of {self.turns} requests reached")
         if 0 < self.limits.tokens <= self.tokens:
             how = "an estimated " if self.is_estimated else ""
-            return Ended(Reason.TOKENS, f"{how}{self.tokens:,} tokens were used, the limit is {self.limits.tokens:,}")
+            return LoopEnd(EndReason.TOKENS, f"{how}{self.tokens:,} tokens used, the limit is {self.limits.tokens:,}")
         return None
 
-    def _repeated(self) -> Ended | None:
+    def _repeat_end(self) -> LoopEnd | None:
         if self.limits.repeats:
             made = Counter(self.made)
             for call in self.calls:
                 times = made[call_key(call)] + 1
                 if times >= self.limits.repeats:
-                    return Ended(Reason.REPEATED, f"the same call of {call.name!r} came {times} times")
+                    return LoopEnd(EndReason.REPEATED, f"the model made the same call to {call.name!r} {times} times")
         return None
 
     @property
     def _errors(self) -> int:
-        """Answers in a row whose calls all came to an error, this one with them once its calls are answered."""
+        """Consecutive answers whose calls all failed, including this one once its calls are answered."""
         if not self.calls:
             return 0
         return self.errors + 1 if all(result.is_error for result in self.results) else 0
 
-    def _failing(self) -> Ended | None:
+    def _error_end(self) -> LoopEnd | None:
         if self.calls and 0 < self.limits.errors <= self._errors:
-            many = f"{self._errors} answers in a row came" if self._errors > 1 else "the call came"
-            return Ended(Reason.ERRORS, f"{many} to an error, which is the limit")
+            many = f"all calls of {self._errors} consecutive answers" if self._errors > 1 else "the call"
+            return LoopEnd(EndReason.ERRORS, f"{many} failed, which is the limit")
         return None
 
     @property
     def _is_paused(self) -> bool:
-        """The provider wants its answer back to go on with it."""
+        """The provider wants its answer sent back to continue it."""
         return self.decoded.response is not None and self.decoded.response.stop == "pause"
 
     # -- calls in text
@@ -323,7 +341,7 @@ class Loop:
         return bool(self.calls) and self.calls[0].format == self.parser != ""
 
     def _text_calls(self, messages: Sequence[Message]) -> tuple[ToolCallIR, ...]:
-        """The calls in what the model wrote, in what it thought where it wrote none."""
+        """Calls in the model's text, or in its reasoning if the text has none."""
         if not self.parser:
             return ()
         tools = self.decoded.request.tools if self.decoded.request else ()

@@ -1,4 +1,4 @@
-"""A loop as JSON, for whoever goes on with it in another process."""
+"""A loop as JSON, to continue it in another process."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, Media, Opaque, Part, Text
-from workbench.send.loop.machine import Loop
-from workbench.send.loop.policy import Policy
-from workbench.send.loop.steps import Limits, Result
+from workbench.send.loop.machine import ConversationLoop
+from workbench.send.loop.policy import LoopPolicy
+from workbench.send.loop.steps import CallResult, Limits
 from workbench.wire.jsontext import loads
 from workbench.wire.session import text
 
@@ -18,34 +18,34 @@ VERSION = 2
 
 _KINDS: Mapping[str, type[Text | Media | Opaque]] = {"text": Text, "media": Media, "opaque": Opaque}
 _OWN = ("protocol", "contract", "parser", "said", "turns", "tokens", "is_estimated", "errors")
-_DEFAULTS = {f.name: f.default for f in fields(Policy)}
+_DEFAULTS = {f.name: f.default for f in fields(LoopPolicy)}
 
 
-def dump(loop: Loop) -> dict[str, JsonValue]:
-    """A loop as a JSON value: all of it. Secrets are in it where they are in the exchange."""
+def dump(loop: ConversationLoop) -> dict[str, JsonValue]:
+    """The complete loop as a JSON value. Contains the secrets of its exchange."""
     return {
         "version": VERSION,
         "exchange": loads(text.dump(loop.exchange)),
         "limits": {f.name: getattr(loop.limits, f.name) for f in fields(Limits)},
         "results": [_plain(result) for result in loop.results],
         "made": list(loop.made),
-        "policy": {f.name: _own(getattr(loop.policy, f.name)) for f in fields(Policy)},
+        "policy": {f.name: _own(getattr(loop.policy, f.name)) for f in fields(LoopPolicy)},
         **{name: getattr(loop, name) for name in _OWN},
     }
 
 
-def load(plain: JsonValue) -> Loop:
-    """The loop of a JSON value. Raises SessionFormatError."""
+def load(plain: JsonValue) -> ConversationLoop:
+    """The loop from a JSON value. Raises SessionFormatError."""
     try:
         if plain["version"] != VERSION:
             raise SessionFormatError(f"a loop of version {plain['version']!r:.20}, this is {VERSION}")
         policy: dict[str, Any] = {name: value or _DEFAULTS[name] for name, value in plain["policy"].items()}
-        return Loop(
+        return ConversationLoop(
             exchange=text.load(plain["exchange"]),
             limits=Limits(**plain["limits"]),
             results=tuple(_result(result) for result in plain["results"]),
             made=tuple(plain["made"]),
-            policy=Policy(**policy),
+            policy=LoopPolicy(**policy),
             **{name: plain[name] for name in _OWN},
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -56,7 +56,7 @@ def _own(value: Any) -> JsonValue:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _plain(result: Result) -> JsonValue:
+def _plain(result: CallResult) -> JsonValue:
     own = {"text": result.text, "is_error": result.is_error, "element": result.element}
     return {**own, "parts": [_plain_part(part) for part in result.parts]}
 
@@ -67,8 +67,8 @@ def _plain_part(part: Part) -> JsonValue:
     return {"part": kind, **{k: dict(v) if k == "extra" else v for k, v in held.items()}}
 
 
-def _result(plain: JsonValue) -> Result:
-    return Result(plain["text"], plain["is_error"], tuple(_part(p) for p in plain["parts"]), plain["element"])
+def _result(plain: JsonValue) -> CallResult:
+    return CallResult(plain["text"], plain["is_error"], tuple(_part(p) for p in plain["parts"]), plain["element"])
 
 
 def _part(plain: JsonValue) -> Part:

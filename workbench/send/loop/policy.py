@@ -1,4 +1,4 @@
-"""How a loop goes along with what a model cannot do: a value, nothing else."""
+"""Adaptation of a loop to the limits of a model, as a value."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from workbench.toolcalls.arguments.refusal import Code, Refusal
 from workbench.toolcalls.schemas.levels import original
 
 VERBATIM, LEFT_OUT = "verbatim", "left-out"
-"""What becomes of the reasoning of an answer in the next request."""
+"""Treatment of an answer's reasoning in the next request."""
 
 EVERY_TOOL = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """What a loop does otherwise than the protocol alone would have it.
+class LoopPolicy:
+    """Deviations of a loop from the protocol's normal behaviour.
 
     Attributes:
-        is_serial: of the calls of an answer the first alone is run. The others are left out of what goes back; where
-            that cannot be (calls in text, answers that the server keeps), they are told to come one at a time.
-        reasoning: ``VERBATIM`` or ``LEFT_OUT``, whatever the contract says; "" as it says.
-        level: schema level (``schemas.levels``) that the tools in ``schemas`` were brought down to, "" for none.
-        schemas: name of a tool → its schema before that: arguments are read back and have to fit it.
+        is_serial: run only the first call of an answer and remove the others from the history; if that is impossible
+            (calls in text, answers stored by the server), they get an error result that asks for one call at a time.
+        reasoning: ``VERBATIM`` or ``LEFT_OUT``, overriding the contract; empty to follow the contract.
+        level: schema level (``schemas.levels``) that the tools in ``schemas`` were reduced to; empty if none.
+        schemas: name of a tool → its original schema: arguments are converted back and have to fit it.
         closed: name of a tool, or ``EVERY_TOOL`` → why it is not run.
     """
 
@@ -37,13 +37,13 @@ class Policy:
     closed: Mapping[str, str] = NOTHING
 
     def unwanted(self, carriers: Sequence[str], refused: Sequence[str]) -> Sequence[str]:
-        """Of the carriers of an answer those that do not go back. ``refused``: by the contract."""
+        """Carriers of an answer that are not sent back. ``refused``: by the contract."""
         if self.reasoning:
             return carriers if self.reasoning == LEFT_OUT else ()
         return refused
 
     def read(self, call: ToolCallIR, tools: Sequence[ToolDef]) -> Ladder:
-        """The arguments of a call, read for the tools as they were declared before their schemas were changed."""
+        """Arguments of a call, read for the original schemas of the tools."""
         if call.name not in self.schemas or not self.level:
             return ladder.judge(call, tools)
         schema = self.schemas[call.name or ""]
@@ -53,8 +53,8 @@ class Policy:
         then = ladder.climb(None, original(first.value, schema, self.level), schema)
         return replace(then, rungs=(*first.rungs, *then.rungs[1:]), steps=(*first.steps, *then.steps[1:]))
 
-    def held_back(self, call: ToolCallIR, number: int) -> Refusal | None:
-        """Why a call is not run, however good its arguments are. ``number``: of it in its answer, from zero."""
+    def refusal_of(self, call: ToolCallIR, number: int) -> Refusal | None:
+        """Why a call is not run, whatever its arguments; None if it may be. ``number``: its index, from zero."""
         why = self.closed.get(call.name or "") or self.closed.get(EVERY_TOOL)
         if why:
             return Refusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
@@ -64,5 +64,5 @@ class Policy:
         return None
 
 
-AS_IT_COMES = Policy()
-"""Nothing is done otherwise."""
+AS_IT_COMES = LoopPolicy()
+"""No deviations."""

@@ -1,4 +1,4 @@
-"""What a recording answered to the same call."""
+"""Recorded results of the same call."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.leaves import scalars
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
 from workbench.send.loop.said import value_at
-from workbench.send.loop.steps import BUILT_IN, Result
+from workbench.send.loop.steps import BUILT_IN, CallResult
 from workbench.wire.jsontext import loads
 from workbench.wire.session import Session, exchanges_of
 
 
 def call_key(call: ToolCallIR) -> str:
-    """The same for calls of one tool with the same arguments, however they were written; holds in any process."""
+    """Key that is equal for calls of one tool with the same arguments, in any spelling and any process."""
     if call.error is not None:
         said: object = (call.raw or "").strip()
     else:
@@ -28,40 +28,41 @@ def call_key(call: ToolCallIR) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A result that was recorded.
+class RecordedResult:
+    """A recorded result.
 
     Attributes:
-        exchange: index of the exchange whose request tells it first.
-        call_id: of the call it answered there, None where that had none.
-        is_same_id: it answered the call of this id; else one with the same name and arguments.
-        others: further results of the same call that say something else.
+        exchange: index of the first exchange whose request contains it.
+        call_id: of the call that it answered there; None if it had none.
+        is_same_id: it answered the call with this id; else one with the same name and arguments.
+        others: number of different results of the same call.
     """
 
-    result: Result
+    result: CallResult
     exchange: int
     call_id: str | None = None
     is_same_id: bool = False
     others: int = 0
 
 
-class Recording:
-    """The results in a session, read once when the first is asked for. ``protocol`` as for ``Inspector``."""
+class RecordedResults:
+    """The results in a session, read once on first use. ``protocol`` as for ``Inspector``."""
 
     def __init__(self, session: Session, protocol: str | None = None) -> None:
         self._session, self._protocol = session, protocol
 
-    def of(self, call: ToolCallIR, exchange: int | None = None) -> Recorded | None:
-        """The result of the same call: of the one with its id and name, else of one with its name and arguments.
+    def of(self, call: ToolCallIR, exchange: int | None = None) -> RecordedResult | None:
+        """The result of the same call: with the same id and name, else with the same name and arguments.
 
-        Of several the latest counts that was told before the exchange, else the first one after it; for a call without
-        an id it is the other way round: what was told next is its own result.
+        Of several, the latest one before the exchange counts, else the first one after it. For a call without an id it
+        is
+        the other way round: the next result is its own.
 
         Args:
-            exchange: index of the exchange that the call is in; None for one behind the session.
+            exchange: index of the exchange with the call; None if it is after the end of the session.
         """
         key = call_key(call)
-        own = {id for id in (call.id, call.extra.get("id")) if id}  # clients may name the item of a call
+        own = {id for id in (call.id, call.extra.get("id")) if id}  # clients may use the id of the call's item
         by_id = [r for k, name, r in self._results if r.call_id in own and name == call.name]
         same = [r for k, _, r in self._results if k == key]
         exact = [r for r in by_id if r in same] or by_id
@@ -72,12 +73,12 @@ class Recording:
         after = [r for r in found if r not in before] if call.id is None else []
         best = after[0] if after else before[-1] if before else found[0]
         others = len({repr(r.result) for r in found} - {repr(best.result)})
-        return Recorded(best.result, best.exchange, best.call_id, bool(exact), others)
+        return RecordedResult(best.result, best.exchange, best.call_id, bool(exact), others)
 
     @cached_property
-    def _results(self) -> list[tuple[str, str | None, Recorded]]:
-        """(key of the call, its name, the result), each as often as it says something new, in order."""
-        found: dict[Any, tuple[str, str | None, Recorded]] = {}
+    def _results(self) -> list[tuple[str, str | None, RecordedResult]]:
+        """(call key, tool name, result), without duplicates, in order."""
+        found: dict[Any, tuple[str, str | None, RecordedResult]] = {}
         known, answered = KnownMessages(), dict[str, ToolCallIR]()
         for index, exchange in enumerate(exchanges_of(self._session)):
             decoded = DecodedExchange(index, exchange, self._protocol, known=known)
@@ -85,7 +86,7 @@ class Recording:
                 made, key = _result(result), call_key(call)
                 if call.format == BUILT_IN:
                     made = replace(made, element=value_at(loads(decoded.request_text), message.pointer))
-                found.setdefault((key, call.id, repr(made)), (key, call.name, Recorded(made, index, call.id)))
+                found.setdefault((key, call.id, repr(made)), (key, call.name, RecordedResult(made, index, call.id)))
             answered |= {c.id: c for m in decoded.messages(RESPONSE) for _, c in m.tool_calls() if c.id}
         return list(found.values())
 
@@ -93,7 +94,7 @@ class Recording:
 def _pairs(
     decoded: DecodedExchange, answered: Mapping[str, ToolCallIR]
 ) -> Iterator[tuple[ToolCallIR, ToolResultIR, Message]]:
-    """Results of a request, each with its call (by id, also of an answer before it; else by name) and its message."""
+    """Results of a request, each with its call (by id, also of an earlier answer; else by name) and its message."""
     by_id, waiting = dict(answered), list[ToolCallIR]()
     for message in decoded.messages(REQUEST):
         for _, call in message.tool_calls():
@@ -108,7 +109,7 @@ def _pairs(
                 yield of, result, message
 
 
-def _result(result: ToolResultIR) -> Result:
+def _result(result: ToolResultIR) -> CallResult:
     texts = [part.text for part in result.content if isinstance(part, Text)]
     is_plain = len(texts) == len(result.content)
-    return Result("\n".join(texts) if is_plain else "", bool(result.is_error), () if is_plain else result.content)
+    return CallResult("\n".join(texts) if is_plain else "", bool(result.is_error), () if is_plain else result.content)

@@ -1,8 +1,8 @@
-"""The answer of a model as the next request carries it: verbatim, with its reasoning, proofs and ids.
+"""A model's answer as the next request repeats it: verbatim, with its reasoning, proofs and ids.
 
-Of a whole answer that are the values of its JSON, as the official SDKs send them back. Of a stream it is what the
-pieces add up to: the whole answer where an event holds it, else the message as the protocol writes it. Reasoning in a
-carrier that the provider refuses is left out, and so are calls behind the first where one at a time is made.
+For a whole response these are its JSON values, as the official SDKs send them back. For a stream it is the assembled
+answer: from an event that contains it, else as the protocol writes the message. Reasoning in a carrier that the
+provider refuses is removed, and so are calls after the first if only one at a time is made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workbench.wire.jsontext import dumps, loads
 from workbench.wire.sse import without_repeated_prefix
 
 _LAST_EVENTS = 3
-"""Events at the end of a stream of which one may hold the whole answer."""
+"""Number of events at the end of a stream that may contain the whole answer."""
 
 _EMPTY_TAGS = re.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
 _STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -32,20 +32,20 @@ _STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
 def answer_values(
     decoded: DecodedExchange, unwanted: Collection[str] = (), *, only_first_call: bool = False
 ) -> list[JsonValue]:
-    """The elements that an answer becomes in the list of messages of the next request; its first choice alone.
+    """Elements that an answer adds to the list of messages of the next request; only of its first choice.
 
     Args:
-        decoded: has an answer without an error.
+        decoded: has a response without an error.
         unwanted: carriers that the provider refuses.
-        only_first_call: leave out the calls behind it.
+        only_first_call: remove the other calls.
     """
     response = decoded.response
     if response is None or not response.choices:
         return []
     messages = response.choices[0]
-    body = _whole(decoded)
+    body = _complete_body(decoded)
     if body is None:
-        return _written(decoded, unwanted, only_first_call=only_first_call)
+        return _encode_streamed(decoded, unwanted, only_first_call=only_first_call)
     gone: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
     if only_first_call:
         gone += [call for m in messages for _, call in m.tool_calls()][1:]
@@ -64,8 +64,8 @@ def value_at(value: JsonValue, pointer: str) -> JsonValue:
     return value
 
 
-def _whole(decoded: DecodedExchange) -> JsonValue:
-    """The body of the answer; of a stream, what an event at its end holds; None for nothing of the kind."""
+def _complete_body(decoded: DecodedExchange) -> JsonValue:
+    """Body of the response; of a stream, the complete answer from one of its last events; None if there is none."""
     if not decoded.events:
         return loads(decoded.response_text)
     assert decoded.response is not None
@@ -92,7 +92,7 @@ def _objects(data: bytes | None) -> Iterator[JsonValue]:
 
 
 def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> JsonValue:
-    """A message as it stands in the body, without unwanted parts; None where nothing is left of it."""
+    """A message of the body without unwanted parts; None if nothing remains."""
     value = copy.deepcopy(value_at(body, message.pointer))
     if not isinstance(value, dict):
         return value
@@ -114,13 +114,13 @@ def _first(part: Part) -> str:
 
 
 def _place(part: Part) -> tuple[int, ...]:
-    """Where in its list a part stands, and where in its text."""
+    """Position of a part in its list and in its text, for sorting."""
     numbers = [int(step) for step in part.source.pointer.split("/") if step.isdecimal()]
     return (*numbers, *part.source.slices.get("text", ()))
 
 
 def _remove(value: dict[str, Any], part: Part) -> None:
-    """Take a part out of a message: a slice of a text, an element of a list, or a member beside the content."""
+    """Remove a part from a message: a slice of a text, an element of a list, or a member beside the content."""
     steps = part.source.pointer.split("/")[1:]
     held = value.get(steps[0])
     if "text" in part.source.slices:
@@ -136,8 +136,10 @@ def _remove(value: dict[str, Any], part: Part) -> None:
 # -- streams
 
 
-def _written(decoded: DecodedExchange, unwanted: Collection[str], *, only_first_call: bool = False) -> list[JsonValue]:
-    """The message that a stream adds up to, as the protocol writes it."""
+def _encode_streamed(
+    decoded: DecodedExchange, unwanted: Collection[str], *, only_first_call: bool = False
+) -> list[JsonValue]:
+    """The message assembled from a stream, as the protocol writes it."""
     assert decoded.response is not None
     adapter = protocols.get(decoded.response.protocol)
     said = normal_response(decoded.response).response.messages[0]
@@ -145,7 +147,7 @@ def _written(decoded: DecodedExchange, unwanted: Collection[str], *, only_first_
     if only_first_call:
         first = next((p for p in parts if _is_call(p)), None)
         parts = [p for p in parts if p is first or not _is_call(p)]
-    as_they_came = {f"{_STANDS_FOR}{n}": _streamed(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
+    as_they_came = {f"{_STANDS_FOR}{n}": _first_event_value(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
     marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
     if not adapter.capabilities.answer.interleaved:
         marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
@@ -155,7 +157,7 @@ def _written(decoded: DecodedExchange, unwanted: Collection[str], *, only_first_
         for part in message.parts:
             if isinstance(part, Text) and part.text in as_they_came:
                 _put(body, message.pointer + part.source.pointer, as_they_came[part.text])
-        _detailed(body, message, [p for p in details if p.carrier is Carrier.REASONING_DETAILS])
+        _restore_details(body, message, [p for p in details if p.carrier is Carrier.REASONING_DETAILS])
     return [value_at(body, message.pointer) for message in request.messages]
 
 
@@ -166,17 +168,17 @@ def written(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, M
 
 
 def _is_beyond(part: Part) -> bool:
-    """Normal form has no word for it: the provider's own tools, and what nobody interprets."""
+    """Normal form cannot express it: the provider's own tools, and opaque parts."""
     return isinstance(part, Opaque) or bool(getattr(part, "is_server", False))
 
 
 def _is_call(part: Part) -> bool:
-    """A call that the client answers."""
+    """A call that the client has to answer."""
     return isinstance(part, ToolCallIR) and not part.is_server
 
 
-def _streamed(decoded: DecodedExchange, part: Part) -> JsonValue:
-    """A block as its first event brought it, with the arguments that came after; what is opaque, as it is."""
+def _first_event_value(decoded: DecodedExchange, part: Part) -> JsonValue:
+    """A block from its first event, with the arguments that followed; an opaque part unchanged."""
     for name, segments in part.source.segments.items():
         suffix = part.source.fields.get(name, "")
         if segments and suffix and segments[0].pointer.endswith(suffix):
@@ -194,8 +196,8 @@ def _put(body: JsonValue, pointer: str, value: JsonValue) -> None:
         value_at(body, parent)[int(step)] = value
 
 
-def _detailed(body: JsonValue, message: Message, came: Sequence[Reasoning]) -> None:
-    """Entries of ``reasoning_details`` have members beside what normal form knows, which come back as they were."""
+def _restore_details(body: JsonValue, message: Message, came: Sequence[Reasoning]) -> None:
+    """Restore members of ``reasoning_details`` entries that normal form does not know."""
     mine = [p for _, p in message.reasoning() if p.carrier is Carrier.REASONING_DETAILS]
     for part, origin in zip(mine, came, strict=False):
         entry = value_at(body, message.pointer + part.source.pointer)

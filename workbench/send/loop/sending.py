@@ -1,4 +1,4 @@
-"""A step that sends, and a target: what goes there, and the exchange that comes of it. Nothing is sent here."""
+"""The request of a loop step on its way to a target, and the exchange that results. Sends nothing itself."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workbench.wire.exchange import Exchange
 
 
 def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:
-    """The request of a step on its way to a target, in what that speaks. Arguments and errors as ``prepare``."""
+    """The request of a step, prepared for a target. Arguments and errors as ``prepare``."""
     asked = DecodedExchange(0, Exchange("", step.request), step.protocol or None)
     return prepare(asked, target, protocol=protocol, model=model)
 
 
-def as_sent(exchange: Exchange, sent: Outgoing) -> Exchange:
-    """An exchange for the loop to go on with: its body as it was sent, although what is kept of it holds no secret."""
+def with_sent_body(exchange: Exchange, sent: Outgoing) -> Exchange:
+    """The exchange for the loop to continue with: the body as sent, since the stored one has its secrets replaced."""
     if exchange.request is None:
         return exchange
     return replace(exchange, request=replace(exchange.request, body=sent.request.body, redactions=()))

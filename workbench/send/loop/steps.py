@@ -1,4 +1,4 @@
-"""Steps of the loop, and what can come of them: values, nothing else."""
+"""Steps of the loop, and their possible outcomes, as values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.wire.jsontext import dumps
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When the loop stops by itself; 0 for never.
+    """Limits at which the loop stops by itself; 0 for none.
 
     Attributes:
         turns: requests that are sent.
@@ -31,19 +31,19 @@ class Limits:
 
 
 BUILT_IN = "openai-item"
-"""Format of calls of built-in tools that the client runs: their results have forms of their own."""
+"""Format of calls to built-in tools that the client runs: their results have forms of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request is to be sent; what comes of it is an ``Exchange`` with the answer, of this request or another one.
+    """Send a request; the outcome is an ``Exchange`` with the response, for this request or another one.
 
     Attributes:
-        request: all of the one before, byte for byte, and what is new.
-        protocol: what it is written in.
-        pointer: of the list that holds what is new, "" where nothing is.
-        added: what is new, in order.
-        notes: what else is worth a word before it is sent, one line each.
+        request: the previous one, byte for byte, with the additions.
+        protocol: of the request.
+        pointer: of the list with the additions; empty if there are none.
+        added: new elements, in order.
+        notes: remarks before sending, one line each.
     """
 
     request: HttpRequest
@@ -54,13 +54,13 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A call waits for its result: a ``Result``. Nobody runs the tool.
+class AnswerCall:
+    """A tool call waits for its result: the outcome is a ``CallResult``. The tool is not run.
 
     Attributes:
         call: as the model made it.
-        number, of: which call of the answer it is, from zero, and how many there are.
-        ladder: how its arguments were read; None for a tool whose input is free text.
+        number, of: index of the call in the answer, from zero, and number of calls.
+        ladder: how its arguments were read; None for a tool with free-text input.
     """
 
     call: ToolCallIR
@@ -70,57 +70,57 @@ class Answer:
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why the call cannot be run as it stands; ``refused`` makes the result that says so to the model."""
+        """Why the call cannot be run as it is; ``refusal_result`` turns it into a result for the model."""
         return self.ladder.refusal if self.ladder else None
 
     @property
     def arguments(self) -> JsonValue:
-        """What the tool would be given: as they were read, repaired and coerced."""
+        """Arguments for the tool: read, repaired and coerced."""
         return self.ladder.value if self.ladder and self.ladder.rungs else self.call.input
 
 
-class Reason(StrEnum):
+class EndReason(StrEnum):
     """Why the loop has ended."""
 
-    DONE = "done"  # the model answered, and called nothing
-    REFUSED = "refused"  # an error in the place of an answer
-    CUT = "cut"  # the answer is not whole
+    DONE = "done"  # the model answered without a call
+    REFUSED = "refused"  # an error instead of an answer
+    CUT = "cut"  # the response is incomplete
     TURNS = "turns"  # limits
     TOKENS = "tokens"
     REPEATED = "repeated"
     ERRORS = "errors"
-    TEXT_CALL = "text-call"  # the model wrote a call as text, and nobody was asked to read it there
-    UNREADABLE = "unreadable"  # no request, or one that cannot be continued
+    TEXT_CALL = "text-call"  # the model wrote a call as text, and no parser is selected
+    UNREADABLE = "unreadable"  # no request, or it cannot be continued
 
     @property
     def is_limit(self) -> bool:
-        """Other ``Limits`` let the loop go on."""
-        return self in (Reason.TURNS, Reason.TOKENS, Reason.REPEATED, Reason.ERRORS)
+        """The loop can continue with other ``LoopLimits``."""
+        return self in (EndReason.TURNS, EndReason.TOKENS, EndReason.REPEATED, EndReason.ERRORS)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """There is no next step. After a limit ``Limits`` let it go on, after an answer ``Say`` does.
+class LoopEnd:
+    """There is no next step. After a limit ``LoopLimits`` continue the loop, after an answer ``Say`` does.
 
     Attributes:
-        text: in one line.
-        format: of ``Reason.TEXT_CALL`` the text format that was found.
+        text: explanation, in one line.
+        format: text format of the call, for ``EndReason.TEXT_CALL``.
     """
 
-    reason: Reason
+    reason: EndReason
     text: str
     format: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The result of a call.
+class CallResult:
+    """The result of a tool call.
 
     Attributes:
-        text: what the tool says, where ``parts`` is empty.
+        text: output of the tool, if ``parts`` is empty.
         is_error: it failed.
-        parts: what it says where that is more than text: ``Text``, ``Media``, ``Opaque``.
-        element: of a recorded result of a provider's built-in tool, the whole element: it has a form of its own.
+        parts: output that is more than text: ``Text``, ``Media``, ``Opaque``.
+        element: the whole recorded element, for a provider's built-in tool: it has a form of its own.
     """
 
     text: str = ""
@@ -130,21 +130,21 @@ class Result:
 
     @property
     def content(self) -> tuple[Part, ...]:
-        """What it says, as parts."""
+        """The output, as parts."""
         return self.parts or (Text(self.text),)
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """What the user says next."""
+    """The next user message."""
 
     text: str
 
 
-Step: TypeAlias = Send | Answer | Ended
-Outcome: TypeAlias = Exchange | Result | Limits | Say
+Step: TypeAlias = Send | AnswerCall | LoopEnd
+Outcome: TypeAlias = Exchange | CallResult | Limits | Say
 
 
-def refused(refusal: Refusal) -> Result:
+def refusal_result(refusal: Refusal) -> CallResult:
     """The result that tells a model why its call was not run, in a form that it can act on."""
-    return Result(dumps(refusal.as_json()).decode("utf-8", "surrogatepass"), is_error=True)
+    return CallResult(dumps(refusal.as_json()).decode("utf-8", "surrogatepass"), is_error=True)

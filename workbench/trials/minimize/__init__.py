@@ -1,38 +1,38 @@
-"""Minimising: the smallest request that fails the same way, the smallest fix, the turn that broke it.
+"""Minimising: the smallest request that fails in the same way, its smallest fix, and the turn that broke it.
 
-In: a failing request, and the judgement of each trial. Out: the best result so far. Searches do no I/O: each is a
-generator that yields the bodies which the target has to judge, and None for every local check, and is sent the
-judgement. Whoever runs it may stop at any step. It may import what ``trials`` may.
+In: a failing request, and the verdict on each trial. Out: the best result so far. Searches do no I/O: each is a
+generator that yields bodies for the target and receives its verdicts, and yields None after every local check. It may
+be stopped at any step. It may import what ``trials`` may.
 """
 
 from __future__ import annotations
 
-from workbench.trials.minimize.bench import Judged, MinimizeRun
-from workbench.trials.minimize.bisecting import Bisected, Bisection
-from workbench.trials.minimize.course import BUDGET, Course, bench_for
-from workbench.trials.minimize.driving import Asked, Unanswered, drive, outcome
-from workbench.trials.minimize.failure import Failure, answered, predicted
-from workbench.trials.minimize.mending import Mended, Mending
-from workbench.trials.minimize.search import Result, Search, Steps
+from workbench.trials.minimize.bench import BodyJudge, JudgedBody
+from workbench.trials.minimize.bisecting import Bisection, BisectResult
+from workbench.trials.minimize.course import BUDGET, MinimizeRun, judge_for
+from workbench.trials.minimize.driving import TargetVerdict, UnansweredError, drive, target_verdict
+from workbench.trials.minimize.failure import Failure, contract_failure, target_failure
+from workbench.trials.minimize.mending import FixSearch, MinimalFix
+from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
 
 __all__ = [
     "BUDGET",
-    "Asked",
-    "Bisected",
+    "BisectResult",
     "Bisection",
-    "Course",
+    "BodyJudge",
     "Failure",
-    "Judged",
-    "Mended",
-    "Mending",
+    "FixSearch",
+    "JudgedBody",
+    "MinimalFix",
+    "MinimizeResult",
     "MinimizeRun",
-    "Result",
-    "Search",
+    "MinimizeSearch",
     "Steps",
-    "Unanswered",
-    "answered",
-    "bench_for",
+    "TargetVerdict",
+    "UnansweredError",
+    "contract_failure",
     "drive",
-    "outcome",
-    "predicted",
+    "judge_for",
+    "target_failure",
+    "target_verdict",
 ]

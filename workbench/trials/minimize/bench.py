@@ -1,4 +1,4 @@
-"""One request in the place of an exchange, judged by its contract in as many forms as one likes: nothing is sent."""
+"""Judges bodies in the place of one request, by its contract; sends nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector, Trial
-from workbench.trials.minimize.failure import Failure, predicted
+from workbench.trials.minimize.failure import Failure, contract_failure
 from workbench.wire.exchange import HttpRequest, State
 from workbench.wire.jsontext import loads
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A body as its contract judges it.
+class JudgedBody:
+    """A body with the verdict of its contract.
 
     Attributes:
         text: content-decoded body.
-        failure: None where it is accepted.
+        failure: None if it is accepted.
     """
 
     text: bytes
@@ -33,40 +33,40 @@ class Judged:
 
     @property
     def decoded(self) -> DecodedExchange:
-        """The request as it reads."""
+        """The decoded request."""
         return self.trial.decoded
 
     @property
     def finding(self) -> Finding | None:
-        """What the verdict rests on."""
+        """The finding that the verdict rests on; None if there is none."""
         return self.trial.judgement.finding
 
     @property
     def closure(self) -> Closure:
-        """Its calls and their results."""
+        """Its tool calls and results."""
         return self.trial.case.closure
 
     @cached_property
     def value(self) -> JsonValue:
-        """The body, parsed; None for what is no JSON."""
+        """The parsed body; None if it is not JSON."""
         try:
             return loads(self.text)
         except WireError:
             return None
 
 
-class MinimizeRun:
-    """Judges bodies in the place of a request. ``contract``: label of the one that judges; ``checks``: how often.
+class BodyJudge:
+    """Judges bodies in the place of a request. ``contract``: label used; ``checks``: number of judgements.
 
     Args:
         inspector: of the session; exchanges up to ``index`` are inspected first.
-        index: whose place they take.
-        request: whose URL, headers and body are the beginning; None for the recorded one.
-        provider: label of the contract that judges, "" for that of the inspection.
+        index: of the exchange whose place they take.
+        request: initial URL, headers and body; None for the recorded request.
+        provider: label of the contract; empty for that of the inspection.
 
     Raises:
         IndexError: the session has no such exchange.
-        SessionFormatError: it cannot be read.
+        SessionFormatError: the session cannot be read.
     """
 
     def __init__(
@@ -82,28 +82,28 @@ class MinimizeRun:
         self.checks = 0
         self._known: dict[bytes, Failure | None] = {}
 
-    def made(self, text: bytes) -> HttpRequest:
+    def with_body(self, text: bytes) -> HttpRequest:
         """The request with this body."""
         return with_body(self.request, text, self.text)
 
-    def judge(self, text: bytes, at: int | None = None) -> Judged:
-        """A body by the rules. ``at``: in the place of another exchange, None for that of the request."""
+    def judge(self, text: bytes, at: int | None = None) -> JudgedBody:
+        """Judge a body by the rules. ``at``: index of another exchange whose place it takes; None for the request's."""
         self.checks += 1
-        exchange = replace(self._exchange, request=self.made(text))
+        exchange = replace(self._exchange, request=self.with_body(text))
         index = self.index if at is None else at
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.inspector.known)
         trial = self.inspector.judged(decoded, self.contract)
-        judged = Judged(text, predicted(trial), trial)
+        judged = JudgedBody(text, contract_failure(trial), trial)
         if index == self.index:
-            self._known[digest(text)] = judged.failure
+            self._known[body_digest(text)] = judged.failure
         return judged
 
     def failure(self, text: bytes) -> Failure | None:
-        """How a body fails; judged once."""
-        key = digest(text)
+        """Failure of a body, cached; None if it is accepted."""
+        key = body_digest(text)
         return self._known[key] if key in self._known else self.judge(text).failure
 
 
-def digest(text: bytes) -> bytes:
-    """What a body is known by."""
+def body_digest(text: bytes) -> bytes:
+    """Digest that identifies a body."""
     return blake2b(text, digest_size=16).digest()

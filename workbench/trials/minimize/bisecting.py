@@ -1,7 +1,7 @@
-"""Bisecting: the first turn from which a chain can no longer be continued.
+"""Bisecting: find the first turn after which a conversation cannot be continued.
 
-The prefixes of a history are judged as requests. A call that is still open at the end of one is no fault: it can be
-answered. The last prefix that can be continued is found by halving, then looked at once more at its border.
+Prefixes of the history are judged as requests. A pending call at the end of a prefix is no fault: it can still be
+answered. The last valid prefix is found by halving.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from workbench.contracts import Finding
 from workbench.ir import Message
 from workbench.protocols.decode import REQUEST
-from workbench.trials.minimize.bench import Judged, MinimizeRun, digest
-from workbench.trials.minimize.failure import Failure, answered
+from workbench.trials.minimize.bench import BodyJudge, JudgedBody, body_digest
+from workbench.trials.minimize.failure import Failure, target_failure
 from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
 
 MOST_LATER = 32
-"""Later prefixes that are judged too, in case the chain can be continued from one of them."""
+"""Later prefixes that are also judged, in case the conversation recovers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bisected:
-    """Where a chain broke.
+class BisectResult:
+    """Position at which a conversation broke.
 
     Attributes:
-        messages: of the whole history.
-        good: messages of the longest prefix that can be continued; 0 where none can.
-        broken: messages of the next longer one, which cannot; None where all can be continued.
-        exchange: index of the exchange that was the first to send the break.
-        finding: what breaks the longer prefix, by the contract; None where only the target says so.
-        failure: how it fails.
-        words: what the provider says, "" where that is not known.
-        calls, checks: how often target and contract were asked.
-        is_verified: both sides of the border were judged by whoever decides.
+        messages: number in the whole history.
+        good: number in the longest prefix that can be continued; 0 if none can.
+        broken: number in the next longer prefix, which cannot; None if all can be continued.
+        exchange: index of the first exchange that sent the break.
+        finding: that breaks the longer prefix, by the contract; None if only the target refuses it.
+        failure: of the longer prefix.
+        words: the provider's error text; empty if unknown.
+        calls, checks: number of requests to the target and of judgements by the contract.
+        is_verified: both sides of the border were judged, by the target if there is one.
     """
 
     messages: int
@@ -51,38 +51,38 @@ class Bisected:
 
 
 class Bisection:
-    """Halves one history. ``run`` yields as ``Search.run`` does.
+    """Bisects one history. ``run`` yields like ``MinimizeSearch.run``.
 
     Args:
         bench: the request, and its contract.
-        budget: how often a target may be asked; 0 to go by the contract.
+        budget: most requests to a target; 0 to use the contract only.
     """
 
-    def __init__(self, bench: MinimizeRun, budget: int = 0) -> None:
-        self.bench, self.budget, self.calls = bench, budget, 0
-        self._told: dict[bytes, tuple[Failure | None, str]] = {}
-        self._judged: dict[int, Judged] = {}
+    def __init__(self, bench: BodyJudge, budget: int = 0) -> None:
+        self.body_judge, self.budget, self.calls = bench, budget, 0
+        self._outcomes: dict[bytes, tuple[Failure | None, str]] = {}
+        self._judged: dict[int, JudgedBody] = {}
         self._lengths: dict[int, int] = {}
         rows = bench.inspector.rows
         mine = rows[bench.index].conversation
         self._rows = [row.index for row in rows[: bench.index + 1] if row.conversation == mine is not None]
         self._is_spent = False
 
-    def run(self) -> Steps[Bisected]:
+    def run(self) -> Steps[BisectResult]:
         """Find the border."""
-        whole = self.bench.judge(self.bench.text)
+        whole = self.body_judge.judge(self.body_judge.text)
         messages = whole.decoded.messages(REQUEST)
         if (yield from self._holds(whole, len(messages))):
-            return self._made(len(messages), len(messages), None, None)
+            return self._result(len(messages), len(messages), None, None)
         ends = _ends(messages)
         low = yield from self._border(whole, ends, -1)
         while not self.budget and (later := (yield from self._good_after(whole, ends, low + 2))) is not None:
             low = yield from self._border(whole, ends, later)
         broken = self._judge(whole, ends[low + 1])
-        return self._made(len(messages), ends[low] if low >= 0 else 0, ends[low + 1], broken)
+        return self._result(len(messages), ends[low] if low >= 0 else 0, ends[low + 1], broken)
 
-    def _border(self, whole: Judged, ends: list[int], low: int) -> Steps[int]:
-        """Number of the last end that can be continued, given one (-1 for none) and that the last one cannot."""
+    def _border(self, whole: JudgedBody, ends: list[int], low: int) -> Steps[int]:
+        """Index of the last end that can be continued, given one (-1 if none) and that the last end cannot."""
         high = len(ends) - 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -92,53 +92,53 @@ class Bisection:
                 high = middle
         return low
 
-    def _good_after(self, whole: Judged, ends: list[int], first: int) -> Steps[int | None]:
-        """A later end that can be continued all the same; the fault went away in between."""
+    def _good_after(self, whole: JudgedBody, ends: list[int], first: int) -> Steps[int | None]:
+        """A later end that can be continued, because the fault disappeared in between; None if there is none."""
         later = range(first, len(ends) - 1)
         for n in later[:: 1 + len(later) // MOST_LATER]:
             if (yield from self._holds(whole, ends[n])):
                 return n
         return None
 
-    def _judge(self, whole: Judged, end: int) -> Judged:
-        """A prefix by the contract, in the place of the exchange that sent it: nothing later was known then."""
+    def _judge(self, whole: JudgedBody, end: int) -> JudgedBody:
+        """Judge a prefix in the place of the exchange that sent it, so that nothing later is known."""
         if end not in self._judged:
             at = bisect_left(self._rows, end, key=self._length) if end < len(whole.decoded.messages(REQUEST)) else None
-            place = self.bench.index if at is None or at == len(self._rows) else self._rows[at]
-            self._judged[end] = self.bench.judge(_prefix(whole, end), place)
+            place = self.body_judge.index if at is None or at == len(self._rows) else self._rows[at]
+            self._judged[end] = self.body_judge.judge(_prefix(whole, end), place)
         return self._judged[end]
 
     def _length(self, index: int) -> int:
-        """Messages of another request of the conversation."""
+        """Number of messages of another request of the conversation."""
         if index not in self._lengths:
-            self._lengths[index] = len(self.bench.inspector.detail(index).decoded.messages(REQUEST))
+            self._lengths[index] = len(self.body_judge.inspector.detail(index).decoded.messages(REQUEST))
         return self._lengths[index]
 
-    def _holds(self, whole: Judged, end: int) -> Steps[bool]:
-        """The chain can be continued from this prefix."""
+    def _holds(self, whole: JudgedBody, end: int) -> Steps[bool]:
+        """The conversation can be continued from this prefix."""
         judged = self._judge(whole, end)
         if not self.budget:
             yield None
             return judged.failure is None
-        key = digest(judged.text)
-        if key not in self._told and self.calls >= self.budget:
+        key = body_digest(judged.text)
+        if key not in self._outcomes and self.calls >= self.budget:
             self._is_spent = True
             return False
-        if key not in self._told:
+        if key not in self._outcomes:
             self.calls += 1
             asked = yield judged.text
-            assert asked is not None  # whoever runs this answers
+            assert asked is not None  # the driver answers every yielded body
             error = asked.response.error if asked.response else None
-            failure = answered(asked.status, asked.response, judged.failure)
-            self._told[key] = failure, error.message if error else ""
-        return self._told[key][0] is None
+            failure = target_failure(asked.status, asked.response, judged.failure)
+            self._outcomes[key] = failure, error.message if error else ""
+        return self._outcomes[key][0] is None
 
-    def _made(self, total: int, good: int, end: int | None, broken: Judged | None) -> Bisected:
+    def _result(self, total: int, good: int, end: int | None, broken: JudgedBody | None) -> BisectResult:
         failure, words = (broken.failure, "") if broken else (None, "")
-        if broken and digest(broken.text) in self._told:
-            failure, words = self._told[digest(broken.text)]
+        if broken and body_digest(broken.text) in self._outcomes:
+            failure, words = self._outcomes[body_digest(broken.text)]
         finding = broken.finding if broken else None
-        return Bisected(
+        return BisectResult(
             total,
             good,
             end,
@@ -147,13 +147,13 @@ class Bisection:
             failure,
             words or (finding.refusal if finding else ""),
             self.calls,
-            self.bench.checks,
+            self.body_judge.checks,
             not self._is_spent,
         )
 
     def _exchange(self, finding: Finding | None) -> int:
-        """The first exchange of the conversation whose request has the same fault."""
-        rows, index = self.bench.inspector.rows, self.bench.index
+        """Index of the first exchange of the conversation whose request has the same fault."""
+        rows, index = self.body_judge.inspector.rows, self.body_judge.index
         if finding is None:
             return index
         fault = (finding.rule, finding.pointer, REQUEST)
@@ -162,12 +162,12 @@ class Bisection:
 
 
 def _ends(messages: Sequence[Message]) -> list[int]:
-    """Lengths of the prefixes that a client would have sent: an answer of the model comes next."""
+    """Lengths of the prefixes that a client would have sent: those before an answer of the model."""
     said = [message.role in ("assistant", "model") for message in messages]
     return [n for n in range(1, len(said)) if said[n] and not said[n - 1]] + [len(said)]
 
 
-def _prefix(whole: Judged, end: int) -> bytes:
+def _prefix(whole: JudgedBody, end: int) -> bytes:
     messages = whole.decoded.messages(REQUEST)
     gone = dict.fromkeys(message.pointer for message in messages[end:] if message.pointer)
     return patch.apply(whole.text, [patch.Remove(pointer) for pointer in gone])

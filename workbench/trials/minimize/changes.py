@@ -11,15 +11,15 @@ from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 ALIKE = 0.5
-"""Part of the members of two objects in one place that are equal, from which on one counts as the other, changed."""
+"""Share of equal members from which on two objects at one place count as the same one, changed."""
 
 
-def between(at: str, now: JsonValue, then: JsonValue, histories: Collection[str] = ()) -> Iterator[Change]:
-    """The changes that make ``then`` of ``now``, as pointers into ``now``.
+def aligned_changes(at: str, now: JsonValue, then: JsonValue, histories: Collection[str] = ()) -> Iterator[Change]:
+    """Changes that turn ``now`` into ``then``, as pointers into ``now``; list elements are aligned first.
 
     Args:
         at: pointer of both.
-        histories: members of the outermost object that grow at their end: what was added there stays.
+        histories: members of the outermost object that only grow at their end; additions there stay.
     """
     if isinstance(now, dict) and isinstance(then, dict):
         yield from (Remove(f"{at}/{escape(key)}") for key in now if key not in then)
@@ -30,7 +30,7 @@ def between(at: str, now: JsonValue, then: JsonValue, histories: Collection[str]
             elif isinstance(now[key], list) and isinstance(value, list):
                 yield from _lists(pointer, now[key], value, grows=key in histories)
             else:
-                yield from between(pointer, now[key], value)
+                yield from aligned_changes(pointer, now[key], value)
     elif isinstance(now, list) and isinstance(then, list):
         yield from _lists(at, now, then, grows=False)
     elif type(now) is not type(then) or now != then:
@@ -38,7 +38,7 @@ def between(at: str, now: JsonValue, then: JsonValue, histories: Collection[str]
 
 
 def _lists(at: str, now: list[JsonValue], then: list[JsonValue], *, grows: bool) -> Iterator[Change]:
-    if then and not now and not grows:  # what was emptied comes back whole
+    if then and not now and not grows:  # an emptied list is restored as a whole
         yield Replace(at, then)
         return
     keys = [dumps(value) for value in now], [dumps(value) for value in then]
@@ -51,7 +51,7 @@ def _lists(at: str, now: list[JsonValue], then: list[JsonValue], *, grows: bool)
         if tag == "replace" and end - start != last - first and not is_tail and not _are_alike(now, then, start, first):
             pairs = 0
         for n in range(pairs):
-            yield from between(f"{at}/{start + n}", now[start + n], then[first + n])
+            yield from aligned_changes(f"{at}/{start + n}", now[start + n], then[first + n])
         if not is_tail:
             yield from (Remove(f"{at}/{n}") for n in range(start + pairs, end))
         place = f"{at}/{start + pairs}" if start + pairs < len(now) else f"{at}/-"
@@ -59,7 +59,7 @@ def _lists(at: str, now: list[JsonValue], then: list[JsonValue], *, grows: bool)
 
 
 def _are_alike(now: list[JsonValue], then: list[JsonValue], at: int, other: int) -> bool:
-    """The first elements are the same one, changed."""
+    """The first elements are the same object, changed."""
     one, two = now[at], then[other]
     if not isinstance(one, dict) or not isinstance(two, dict):
         return False

@@ -1,34 +1,34 @@
-"""Everything about minimising one request: the smallest one that fails so, then the edits that mend it."""
+"""Minimisation of one request: first the smallest one that fails in the same way, then its fixes."""
 
 from __future__ import annotations
 
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target
-from workbench.trials.minimize.bench import MinimizeRun
-from workbench.trials.minimize.mending import MOST_ASKED, Mended, Mending
-from workbench.trials.minimize.search import Result, Search, Steps
+from workbench.trials.minimize.bench import BodyJudge
+from workbench.trials.minimize.mending import MOST_ASKED, FixSearch, MinimalFix
+from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 BUDGET = 150
-"""How often a target is asked, unless people say otherwise."""
+"""Default number of requests to a target."""
 
 
-class Course:
-    """One minimisation. ``run`` yields as ``Search.run`` does; it may be stopped at any step.
+class MinimizeRun:
+    """One minimisation. ``run`` yields like ``MinimizeSearch.run``; it may be stopped at any step.
 
     Attributes:
-        outgoing: the request as the target gets it; the bodies that are tried go in its place.
-        edits: what makes it accepted, the best first; () until that is known.
+        outgoing: the request as the target receives it; trial bodies take its place.
+        fixes: edits that make it accepted, the best first; empty until they are known.
 
     Args:
         inspector: of the session.
         index: of the exchange.
-        target: who has to agree that it fails in the same way.
-        protocol: to send it as; "" for what the target speaks.
-        budget: how often the target may be asked, at least once.
-        request: in the place of the recorded one, None for that one.
+        target: that has to confirm that it fails in the same way.
+        protocol: to send it in; empty for the target's own.
+        budget: most requests to the target, at least one.
+        request: in place of the recorded one; None for that one.
 
     Raises:
         IndexError, SessionFormatError: as ``MinimizeRun``.
@@ -48,42 +48,42 @@ class Course:
         if request is not None:
             own = inspector.trial(index, request, protocol=own.protocol).decoded
         self.outgoing = prepare(own, target, protocol=protocol)
-        self.bench = bench_for(inspector, index, self.outgoing)
+        self.body_judge = judge_for(inspector, index, self.outgoing)
         self.budget = budget
-        self.search = Search(self.bench, max(1, budget - MOST_ASKED), is_exact=target.is_simulator)
-        self.edits: tuple[Mended, ...] = ()
-        self._mending: Mending | None = None
+        self.search = MinimizeSearch(self.body_judge, max(1, budget - MOST_ASKED), is_exact=target.is_simulator)
+        self.fixes: tuple[MinimalFix, ...] = ()
+        self._fix_search: FixSearch | None = None
 
     @property
     def calls(self) -> int:
-        """How often the target was asked."""
-        return self.search.calls + (self._mending.calls if self._mending else 0)
+        """Number of requests to the target."""
+        return self.search.calls + (self._fix_search.calls if self._fix_search else 0)
 
     @property
     def stage(self) -> str:
-        """What is done at this moment."""
-        return "looking for the smallest edit" if self._mending and not self.edits else self.search.stage
+        """Current stage, in words."""
+        return "searching the smallest fix" if self._fix_search and not self.fixes else self.search.stage
 
-    def result(self) -> Result:
+    def result(self) -> MinimizeResult:
         """The smallest request so far."""
         return self.search.result()
 
-    def made(self, body: bytes) -> HttpRequest:
-        """The request that goes to the target, with another body."""
-        return self.bench.made(body)
+    def with_body(self, body: bytes) -> HttpRequest:
+        """The request for the target, with another body."""
+        return self.body_judge.with_body(body)
 
     def run(self) -> Steps[None]:
-        """Search to the end."""
+        """Run the search to the end."""
         yield from self.search.run()
         if self.search.remote:
-            self._mending = Mending(self.bench, self.search.remote, self.budget - self.search.calls)
-            self.edits = yield from self._mending.run()
+            self._fix_search = FixSearch(self.body_judge, self.search.remote, self.budget - self.search.calls)
+            self.fixes = yield from self._fix_search.run()
 
 
-def bench_for(inspector: Inspector, index: int, outgoing: Outgoing) -> MinimizeRun:
-    """Where a request is judged as its target would; a converted one by itself: what came before was said otherwise."""
+def judge_for(inspector: Inspector, index: int, outgoing: Outgoing) -> BodyJudge:
+    """Judge in the target's form of a request; a converted one is judged alone, as its history has another form."""
     label = outgoing.contract.label
     if not outgoing.is_converted:
-        return MinimizeRun(inspector, index, outgoing.request, label)
+        return BodyJudge(inspector, index, outgoing.request, label)
     alone = MemorySession(inspector.session.name, (Exchange("1", outgoing.request),))
-    return MinimizeRun(Inspector(alone, provider=label, protocol=outgoing.protocol), 0)
+    return BodyJudge(Inspector(alone, provider=label, protocol=outgoing.protocol), 0)

@@ -1,4 +1,4 @@
-"""Running a search against a target: what it yields is sent, and what came back is what it is told."""
+"""Driving a search: send the bodies that it yields, and return the target's verdicts."""
 
 from __future__ import annotations
 
@@ -18,58 +18,58 @@ T = TypeVar("T")
 _HINT = "check the key and try again later"
 
 
-class Unanswered(WorkbenchError):
-    """The target did not judge the request."""
+class UnansweredError(WorkbenchError):
+    """The target gave no verdict on the request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a target made of a body.
+class TargetVerdict:
+    """A target's response to a body.
 
     Attributes:
         status: HTTP status.
-        response: the answer, None where it cannot be read.
+        response: decoded; None if it cannot be read.
     """
 
     status: int
     response: ModelResponse | None = None
 
 
-def outcome(exchange: Exchange, protocol: str) -> Asked:
-    """What an exchange with a target says of its request.
+def target_verdict(exchange: Exchange, protocol: str) -> TargetVerdict:
+    """Verdict of a target, from the exchange with it.
 
     Raises:
-        Unanswered: it says nothing of it.
+        UnansweredError: the exchange contains no verdict.
     """
     response = exchange.response
     if response is None or not response.status:
-        raise Unanswered("the target did not judge the request: no answer came", hint=_HINT)
+        raise UnansweredError("the target did not judge the request: no response", hint=_HINT)
     known = protocol if protocol in protocols.protocols() else None
     decoded = DecodedExchange(0, exchange, known)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if refusal and refusal.is_unjudged:
         what = f"it answered {response.status}: {refusal.says()}"
-        raise Unanswered(f"the target did not judge the request: {what}", hint=_HINT)
-    return Asked(response.status, decoded.response)
+        raise UnansweredError(f"the target did not judge the request: {what}", hint=_HINT)
+    return TargetVerdict(response.status, decoded.response)
 
 
 async def drive(
-    steps: Generator[bytes | None, Asked | None, T],
-    ask: Callable[[bytes], Awaitable[Asked]],
+    steps: Generator[bytes | None, TargetVerdict | None, T],
+    ask: Callable[[bytes], Awaitable[TargetVerdict]],
     stepped: Callable[[], None] = lambda: None,
 ) -> T:
     """Run a search to its end.
 
     Args:
-        ask: has the target judge a body.
-        stepped: is told of every step.
+        ask: sends a body to the target.
+        stepped: called after every step.
 
     Raises:
-        Unanswered: and whatever ``ask`` raises; the search then keeps what it has.
+        UnansweredError: or what ``ask`` raises; the search keeps its result so far.
     """
     from asyncio import sleep
 
-    reply: Asked | None = None
+    reply: TargetVerdict | None = None
     while True:
         try:
             wanted = steps.send(reply)

@@ -1,4 +1,4 @@
-"""Ways to fail: what two requests have in common that fail in the same way, whatever ids and places they name."""
+"""Failures: what two requests that fail in the same way have in common, apart from ids and pointers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Failure:
     """One way to fail.
 
     Attributes:
-        verdict: ``"refuses"``, ``"suspicious"`` (it goes through, and the chain is broken) or ``"unreadable"``.
-        rule: slug of what is broken; "" where no rule tells.
-        status: HTTP status of the refusal, 0 for none.
+        verdict: ``"refuses"``, ``"suspicious"`` (accepted, but the chain is broken) or ``"unreadable"``.
+        rule: slug of the broken rule; empty if unknown.
+        status: HTTP status of the refusal; 0 if there is none.
         type, code: of the error.
-        words: its text, without what varies: the template of the contract where the text fits it.
+        words: error text without its varying parts; the contract's template if the text fits it.
     """
 
     verdict: str
@@ -41,19 +41,19 @@ class Failure:
 
     @property
     def answer(self) -> tuple[int, str, str, str]:
-        """What of it a provider says."""
+        """The part of it that the provider's response shows."""
         return self.status, self.type, self.code, self.words
 
 
-def predicted(trial: Trial) -> Failure | None:
-    """How a request fails by its contract; None where it does not."""
+def contract_failure(trial: Trial) -> Failure | None:
+    """Failure of a request by its contract; None if it is accepted."""
     if trial.decoded.request is None:
         return Failure(UNREADABLE)
     return of_judgement(trial.judgement)
 
 
 def of_judgement(judgement: Judgement) -> Failure | None:
-    """How a request fails by a verdict; None where it does not."""
+    """Failure of a verdict; None if it accepts."""
     finding = judgement.finding
     if finding is None:
         return None
@@ -62,12 +62,12 @@ def of_judgement(judgement: Judgement) -> Failure | None:
     return Failure(SUSPICIOUS, finding.rule)
 
 
-def answered(status: int, response: ModelResponse | None, expected: Failure | None) -> Failure | None:
-    """How a request failed at a target; None where it was accepted.
+def target_failure(status: int, response: ModelResponse | None, expected: Failure | None) -> Failure | None:
+    """Failure of a request at a target; None if it was accepted.
 
     Args:
-        response: the answer, None where it cannot be read.
-        expected: how the contract says that it fails.
+        response: decoded; None if it cannot be read.
+        expected: failure predicted by the contract.
     """
     if status < 400:
         return expected if expected and expected.verdict == SUSPICIOUS else None
@@ -81,7 +81,7 @@ def answered(status: int, response: ModelResponse | None, expected: Failure | No
 
 
 def without_values(text: str) -> str:
-    """An error text without quoted words, numbers, ids and paths.
+    """Remove quoted words, numbers, ids and paths from an error text.
 
     >>> without_values("messages.4: `tool_use` ids were found: toolu_1, toolu_2")
     '…: … ids were found: …'

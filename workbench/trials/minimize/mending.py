@@ -1,9 +1,9 @@
-"""The smallest edit that turns refused into accepted.
+"""The smallest edit that turns a refused request into an accepted one.
 
-Edits come from the repairs, which were tried under the contract, and from the history: what an earlier request of the
-conversation, or the one that this was made of, has and this one does not. Of many differences only those stay without
-which it would still fail, and then those that belong to them: what else is other in the same element, and what would
-have been enough as well. So an element becomes what it was, and is no mixture of both; the smaller edit is offered too.
+Candidates are the repairs, which were checked under the contract, and the differences from earlier requests: of the
+same conversation, or the one that this request was edited from. The differences are reduced to a minimal set that still
+fixes the request, then completed with those of the same element and those that would have sufficed too. So an element
+becomes what it was, instead of a mixture; the smaller edit is offered as well.
 """
 
 from __future__ import annotations
@@ -13,73 +13,73 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.contracts import Edit, Repair
-from workbench.edits.proposal import edits, value_at
-from workbench.edits.repairs import Loss, tried
+from workbench.edits.proposal import repair_edits, value_at
+from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import judge
-from workbench.trials.minimize.bench import MinimizeRun, digest
-from workbench.trials.minimize.changes import between
-from workbench.trials.minimize.failure import Failure, answered, of_judgement
+from workbench.trials.minimize.bench import BodyJudge, body_digest
+from workbench.trials.minimize.changes import aligned_changes
+from workbench.trials.minimize.failure import Failure, of_judgement, target_failure
 from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
 from workbench.wire.jsontext import loads
 
 MOST_EARLIER = 3
-"""Earlier requests that are held against this one."""
+"""Most earlier requests that are compared."""
 
 HISTORIES = ("/messages/", "/input/", "/contents/")
 """Lists that grow at their end, in any protocol."""
 
-MOST_ALONE = 32
-"""Differences that are tried one by one, before many are taken away together."""
+MOST_SINGLE = 32
+"""Most differences that are tried one by one, before groups are removed."""
 
 MOST_ASKED = 5
-"""Edits about which the target is asked."""
+"""Most edits that the target is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """An edit after which the request does not fail any more.
+class MinimalFix:
+    """An edit after which the request no longer fails.
 
     Attributes:
         repair: its title and changes; ``verified`` by the contract.
-        text: the body with it.
-        size: bytes that go and come.
-        earlier: index of the exchange whose request had it so; None for a repair.
-        loss: what it costs the conversation.
-        accepted: what the target says; None where it was not asked.
-        is_part: of what an element had before, only some is put back.
+        text: the body after it.
+        size: bytes removed and added.
+        earlier: index of the exchange whose request contained it; None for a repair.
+        cost: for the conversation.
+        accepted: verdict of the target; None if it was not asked.
+        is_part: restores only a part of an element's former content.
     """
 
     repair: Repair
     text: bytes
     size: int
     earlier: int | None = None
-    loss: Loss = Loss.NONE
+    cost: RepairCost = RepairCost.NONE
     accepted: bool | None = None
     is_part: bool = False
 
 
-class Mending:
-    """Looks for edits of the request of a bench. ``run`` yields as ``Search.run`` does.
+class FixSearch:
+    """Searches fixes for the request of a judge. ``run`` yields like ``MinimizeSearch.run``.
 
     Args:
-        failure: how the target fails it; None to go by the contract.
-        budget: how often the target may be asked.
+        failure: of the request at the target; None to use the contract only.
+        budget: most requests to the target.
     """
 
-    def __init__(self, bench: MinimizeRun, failure: Failure | None = None, budget: int = 0) -> None:
-        self.bench, self.failure, self.budget = bench, failure, budget
+    def __init__(self, bench: BodyJudge, failure: Failure | None = None, budget: int = 0) -> None:
+        self.body_judge, self.failure, self.budget = bench, failure, budget
         self.calls = 0
-        self.found: list[Mended] = []
+        self.found: list[MinimalFix] = []
         self._local = bench.failure(bench.text)
-        self._told: dict[bytes, Failure | None] = {}
+        self._failures: dict[bytes, Failure | None] = {}
 
-    def run(self) -> Steps[tuple[Mended, ...]]:
-        """The edits, the best first: what costs nothing, what was so before, the smallest."""
+    def run(self) -> Steps[tuple[MinimalFix, ...]]:
+        """The fixes, the best first: no cost, former content, smallest."""
         yield from self._from_history()
         self._from_repairs()
         ranked = sorted(self.found, key=_rank)
@@ -95,53 +95,59 @@ class Mending:
         return tuple(self.found)
 
     def _from_repairs(self) -> None:
-        finding = self.bench.judge(self.bench.text).finding
+        finding = self.body_judge.judge(self.body_judge.text).finding
         if finding is None:
             return
-        bench = self.bench
-        for found in tried(bench.inspector, bench.index, finding, request=bench.request, provider=bench.contract):
+        bench = self.body_judge
+        for found in checked_repairs(
+            bench.inspector, bench.index, finding, request=bench.request, provider=bench.contract
+        ):
             text = found.trial.decoded.request_text
-            self.found.append(Mended(found.repair, text, _size(found.repair), None, found.proposal.loss))
+            self.found.append(MinimalFix(found.repair, text, _size(found.repair), None, found.proposal.cost))
 
     def _from_history(self) -> Steps[None]:
-        for earlier in _earlier(self.bench):
-            changes = list(_changes(self.bench, earlier))
+        for earlier in _earlier(self.body_judge):
+            changes = list(_changes(self.body_judge, earlier))
             if not changes or not (yield from self._passes(changes)):
                 continue
-            kept = yield from self._thinned(changes)
-            whole = yield from self._whole(changes, kept)
-            loss = Loss.NONE if _goes_on(changes, earlier) else Loss.DROPPED
-            self.found.append(self._put_back(whole, earlier.index, loss))
+            kept = yield from self._minimal(changes)
+            whole = yield from self._completed(changes, kept)
+            loss = RepairCost.NONE if _continues(changes, earlier) else RepairCost.DROPPED
+            self.found.append(self._fix_of(whole, earlier.index, loss))
             if whole != kept:
-                self.found.append(replace(self._put_back(kept, earlier.index, loss), is_part=True))
+                self.found.append(replace(self._fix_of(kept, earlier.index, loss), is_part=True))
             return
 
-    def _put_back(self, changes: list[patch.Change], index: int, loss: Loss) -> Mended:
-        made = patch.apply(self.bench.text, changes)
-        is_accepted = self.bench.failure(made) is None
-        repair = Repair(_title(changes, index), is_accepted, edits(self.bench.request, self.bench.text, tuple(changes)))
+    def _fix_of(self, changes: list[patch.Change], index: int, loss: RepairCost) -> MinimalFix:
+        made = patch.apply(self.body_judge.text, changes)
+        is_accepted = self.body_judge.failure(made) is None
+        repair = Repair(
+            _title(changes, index),
+            is_accepted,
+            repair_edits(self.body_judge.request, self.body_judge.text, tuple(changes)),
+        )
         if any(map(_is_rewritten, repair.edits)):
-            loss = Loss.DROPPED
-        return Mended(repair, made, _size(repair), index, loss)
+            loss = RepairCost.DROPPED
+        return MinimalFix(repair, made, _size(repair), index, loss)
 
-    def _whole(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
-        """Those that are kept with those that belong to them, where it passes with all of them too."""
-        body = loads(self.bench.text)
+    def _completed(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
+        """The minimal changes plus those of the same elements, if the request passes with all of them."""
+        body = loads(self.body_judge.text)
         element = {id(c): _element(c, changes, body) for c in changes}
         elements, kinds = {element[id(c)] for c in kept}, {_kind(c) for c in kept}
         wanted, tried = list[patch.Change](), 0
         for change in changes:
             belongs = element[id(change)] in elements
-            if not belongs and len(kept) == 1 and _kind(change) in kinds and tried < MOST_ALONE:
+            if not belongs and len(kept) == 1 and _kind(change) in kinds and tried < MOST_SINGLE:
                 tried += 1
                 belongs = yield from self._passes([change])
             if belongs:
                 wanted.append(change)
         return wanted if wanted != kept and (yield from self._passes(wanted)) else kept
 
-    def _thinned(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
-        """Those without which it would still fail: one that is enough by itself, else halves first, then one by one."""
-        for change in changes[:MOST_ALONE]:
+    def _minimal(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
+        """Changes without which it would still fail: a single sufficient one, else by halves, then one by one."""
+        for change in changes[:MOST_SINGLE]:
             if (yield from self._passes([change])):
                 return [change]
         size = len(changes) // 2
@@ -157,13 +163,13 @@ class Mending:
         return changes
 
     def _passes(self, changes: list[patch.Change]) -> Steps[bool]:
-        """With them it is accepted: by the contract, and by the target where only that knows the failure."""
+        """The request passes with these changes: by the contract, and by the target if only that sees the failure."""
         try:
-            text = patch.apply(self.bench.text, changes)
+            text = patch.apply(self.body_judge.text, changes)
         except WorkbenchError:
             return False
         yield None
-        failure = self.bench.failure(text)
+        failure = self.body_judge.failure(text)
         if failure is not None and (failure == self._local or failure.verdict != "suspicious"):
             return False
         if self._local is None and self.failure:
@@ -171,21 +177,21 @@ class Mending:
         return True
 
     def _may_ask(self, text: bytes) -> bool:
-        return digest(text) in self._told or self.calls < self.budget
+        return body_digest(text) in self._failures or self.calls < self.budget
 
     def _passes_there(self, text: bytes) -> Steps[bool]:
-        key = digest(text)
-        if key not in self._told:
+        key = body_digest(text)
+        if key not in self._failures:
             self.calls += 1
             asked = yield text
-            assert asked is not None  # whoever runs this answers
-            self._told[key] = answered(asked.status, asked.response, self.bench.failure(text))
-        told = self._told[key]
+            assert asked is not None  # the driver answers every yielded body
+            self._failures[key] = target_failure(asked.status, asked.response, self.body_judge.failure(text))
+        told = self._failures[key]
         return told is None or (told.verdict == "suspicious" and told != self.failure)
 
 
-def _earlier(bench: MinimizeRun) -> list[DecodedExchange]:
-    """Requests that were accepted and that this one goes on from: the one it was made of, then the nearest."""
+def _earlier(bench: BodyJudge) -> list[DecodedExchange]:
+    """Accepted requests that this one continues: the one it was edited from, then the nearest."""
     inspector, rows = bench.inspector, bench.inspector.rows
     here, recorded = rows[bench.index], inspector.detail(bench.index).decoded
     parent = recorded.exchange.parent
@@ -205,36 +211,36 @@ def _earlier(bench: MinimizeRun) -> list[DecodedExchange]:
     return found[:MOST_EARLIER]
 
 
-def _changes(bench: MinimizeRun, earlier: DecodedExchange) -> Iterator[patch.Change]:
-    """What makes this request say what an earlier one said; what it says beyond that stays."""
+def _changes(bench: BodyJudge, earlier: DecodedExchange) -> Iterator[patch.Change]:
+    """Changes that restore an earlier request's content; additions beyond it stay."""
     try:
         now, then = loads(bench.text), loads(earlier.request_text)
     except WorkbenchError:
         return
     if isinstance(now, dict) and isinstance(then, dict):
-        yield from between("", now, then, histories=[name.strip("/") for name in HISTORIES])
+        yield from aligned_changes("", now, then, histories=[name.strip("/") for name in HISTORIES])
 
 
-def _goes_on(changes: list[patch.Change], earlier: DecodedExchange) -> bool:
-    """Most of the earlier messages are said again as they were: the history was not rewritten on purpose."""
+def _continues(changes: list[patch.Change], earlier: DecodedExchange) -> bool:
+    """Most of the earlier messages are repeated unchanged, so the history was not rewritten on purpose."""
     places = {tuple(c.pointer.split("/")[1:3]) for c in changes if c.pointer.startswith(HISTORIES)}
     return len(places) <= max(1, len(earlier.messages(REQUEST)) // 2)
 
 
 def _is_rewritten(edit: Edit) -> bool:
-    """A whole message that said something says something else: no part of it was touched alone."""
+    """A whole message is replaced by another value, not one of its parts."""
     is_other = bool(edit.old) and type(edit.old) is not type(edit.new)
     return edit.op == "replace" and edit.pointer.count("/") == 3 and is_other
 
 
-def _rank(mended: Mended) -> tuple[bool, Loss, bool, bool, int]:
-    """The best first: it is whole, it loses little, it was so before in all of an element, it is small."""
-    was_so = mended.earlier is not None and mended.loss is Loss.NONE
-    return not mended.repair.verified, mended.loss, not was_so, mended.is_part, mended.size
+def _rank(mended: MinimalFix) -> tuple[bool, RepairCost, bool, bool, int]:
+    """Sort key, best first: verified, low cost, restores former content completely, small."""
+    was_so = mended.earlier is not None and mended.cost is RepairCost.NONE
+    return not mended.repair.verified, mended.cost, not was_so, mended.is_part, mended.size
 
 
 def _element(change: patch.Change, changes: list[patch.Change], body: JsonValue) -> str:
-    """What is one thing and is changed as one: an element of a list, or an object of which nothing stays as it is."""
+    """Pointer of the unit that changes as a whole: a list element, or an object of which every member changes."""
     steps = change.pointer.split("/")
     index = next((n for n, step in enumerate(steps[:-1]) if step.isdecimal()), None)
     if index is not None:
@@ -246,26 +252,26 @@ def _element(change: patch.Change, changes: list[patch.Change], body: JsonValue)
 
 
 def _kind(change: patch.Change) -> tuple[type, str]:
-    """What is done, and to which member, whatever element it is in; an element of a list is of no kind with another."""
+    """Type of a change and its member, whatever element it is in; an element of a list has a kind of its own."""
     steps = ["*" if step.isdecimal() else step for step in change.pointer.split("/")]
     return type(change), change.pointer if steps[-1] in ("*", "-") else "/".join(steps)
 
 
 def _title(changes: list[patch.Change], index: int) -> str:
-    """What is done, in the imperative."""
+    """Description in the imperative."""
     removed = [c.pointer for c in changes if isinstance(c, patch.Remove)]
     if len(removed) == len(changes):
-        return f"take out what request {index + 1} did not have: {_named(removed)}"
-    return f"put back what request {index + 1} had: {_named([c.pointer for c in changes])}"
+        return f"remove what request {index + 1} did not have: {_pointer_list(removed)}"
+    return f"restore what request {index + 1} had: {_pointer_list([c.pointer for c in changes])}"
 
 
-def _named(pointers: list[str]) -> str:
+def _pointer_list(pointers: list[str]) -> str:
     more = len(pointers) - 1
     return f"{pointers[0]}{f' and {more} more' if more else ''}"
 
 
 def _size(repair: Repair) -> int:
-    """Bytes that go and characters that come."""
+    """Bytes removed and characters added."""
     gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in repair.edits)
     return gone + sum(_length(e.new) for e in repair.edits if e.op != "remove")
 

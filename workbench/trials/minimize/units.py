@@ -1,7 +1,7 @@
-"""What can go from a request, and what has to go with it: each unit is a set of changes that are made together.
+"""Removable units of a request: each is a set of changes that belong together.
 
-A call goes with its result and with the reasoning that came with it, a property of a schema with its mention among the
-required ones: so no new break covers the old one.
+A call is removed with its result and its reasoning, a schema property with its entry in ``required``, so that no new
+break hides the old one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TypeAlias
 
 from workbench.ir import JsonValue, Reasoning, ToolCallIR
 from workbench.leaves import escape
-from workbench.trials.minimize.bench import Judged
+from workbench.trials.minimize.bench import JudgedBody
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Remove, Replace
 
 Unit: TypeAlias = tuple[Change, ...]
-Lister: TypeAlias = Callable[[Judged], list[Unit]]
+Lister: TypeAlias = Callable[[JudgedBody], list[Unit]]
 
 KEPT_WHOLE = ("type", "role", "id", "name", "model", "object", "format", "media_type")
-"""Members whose text is a name: shortening it makes another one of it."""
+"""Members that hold names: shortening them would change their meaning."""
 
 
 FRAME = frozenset(
@@ -61,7 +61,7 @@ FRAME = frozenset(
         "tool_name",
     )
 )
-"""Members without which a message, a part or a tool is malformed: they stay as long as that does."""
+"""Members without which a message, part or tool is malformed: they stay as long as it does."""
 
 FREE = frozenset(
     (
@@ -77,26 +77,26 @@ FREE = frozenset(
         "parameters_json_schema",
     )
 )
-"""Members that hold values of anybody's making: arguments, results, schemas."""
+"""Members with free content: arguments, results, schemas."""
 
 
-def turns(judged: Judged) -> list[Unit]:
-    """What the user said, with everything up to the next time the user speaks."""
-    return _removed(judged, _turns(judged))
+def turns(judged: JudgedBody) -> list[Unit]:
+    """A user message with everything up to the next one."""
+    return _removals(judged, _turns(judged))
 
 
-def rounds(judged: Judged) -> list[Unit]:
-    """Messages, each with the answers to its calls and the reasoning in front of it."""
-    return _removed(judged, groups(judged))
+def rounds(judged: JudgedBody) -> list[Unit]:
+    """Messages, each with the results of its calls and the reasoning before it."""
+    return _removals(judged, groups(judged))
 
 
-def _removed(judged: Judged, members: list[list[int]]) -> list[Unit]:
+def _removals(judged: JudgedBody, members: list[list[int]]) -> list[Unit]:
     messages = judged.decoded.messages("request")
     units = (tuple(dict.fromkeys(Remove(messages[n].pointer) for n in group)) for group in members)
     return [unit for unit in units if all(c.pointer for c in unit)]
 
 
-def _turns(judged: Judged) -> list[list[int]]:
+def _turns(judged: JudgedBody) -> list[list[int]]:
     made: list[list[int]] = []
     messages = judged.decoded.messages("request")
     for group in groups(judged):
@@ -108,8 +108,8 @@ def _turns(judged: Judged) -> list[list[int]]:
     return made
 
 
-def groups(judged: Judged) -> list[list[int]]:
-    """Indices of messages that belong together by their calls; in order of the first of each."""
+def groups(judged: JudgedBody) -> list[list[int]]:
+    """Indices of messages that belong together by their calls, in order of the first of each."""
     messages = judged.decoded.messages("request")
     parent = list(range(len(messages)))
 
@@ -134,8 +134,8 @@ def groups(judged: Judged) -> list[list[int]]:
     return [found[n] for n in sorted(found)]
 
 
-def pairs(judged: Judged) -> list[Unit]:
-    """Calls with their results, where their messages hold more."""
+def pairs(judged: JudgedBody) -> list[Unit]:
+    """Calls with their results, if their messages contain more."""
     messages, made = judged.decoded.messages("request"), list[Unit]()
     for line in judged.closure.lines:
         refs = [ref for ref in (line.call, *line.results) if ref and ref.side == "request"]
@@ -149,14 +149,14 @@ def pairs(judged: Judged) -> list[Unit]:
     return made
 
 
-def tools(judged: Judged) -> list[Unit]:
+def tools(judged: JudgedBody) -> list[Unit]:
     """Declared tools."""
     request = judged.decoded.request
     return [(Remove(tool.pointer),) for tool in request.tools if tool.pointer] if request else []
 
 
-def properties(judged: Judged) -> list[Unit]:
-    """Properties of schemas, with their mention among the required ones."""
+def properties(judged: JudgedBody) -> list[Unit]:
+    """Schema properties, with their entries in ``required``."""
     made = list[Unit]()
     for pointer, value in _walk("", judged.value):
         if not isinstance(value, dict) or not isinstance(value.get("properties"), dict):
@@ -170,9 +170,9 @@ def properties(judged: Judged) -> list[Unit]:
 
 
 def nodes(depth: int) -> Lister:
-    """Members and elements so many levels down: parameters at 1, messages and tools at 2, parts at 4, and so on."""
+    """Members and elements at a depth: parameters at 1, messages and tools at 2, parts at 4, and so on."""
 
-    def listed(judged: Judged) -> list[Unit]:
+    def listed(judged: JudgedBody) -> list[Unit]:
         found = (p for p, _ in _walk("", judged.value) if p.count("/") == depth and not _is_frame(p))
         return [(Remove(pointer),) for pointer in found]
 
@@ -180,18 +180,18 @@ def nodes(depth: int) -> Lister:
 
 
 def _is_frame(pointer: str) -> bool:
-    """It belongs to the form of what it stands in, and says nothing by itself."""
+    """The member belongs to the form of its container and has no content of its own."""
     _, _, *inner = pointer.split("/")
     return bool(inner) and inner[-1] in FRAME and not FREE & set(inner[:-1])
 
 
-def depth_of(judged: Judged) -> int:
-    """Levels of the body."""
+def depth_of(judged: JudgedBody) -> int:
+    """Number of levels of the body."""
     return max((pointer.count("/") for pointer, _ in _walk("", judged.value)), default=0)
 
 
-def arguments(judged: Judged) -> list[Unit]:
-    """Argument texts of calls with less in them: with none, or without one of them."""
+def arguments(judged: JudgedBody) -> list[Unit]:
+    """Argument texts of calls, reduced: empty, or without one argument."""
     made = list[Unit]()
     for message in judged.decoded.messages("request"):
         for part in message.parts:
@@ -203,18 +203,18 @@ def arguments(judged: Judged) -> list[Unit]:
     return made
 
 
-def emptied(judged: Judged) -> list[Unit]:
-    """Texts, none of whose characters stay."""
+def empty_texts(judged: JudgedBody) -> list[Unit]:
+    """Texts, emptied."""
     return [(Replace(pointer, ""),) for pointer, text in texts(judged) if text]
 
 
-def cut_to_one(judged: Judged) -> list[Unit]:
-    """Texts, of which the first character stays."""
+def first_characters(judged: JudgedBody) -> list[Unit]:
+    """Texts, cut to the first character."""
     return [(Replace(pointer, text[:1]),) for pointer, text in texts(judged) if len(text) > 1]
 
 
-def texts(judged: Judged) -> Iterator[tuple[str, str]]:
-    """(pointer, text) of everything that is said: names and ids are no texts."""
+def texts(judged: JudgedBody) -> Iterator[tuple[str, str]]:
+    """(pointer, text) of all content; names and ids are no texts."""
     for pointer, value in _walk("", judged.value):
         key = pointer.rpartition("/")[2]
         if isinstance(value, str) and key not in KEPT_WHOLE and not key.lower().endswith(("_id", "uuid", "callid")):

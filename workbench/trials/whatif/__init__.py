@@ -1,7 +1,8 @@
-"""What if: one request sent again with one thing different, to several targets at once.
+"""What if: one request sent again with one difference, to several targets at once.
 
-In: an inspected request. Out: ``Variant`` values, and the outcome of each at a target. A variant that cannot be tried
-says why. One file per family; a family module has ``VARIANTS``: functions from a ``Subject`` to ``Variant`` values.
+In: an inspected request. Out: ``RequestVariant`` values, and the outcome of each at a target. A variant that cannot be
+tried gives the reason. One file per family; a family module has ``VARIANTS``: functions from a ``VariedRequest`` to
+``RequestVariant`` values.
 It may import what ``trials`` may.
 """
 
@@ -12,43 +13,45 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.rules.inspection import Inspector
-from workbench.trials.whatif._outcome import Outcome, run
-from workbench.trials.whatif._subject import Subject, Variant
+from workbench.trials.whatif._outcome import VariantOutcome, run
+from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire.exchange import HttpRequest
 
-__all__ = ["UNCHANGED", "Outcome", "Subject", "Variant", "chosen", "run", "variants"]
+__all__ = ["UNCHANGED", "RequestVariant", "VariantOutcome", "VariedRequest", "run", "select", "variants"]
 
 UNCHANGED = "unchanged"
-"""The name of the variant that is the request as it stands."""
+"""Name of the variant without a difference."""
 
-Family = Callable[[Subject], Iterable[Variant]]
+Family = Callable[[VariedRequest], Iterable[RequestVariant]]
 
 ORDER = ("repair", "reasoning", "results", "tools", "protocols")
-"""The families that come first, in this order."""
+"""Families that come first, in this order."""
 
 
-def variants(inspector: Inspector, index: int, request: HttpRequest | None = None) -> tuple[Variant, ...]:
-    """Every variant of a request, the request as it stands first.
+def variants(inspector: Inspector, index: int, request: HttpRequest | None = None) -> tuple[RequestVariant, ...]:
+    """Every variant of a request, the unchanged one first.
 
     Args:
         inspector: of the session; exchanges up to ``index`` are inspected first.
-        request: in the place of the one that was sent; None for that one.
+        request: in place of the one that was sent; None for that one.
 
     Raises:
         IndexError: the session has no such exchange.
-        SessionFormatError: it cannot be read.
-        LocalProtocolError: there is no request of a model.
+        SessionFormatError: the session cannot be read.
+        LocalProtocolError: the exchange has no request to a model.
     """
-    subject = Subject.of(inspector, index, request)
-    unchanged = Variant(UNCHANGED, "the request as it stands", subject.http)
+    subject = VariedRequest.of(inspector, index, request)
+    unchanged = RequestVariant(UNCHANGED, "the request unchanged", subject.http)
     return (unchanged, *(variant for make in _families() for variant in make(subject)))
 
 
-def chosen(made: Iterable[Variant], names: Iterable[str], spoken: Collection[str] = ()) -> tuple[Variant, ...]:
-    """The variants of these names, or of a family ("reasoning"), or all ("all").
+def select(
+    made: Iterable[RequestVariant], names: Iterable[str], spoken: Collection[str] = ()
+) -> tuple[RequestVariant, ...]:
+    """Variants by name, by family ("reasoning"), or all ("all").
 
     Args:
-        spoken: protocols that a target speaks: adapters of others are left out unless they are named; () for any.
+        spoken: protocols of the target: other adapters are skipped unless they are named; () for any.
 
     Raises:
         UsageError: there is no such variant.
@@ -65,11 +68,11 @@ def chosen(made: Iterable[Variant], names: Iterable[str], spoken: Collection[str
     )
 
 
-def _may_be_tried(variant: Variant, spoken: Collection[str]) -> bool:
+def _may_be_tried(variant: RequestVariant, spoken: Collection[str]) -> bool:
     return not spoken or not variant.protocol or variant.protocol in spoken
 
 
-def _is_named(variant: Variant, name: str) -> bool:
+def _is_named(variant: RequestVariant, name: str) -> bool:
     return name == "all" or variant.name == name or variant.name.partition("=")[0] == name
 
 

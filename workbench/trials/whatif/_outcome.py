@@ -1,4 +1,4 @@
-"""Sending variants to targets, and what came of each."""
+"""Sending variants to targets, and their outcomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.protocols import refusals
 from workbench.protocols.decode import RESPONSE
 from workbench.rules.inspection import Inspector, Trial
-from workbench.trials.whatif._subject import Variant
+from workbench.trials.whatif._subject import RequestVariant
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 Done = TypeVar("Done")
 
 AT_ONCE = 4
-"""Requests on their way at the same time: providers limit more, and one machine gains nothing by it."""
+"""Concurrent requests: providers limit more, and more bring nothing on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one variant at one target.
+class VariantOutcome:
+    """Outcome of one variant at one target.
 
     Attributes:
-        verdict: refuses where the target did; suspicious where it answered and the rules find a break in the request
-            or in the answer; unknown where it was not sent, or not answered.
-        exchange: what was sent and answered; None where nothing was sent.
-        text: the target's error text; of an answer how it ended; else why there is none.
-        finding: what the contract of the target says of the request, or of the answer: the worst of it.
-        calls: names of the calls in the answer.
-        losses: how much was lost on the way to another protocol.
+        verdict: refuses if the target did; suspicious if it answered and the rules find a break in the request or the
+            response; unknown if it was not sent or not answered.
+        exchange: request and response; None if nothing was sent.
+        text: the target's error text; the finish reason; or the reason why there is no response.
+        finding: the worst one on the request or the response, under the target's contract.
+        calls: names of the tool calls in the response.
+        losses: number of conversion losses.
     """
 
-    variant: Variant
+    variant: RequestVariant
     target: Target
     verdict: Verdict
     text: str = ""
@@ -52,36 +52,38 @@ class Outcome:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, None for no answer."""
+        """The HTTP status; None if there was no response."""
         response = self.exchange.response if self.exchange else None
         return response.status or None if response else None
 
 
-class Ask(Protocol):
-    """Has something done by whoever owns the inspector: at once, or in its own thread."""
+class InspectorAccess(Protocol):
+    """Runs a job with the inspector: at once, or in the thread that owns it."""
 
     async def __call__(self, job: Callable[[Inspector], Done]) -> Done: ...
 
 
 async def run(
-    ask: Ask,
+    ask: InspectorAccess,
     index: int,
-    variants: Sequence[Variant],
+    variants: Sequence[RequestVariant],
     targets: Sequence[Target],
     sender: Sender,
     parent: str | None = None,
-) -> AsyncIterator[Outcome]:
-    """Send every variant to every target; outcomes in the order in which they come.
+) -> AsyncIterator[VariantOutcome]:
+    """Send every variant to every target; yields outcomes as they complete.
 
     Args:
         ask: reaches the inspector of the session.
-        index: whose place the variants take.
+        index: of the exchange whose place the variants take.
         parent: id of the exchange that is sent again.
 
-    Whoever stops listening cancels what is on its way.
+    Closing the generator cancels pending requests.
     """
     gate = asyncio.Semaphore(AT_ONCE)
-    tasks = [asyncio.ensure_future(_one(ask, index, v, t, sender, parent, gate)) for v in variants for t in targets]
+    tasks = [
+        asyncio.ensure_future(_send_one(ask, index, v, t, sender, parent, gate)) for v in variants for t in targets
+    ]
     try:
         for done in asyncio.as_completed(tasks):
             yield await done
@@ -91,14 +93,20 @@ async def run(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _one(
-    ask: Ask, index: int, variant: Variant, target: Target, sender: Sender, parent: str | None, gate: asyncio.Semaphore
-) -> Outcome:
+async def _send_one(
+    ask: InspectorAccess,
+    index: int,
+    variant: RequestVariant,
+    target: Target,
+    sender: Sender,
+    parent: str | None,
+    gate: asyncio.Semaphore,
+) -> VariantOutcome:
     from workbench.send.outgoing import prepare
 
     request = variant.request
     if request is None:
-        return Outcome(variant, target, Verdict.UNKNOWN, variant.why_not)
+        return VariantOutcome(variant, target, Verdict.UNKNOWN, variant.why_not)
 
     def outgoing_of(inspector: Inspector) -> Outgoing:
         decoded = inspector.trial(index, request).decoded
@@ -108,13 +116,15 @@ async def _one(
         try:
             outgoing = await ask(outgoing_of)
             exchange = await sender.send(outgoing, parent=parent)
-            return await ask(partial(_told, variant, outgoing, exchange, index))
+            return await ask(partial(_outcome, variant, outgoing, exchange, index))
         except (WorkbenchError, OSError) as error:
-            return Outcome(variant, target, Verdict.UNKNOWN, str(error))
+            return VariantOutcome(variant, target, Verdict.UNKNOWN, str(error))
 
 
-def _told(variant: Variant, outgoing: Outgoing, exchange: Exchange, index: int, inspector: Inspector) -> Outcome:
-    """What an exchange comes to, once it is over."""
+def _outcome(
+    variant: RequestVariant, outgoing: Outgoing, exchange: Exchange, index: int, inspector: Inspector
+) -> VariantOutcome:
+    """Outcome of a finished exchange."""
     asked, answered = exchange.request, exchange.response
     assert asked
     label, protocol = outgoing.target.contract, outgoing.protocol or None
@@ -122,11 +132,11 @@ def _told(variant: Variant, outgoing: Outgoing, exchange: Exchange, index: int, 
     answer, losses = trial.decoded.response, len(outgoing.losses)
     calls = tuple(call.name or "" for m in (answer.messages if answer else ()) for _, call in m.tool_calls())
     verdict, finding = _verdict(trial, answered.status if answered else 0)
-    return Outcome(variant, outgoing.target, verdict, _text(trial, exchange), exchange, finding, calls, losses)
+    return VariantOutcome(variant, outgoing.target, verdict, _text(trial, exchange), exchange, finding, calls, losses)
 
 
 def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
-    """Of the target first: what the rules find counts where it did not refuse."""
+    """The target's verdict first; findings count if it did not refuse."""
     judged = trial.judgement
     if not 200 <= status < 300:
         return (Verdict.REFUSES if _is_refused(trial, status) else Verdict.UNKNOWN), judged.finding
@@ -137,7 +147,7 @@ def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
 
 
 def _is_refused(trial: Trial, status: int) -> bool:
-    """The target judged the request."""
+    """The target refused the request itself."""
     http = trial.decoded.exchange.response
     refusal = refusals.of_exchange(status, http.headers, trial.decoded.response_text) if http else None
     is_unjudged = refusal is not None and refusal.is_unjudged and refusal.kind.at != "model"

@@ -1,4 +1,4 @@
-"""What the families see: one request, decoded, in its place; and the variants they make of it."""
+"""The request that families vary, and the variants they make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench import protocols
 from workbench.contracts import Finding, Severity
-from workbench.edits import Change, edited, with_body
+from workbench.edits import Change, apply_changes, with_body
 from workbench.edits.repairs import Fault
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, ModelRequest, Part
@@ -18,16 +18,16 @@ from workbench.wire.session import MemorySession
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """A request with one thing different.
+class RequestVariant:
+    """A request with one difference.
 
     Attributes:
-        name: ``"reasoning=dropped"``: what people type.
+        name: as typed by the user: ``"reasoning=dropped"``.
         title: the same in words.
-        request: what would be sent; None where there is nothing to try.
-        protocol: to say it in, "" for what the target speaks.
-        stream: ask for a stream, or for none; None as the request has it.
-        why_not: why there is nothing to try, "" where there is.
+        request: to send; None if there is nothing to try.
+        protocol: to write it in; empty for the target's own.
+        stream: request a stream or not; None as in the request.
+        why_not: reason why there is nothing to try; empty if there is.
     """
 
     name: str
@@ -39,8 +39,8 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Subject:
-    """One request that is varied, in the place of an exchange. ``fault`` gives its parts their places."""
+class VariedRequest:
+    """A request to vary, in the place of an exchange. ``fault`` gives access to its parts."""
 
     inspector: Inspector
     index: int
@@ -49,7 +49,7 @@ class Subject:
     fault: Fault
 
     @staticmethod
-    def of(inspector: Inspector, index: int, request: HttpRequest | None = None) -> Subject:
+    def of(inspector: Inspector, index: int, request: HttpRequest | None = None) -> VariedRequest:
         """A request in the place of an exchange. Raises as ``variants``."""
         detail = inspector.detail(index)
         http = request or detail.decoded.exchange.request
@@ -58,19 +58,19 @@ class Subject:
         trial = inspector.trial(index, http, provider=detail.contract.label)
         decoded = trial.decoded
         if decoded.request is None or decoded.protocol not in protocols.protocols():
-            raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
+            raise LocalProtocolError("not a request to a model", where=f"exchange {index + 1}")
         whole = Finding("", Severity.INFO, index, "request", "", "")
-        return Subject(inspector, index, http, protocols.get(decoded.protocol or ""), Fault(whole, trial.case))
+        return VariedRequest(inspector, index, http, protocols.get(decoded.protocol or ""), Fault(whole, trial.case))
 
     @staticmethod
-    def alone(http: HttpRequest, protocol: str) -> Subject:
-        """A request by itself. Raises LocalProtocolError where it is none of a model."""
+    def alone(http: HttpRequest, protocol: str) -> VariedRequest:
+        """A single request. Raises LocalProtocolError if it is no request to a model."""
         session = MemorySession("alone", (Exchange("alone", http),))
-        return Subject.of(Inspector(session, protocol=protocol or None), 0)
+        return VariedRequest.of(Inspector(session, protocol=protocol or None), 0)
 
     @property
     def request(self) -> ModelRequest:
-        """The request as it reads."""
+        """The decoded request."""
         return self.fault.request
 
     @property
@@ -78,29 +78,29 @@ class Subject:
         """Its content-decoded body."""
         return self.fault.text
 
-    def changed(self, name: str, title: str, changes: Sequence[Change], why_not: str) -> Variant:
-        """A variant by changes of the structure; where there are none, ``why_not`` says why."""
+    def variant_by_changes(self, name: str, title: str, changes: Sequence[Change], why_not: str) -> RequestVariant:
+        """A variant made by structural changes; without changes, ``why_not`` gives the reason."""
         if not changes:
-            return Variant(name, title, why_not=why_not)
+            return RequestVariant(name, title, why_not=why_not)
         try:
-            made = edited(self.http, self.text, changes)
+            made = apply_changes(self.http, self.text, changes)
         except (LocalProtocolError, WireError) as error:
-            return Variant(name, title, why_not=str(error))
+            return RequestVariant(name, title, why_not=str(error))
         return self._unless_same(name, title, made, why_not)
 
-    def rewritten(self, name: str, title: str, change: Callable[[Part], Part], why_not: str) -> Variant:
-        """A variant by other values in the parts of its messages; not a byte changes beside those."""
+    def variant_by_parts(self, name: str, title: str, change: Callable[[Part], Part], why_not: str) -> RequestVariant:
+        """A variant made by changing parts of its messages; all other bytes stay."""
         messages = tuple(_with_parts(m, (change(p) for p in m.parts)) for m in self.request.messages)
         if messages == self.request.messages:
-            return Variant(name, title, why_not=why_not)
+            return RequestVariant(name, title, why_not=why_not)
         try:
             body = self.adapter.encode_request(replace(self.request, messages=messages), self.text)
         except (LocalProtocolError, WireError) as error:
-            return Variant(name, title, why_not=str(error))
+            return RequestVariant(name, title, why_not=str(error))
         return self._unless_same(name, title, with_body(self.http, body, self.text), why_not)
 
-    def _unless_same(self, name: str, title: str, made: HttpRequest, why_not: str) -> Variant:
-        return Variant(name, title, why_not=why_not) if made == self.http else Variant(name, title, made)
+    def _unless_same(self, name: str, title: str, made: HttpRequest, why_not: str) -> RequestVariant:
+        return RequestVariant(name, title, why_not=why_not) if made == self.http else RequestVariant(name, title, made)
 
 
 def _with_parts(message: Message, parts: Iterable[Part]) -> Message:

@@ -1,26 +1,26 @@
-"""The same request through another adapter, as a stream, and in one piece."""
+"""The same request through another adapter, or with streaming switched."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from workbench import protocols
-from workbench.trials.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 
 
-def other_way(subject: Subject) -> Iterable[Variant]:
-    """A stream in place of an answer in one piece, or the other way round."""
+def stream_toggled(subject: VariedRequest) -> Iterable[RequestVariant]:
+    """Request a stream instead of a whole response, or the other way round."""
     wants = not subject.request.stream
-    name, title = ("stream=on", "a stream is asked for") if wants else ("stream=off", "no stream is asked for")
-    yield Variant(name, title, subject.http, stream=wants)
+    name, title = ("stream=on", "with streaming") if wants else ("stream=off", "without streaming")
+    yield RequestVariant(name, title, subject.http, stream=wants)
 
 
-def adapted(subject: Subject) -> Iterable[Variant]:
-    """Through every other adapter: where the target speaks its protocol, it is tried."""
+def other_adapters(subject: VariedRequest) -> Iterable[RequestVariant]:
+    """The request in every other protocol; it is tried if the target speaks that."""
     for protocol in protocols.protocols():
         if protocol != subject.adapter.name:
-            yield Variant(f"adapter={protocol}", f"said in {protocol}", subject.http, protocol)
+            yield RequestVariant(f"adapter={protocol}", f"converted to {protocol}", subject.http, protocol)
 
 
-VARIANTS = (other_way, adapted)
-"""Whether a target speaks a protocol is not known here: of one that does not, the outcome says so."""
+VARIANTS = (stream_toggled, other_adapters)
+"""The target's protocols are not known here: if it does not speak one, the outcome says so."""

@@ -1,96 +1,97 @@
-"""Tools: no parallel calls, and schemas at another level."""
+"""Variants of tools: no parallel calls, and schemas of another level."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from workbench.edits.proposal import difference, value_at
+from workbench.edits.json_changes import json_changes
+from workbench.edits.proposal import value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.rules.schemas import schema_at, standing
 from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
-from workbench.trials.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 NO_TOOLS = "the request declares no tools"
 
 _TITLES = {
-    STRICT: "every object is closed and every property required",
-    SIMPLE: "schemas without references, alternatives and limits",
-    TEXTS: "every argument is a text",
+    STRICT: "strict schemas: closed objects, all properties required",
+    SIMPLE: "simple schemas: no references, alternatives or limits",
+    TEXTS: "all arguments as strings",
 }
 
 
-def serial(subject: Subject) -> Iterable[Variant]:
-    """Parallel calls switched off by the request's own switch."""
-    name, title = "parallel=off", "parallel calls are switched off"
+def switch_off_parallel(subject: VariedRequest) -> Iterable[RequestVariant]:
+    """Switch parallel calls off with the request's own switch."""
+    name, title = "parallel=off", "parallel tool calls switched off"
     if not subject.request.tools:
         yield Variant(name, title, why_not=NO_TOOLS)
     elif not subject.adapter.capabilities.tools.parallel_switch:
         yield Variant(name, title, why_not=f"{subject.adapter.name} has no switch for it")
     else:
-        yield subject.changed(name, title, _switched_off(subject), "they are switched off already")
+        yield subject.variant_by_changes(name, title, _parallel_off_changes(subject), "they are already switched off")
 
 
-def levels(subject: Subject) -> Iterable[Variant]:
-    """The tools' schemas as strict ones, as simple objects, as texts alone."""
+def levels(subject: VariedRequest) -> Iterable[RequestVariant]:
+    """Tool schemas as strict ones, as simple objects, and with strings only."""
     for name in LEVELS:
         yield at_level(subject, name)
 
 
-def at_level(subject: Subject, level: str) -> Variant:
-    """The schemas of the tools brought down to a level (``schemas.levels``)."""
+def at_level(subject: VariedRequest, level: str) -> RequestVariant:
+    """Tool schemas reduced to a level (``schemas.levels``)."""
     tools = [t for t in subject.request.tools if t.kind == "client" and isinstance(t.schema, dict)]
     changes = [change for tool in tools for change in _at_level(subject, tool, level)]
     if level == STRICT:
         changes += [change for tool in tools for change in _strict(subject, tool)]
-    why_not = "the schemas are of this level already" if tools else NO_TOOLS
-    return subject.changed(f"schema={level}", _TITLES[level], changes, why_not)
+    why_not = "the schemas already have this level" if tools else NO_TOOLS
+    return subject.variant_by_changes(f"schema={level}", _TITLES[level], changes, why_not)
 
 
-def forbidden(subject: Subject) -> Variant:
-    """No tool may be called: said by the tool choice, or by declaring none where that cannot be said."""
-    name, title = "tools=off", "no tool may be called"
+def forbid_tools(subject: VariedRequest) -> RequestVariant:
+    """Forbid tool calls: by the tool choice, or by removing the tools if there is no such choice."""
+    name, title = "tools=off", "tool calls forbidden"
     request = subject.request
     if not request.tools:
-        return Variant(name, title, why_not=NO_TOOLS)
+        return RequestVariant(name, title, why_not=NO_TOOLS)
     choice = request.tool_choice
     if choice and choice.mode == "none":
         return Variant(name, title, why_not="none may be called already")
     if "none" in subject.adapter.capabilities.tools.choices and not ignores(subject, "tool_choice"):
-        return subject.changed(name, title, _choice(subject, "none"), "")
+        return subject.variant_by_changes(name, title, _choice(subject, "none"), "")
     lists = dict.fromkeys("/" + tool.pointer.split("/")[1] for tool in request.tools)
-    return subject.changed(name, title, [Remove(pointer) for pointer in lists], "")
+    return subject.variant_by_changes(name, title, [Remove(pointer) for pointer in lists], "")
 
 
-def ignores(subject: Subject, name: str) -> bool:
-    """The contract of the request says that a parameter is taken, and not looked at."""
+def ignores(subject: VariedRequest, name: str) -> bool:
+    """The contract accepts a parameter but ignores it."""
     ignored = subject.fault.contract.term("params.ignored")
     return isinstance(ignored, list) and name in ignored
 
 
-def without(subject: Subject, names: Collection[str]) -> Variant:
-    """Some of the tools are not declared."""
+def remove_tools(subject: VariedRequest, names: Collection[str]) -> RequestVariant:
+    """Remove some of the declared tools."""
     name, title = "tools=fewer", f"{', '.join(sorted(names))} not declared"
     gone = [tool for tool in subject.request.tools if tool.name in names]
     if not gone:
-        return Variant(name, title, why_not="none of them is declared")
+        return RequestVariant(name, title, why_not="none of them is declared")
     if len(gone) == len(subject.request.tools):
-        return forbidden(subject)
+        return forbid_tools(subject)
     choice = subject.request.tool_choice
     changes: list[Change] = [Remove(tool.pointer) for tool in gone]
     if choice and choice.mode == "tool" and choice.name in names:
         changes += _choice(subject, "auto")
-    return subject.changed(name, title, changes, "")
+    return subject.variant_by_changes(name, title, changes, "")
 
 
-VARIANTS = (serial, levels)
+VARIANTS = (switch_off_parallel, levels)
 
 
-def _switched_off(subject: Subject) -> list[Change]:
-    """What the adapter writes more when parallel calls are off, put beside what is there."""
+def _parallel_off_changes(subject: VariedRequest) -> list[Change]:
+    """The members that the adapter adds to switch parallel calls off."""
     if subject.request.parallel is False:
         return []
     choice = subject.request.tool_choice
@@ -98,11 +99,13 @@ def _switched_off(subject: Subject) -> list[Change]:
     said = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
     without = subject.adapter.write_request(replace(said, tool_choice=mode))
     with_it = subject.adapter.write_request(replace(said, tool_choice=mode, parallel=False))
-    return [change for key in with_it for change in _added(subject, f"/{escape(key)}", without.get(key), with_it[key])]
+    return [
+        change for key in with_it for change in _additions(subject, f"/{escape(key)}", without.get(key), with_it[key])
+    ]
 
 
-def _choice(subject: Subject, mode: str) -> list[Change]:
-    """Another tool choice, whatever stands there."""
+def _choice(subject: VariedRequest, mode: str) -> list[Change]:
+    """Replace the tool choice."""
     said = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
     without = subject.adapter.write_request(said)
     with_it = subject.adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
@@ -114,8 +117,8 @@ def _choice(subject: Subject, mode: str) -> list[Change]:
     ]
 
 
-def _added(subject: Subject, at: str, before: JsonValue, after: JsonValue) -> Iterable[Change]:
-    """The changes of a body that say what one value says more than another."""
+def _additions(subject: VariedRequest, at: str, before: JsonValue, after: JsonValue) -> Iterable[Change]:
+    """Changes that add to a body what one value has more than another."""
     held = value_at(subject.fault.body, at)
     if before == after:
         return
@@ -123,7 +126,7 @@ def _added(subject: Subject, at: str, before: JsonValue, after: JsonValue) -> It
         yield Insert(at, after)
     elif isinstance(after, dict) and isinstance(held, dict):
         for key, value in after.items():
-            yield from _added(
+            yield from _additions(
                 subject, f"{at}/{escape(key)}", before.get(key) if isinstance(before, dict) else None, value
             )
     else:
@@ -134,11 +137,11 @@ def _strict(subject: Subject, tool: ToolDef) -> Iterable[Change]:
     """The switch of a tool for strict decoding, where the protocol has one."""
     if tool.strict or not subject.adapter.capabilities.tools.strict or not tool.pointer:
         return
-    written = [_declared(subject, strict) for strict in (None, True)]
-    yield from _added(subject, tool.pointer, *written)
+    written = [_encoded_declaration(subject, strict) for strict in (None, True)]
+    yield from _additions(subject, tool.pointer, *written)
 
 
-def _declared(subject: Subject, strict: bool | None) -> JsonValue:
+def _encoded_declaration(subject: VariedRequest, strict: bool | None) -> JsonValue:
     """One declaration as the adapter writes it."""
     tool = ToolDef("f", None, {"type": "object"}, strict=strict)
     body = subject.adapter.write_request(ModelRequest(subject.adapter.name, None, (), tools=(tool,)))
@@ -146,9 +149,9 @@ def _declared(subject: Subject, strict: bool | None) -> JsonValue:
     return value_at(body, declared.pointer)
 
 
-def _at_level(subject: Subject, tool: ToolDef, level: str) -> Iterable[Change]:
+def _at_level(subject: VariedRequest, tool: ToolDef, level: str) -> Iterable[Change]:
     pointer = schema_at(subject.fault.case.decoded, tool)
     if pointer is None:
         return
     schema = standing(subject.fault.case.decoded, tool)
-    yield from difference(pointer, schema, lowered(schema, level).schema)
+    yield from json_changes(schema, lowered(schema, level).schema, pointer)

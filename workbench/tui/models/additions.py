@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import additions, operations
-from workbench.edits.elements import Kind, container
+from workbench.edits.elements import ElementKind, parent_pointer
 from workbench.edits.operations import Splices
 from workbench.errors import LocalProtocolError
 from workbench.leaves import escape
@@ -64,7 +64,7 @@ def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Additi
     if wanted.choice == TOOL:
         if not wanted.text.strip():
             raise LocalProtocolError("a tool needs a name")
-        tools = [row for row in rows if row.element.kind is Kind.TOOL]
+        tools = [row for row in rows if row.element.kind is ElementKind.TOOL]
         return Added(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
     if wanted.choice == PARAMETER:
         name, _, value = wanted.text.partition("=")
@@ -81,7 +81,7 @@ def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Additi
 def _call(rows: Sequence[Entry], at: int) -> str:
     """Pointer of the call that a row is, or is in; "" where there is none."""
     here = rows[at].pointer
-    held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is Kind.CALL)
+    held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is ElementKind.CALL)
     return next((pointer for pointer in held if f"{here}/".startswith(f"{pointer}/")), "")
 
 
@@ -90,4 +90,4 @@ def _behind(rows: Sequence[Entry]) -> str:
     if not rows:
         return ""
     last = rows[-1].pointer
-    return f"{container(last)}/{int(last.rpartition('/')[2]) + 1}" if last[-1:].isdecimal() else last
+    return f"{parent_pointer(last)}/{int(last.rpartition('/')[2]) + 1}" if last[-1:].isdecimal() else last

@@ -12,7 +12,7 @@ from workbench.views.lines import Line, Span, line
 from workbench.views.words import count
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules.inspection import Inspector
 
 LABEL = 11
@@ -27,9 +27,9 @@ class Branch(NamedTuple):
         trials: what the row stands for in the place of the node; none for the node itself.
     """
 
-    node: Node
+    node: BranchNode
     stem: str = ""
-    trials: tuple[Node, ...] = ()
+    trials: tuple[BranchNode, ...] = ()
 
     @property
     def key(self) -> tuple[str, bool]:
@@ -71,7 +71,7 @@ def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[B
     trials = workspace.trials(row.node)
     if row.trials:
         return [Branch(child) for child in trials] if row.node.id in opened else []
-    whole = tuple(node for child in trials for node in workspace.below(child))
+    whole = tuple(node for child in trials for node in workspace.subtree(child))
     kept = [Branch(child) for child in workspace.children(row.node) if child not in trials]
     return [*([Branch(row.node, trials=whole)] if whole else ()), *kept]
 
@@ -109,9 +109,9 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     )
 
 
-def is_accepted(node: Node) -> bool:
+def is_accepted(node: BranchNode) -> bool:
     """A target answered with a status of success."""
-    response = node.held.bare.response
+    response = node.compact.bare.response
     return response is not None and response.status < 400
 
 
@@ -129,30 +129,30 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
     )
 
 
-def _standing(node: Node, verdict: str | None) -> Line:
+def _standing(node: BranchNode, verdict: str | None) -> Line:
     """What was answered, for what was sent or recorded; else what the contract says."""
     sign, style = SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
-    response = node.held.bare.response
+    response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))
     status = str(response.status) if response and response.status else "no answer"
     return line(Span("✓ ", "ok") if is_accepted(node) else Span("✗ ", "error"), Span(f"{status} ", "", LABEL))
 
 
-def against(node: Node) -> str:
+def against(node: BranchNode) -> str:
     """What a node is called where there is little room."""
     return clip(node.name or node.title, 40)
 
 
-def moment(node: Node) -> str:
+def moment(node: BranchNode) -> str:
     """When it was made: the time of day, with the day where that is another one."""
-    if node.parent is None or node.held.bare.started_at is None:
+    if node.parent is None or node.compact.bare.started_at is None:
         return ""
-    made, today = time.localtime(node.held.bare.started_at), time.localtime()
+    made, today = time.localtime(node.compact.bare.started_at), time.localtime()
     return time.strftime("%H:%M:%S" if made[:3] == today[:3] else "%Y-%m-%d %H:%M", made)
 
 
-def verdict(inspector: Inspector, index: int, node: Node) -> str:
+def verdict(inspector: Inspector, index: int, node: BranchNode) -> str:
     """What the contract of the exchange makes of a node's request; in the inspector's thread."""
     from workbench.tui.models.studied import study
 

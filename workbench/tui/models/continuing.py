@@ -15,10 +15,10 @@ from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.ir import JsonValue
     from workbench.probes.profiles.corrections import Correction
-    from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Send, Step
+    from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Send, Step
     from workbench.send.outgoing import Outgoing
 
 _MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
@@ -29,7 +29,7 @@ MOST = 400
 class Offer(NamedTuple):
     """A result that a call could be answered by, and where it is from, in words."""
 
-    result: Result
+    result: CallResult
     origin: str
 
 
@@ -66,8 +66,8 @@ class Done:
         said: what people said, where that was the step.
     """
 
-    loop: Loop
-    node: Node
+    loop: ConversationLoop
+    node: BranchNode
     pending: Pending
     offer: Offer | None = None
     status: int | None = None
@@ -77,7 +77,7 @@ class Done:
     said: str = field(default="")
 
 
-def facts(loop: Loop, done: Sequence[Done], running: str, decided: Sequence[Correction] = ()) -> Line:
+def facts(loop: ConversationLoop, done: Sequence[Done], running: str, decided: Sequence[Correction] = ()) -> Line:
     """What is corrected, how far it is, and what limits it."""
     limits = loop.limits
     turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
@@ -93,7 +93,7 @@ def facts(loop: Loop, done: Sequence[Done], running: str, decided: Sequence[Corr
     )
 
 
-def course_words(loop: Loop, decided: Sequence[Correction]) -> str:
+def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
     """How many corrections it goes by, and what they make of it; "" for none."""
     policy, errors = loop.policy, loop.limits.errors
     said = (
@@ -108,10 +108,10 @@ def course_words(loop: Loop, decided: Sequence[Correction]) -> str:
 
 def done_line(done: Done) -> Line:
     """A step that was done."""
-    from workbench.send.loop import Answer, Send
+    from workbench.send.loop import AnswerCall, Send
 
     step = done.pending.step
-    if isinstance(step, Answer):
+    if isinstance(step, AnswerCall):
         failed = bool(done.offer and done.offer.result.is_error)
         return line(
             Span("= ", "warning" if failed else "ok"),
@@ -142,12 +142,12 @@ def _new(step: Send) -> str:
 
 def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     """The step that is next."""
-    from workbench.send.loop import Answer, Send
+    from workbench.send.loop import AnswerCall, Send
 
     if pending is None:
         return line(Span("… looking at what is next", "muted"))
     step = pending.step
-    if isinstance(step, Answer):
+    if isinstance(step, AnswerCall):
         bad = step.refusal is not None
         told = offer.origin if offer else "no result yet: e writes one"
         return line(
@@ -166,19 +166,19 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
 
 def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) -> list[Line]:
     """Everything about a step."""
-    from workbench.send.loop import Answer, Send
+    from workbench.send.loop import AnswerCall, Send
 
     if pending is None:
         return wrap("looking at what is next …", width, "muted")
     step = pending.step
-    if isinstance(step, Answer):
+    if isinstance(step, AnswerCall):
         return [*_call(step, width), *_result(offer, width)]
     if isinstance(step, Send):
         return list(_request(step, pending, width))
     return list(_end(step, said, width))
 
 
-def _call(step: Answer, width: int) -> Iterator[Line]:
+def _call(step: AnswerCall, width: int) -> Iterator[Line]:
     of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "the only call of the answer"
     told = f"  {step.call.id or 'no id'} · {of}"
     yield line(Span(step.call.name or "(no name)", "call strong"), Span(told, "muted"))
@@ -205,7 +205,7 @@ def _result(offer: Offer | None, width: int) -> Iterator[Line]:
     )
 
 
-def shown(result: Result) -> str:
+def shown(result: CallResult) -> str:
     """What a result says, what is no text by name."""
     from workbench.ir import Text
 
@@ -230,7 +230,7 @@ def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
         yield from _value(value, width)
 
 
-def _end(step: Ended, said: str, width: int) -> Iterator[Line]:
+def _end(step: LoopEnd, said: str, width: int) -> Iterator[Line]:
     yield line(Span(step.text, "strong"))
     if said:
         yield ()

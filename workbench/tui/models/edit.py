@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits.elements import Action, Element, Kind
+from workbench.edits.elements import Element, ElementAction, ElementKind
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models.matrix import SIGNS, said_of
 from workbench.tui.models.tabs import Panes
@@ -14,7 +14,7 @@ from workbench.views.lines import Line, Span, line
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.tui.models.studied import Studied
 
 PANES: Panes = (
@@ -31,18 +31,18 @@ PROMISE = "nothing recorded is changed"
 MOST_SHOWN = 200
 """Bytes of a value shown in its row."""
 
-WHOLE = Element("", Kind.OTHER, "the whole body", frozenset({Action.VALUE}))
+WHOLE = Element("", ElementKind.OTHER, "the whole body", frozenset({ElementAction.VALUE}))
 """What is edited where nothing of a body can be told apart."""
 
-STYLES: Mapping[Kind, str] = {
-    Kind.MESSAGE: "role",
-    Kind.SYSTEM: "role",
-    Kind.CALL: "call",
-    Kind.ARGUMENTS: "call",
-    Kind.TOOL: "call",
-    Kind.RESULT: "result",
-    Kind.REASONING: "reasoning",
-    Kind.PARAMETER: "key",
+STYLES: Mapping[ElementKind, str] = {
+    ElementKind.MESSAGE: "role",
+    ElementKind.SYSTEM: "role",
+    ElementKind.CALL: "call",
+    ElementKind.ARGUMENTS: "call",
+    ElementKind.TOOL: "call",
+    ElementKind.RESULT: "result",
+    ElementKind.REASONING: "reasoning",
+    ElementKind.PARAMETER: "key",
 }
 """Kind → style of its word."""
 
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
         if self.is_message:
             return f"message {self.number}"
         inside = f" of message {self.number}" if self.number else ""
-        named = kind in (Kind.PARAMETER, Kind.TOOL, Kind.CALL)
+        named = kind in (ElementKind.PARAMETER, ElementKind.TOOL, ElementKind.CALL)
         return label if not self.pointer else f"{kind} {label}{inside}" if named else f"{kind}{inside}"
 
 
@@ -89,9 +89,13 @@ def outline(found: Sequence[Element], toggled: Collection[str]) -> list[Entry]:
 def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0, number: int = 0) -> Iterator[Entry]:
     for element in found:
         step = element.pointer.rpartition("/")[2]
-        is_message = not depth and step.isdecimal() and element.kind not in (Kind.TOOL, Kind.PARAMETER, Kind.SYSTEM)
+        is_message = (
+            not depth
+            and step.isdecimal()
+            and element.kind not in (ElementKind.TOOL, ElementKind.PARAMETER, ElementKind.SYSTEM)
+        )
         here = int(step) + 1 if is_message else number
-        is_folded = bool(element.parts) and (element.kind is Kind.PARAMETER) != (element.pointer in toggled)
+        is_folded = bool(element.parts) and (element.kind is ElementKind.PARAMETER) != (element.pointer in toggled)
         yield Entry(element, depth, here, is_folded)
         if not is_folded:
             yield from _entries(element.parts, toggled, depth + 1, here)
@@ -123,14 +127,14 @@ def entry_line(row: Entry, value: bytes, mark: Line, digits: int) -> Line:
     style = STYLES.get(element.kind, "")
     if not element.pointer:
         told = line(Span(element.label, "strong"), Span(f"  {size(len(value))}", "muted"))
-    elif element.kind is Kind.PARAMETER:
+    elif element.kind is ElementKind.PARAMETER:
         told = line(Span(element.label, "key"), Span(f"  {from_bytes(value[:MOST_SHOWN])}", "muted", is_bytes=True))
-    elif element.kind is Kind.MESSAGE:
+    elif element.kind is ElementKind.MESSAGE:
         told = line(Span(element.label or "message", "role"))
     else:
         told = line(
             Span(f"{element.kind} ", style, max(10, len(element.kind) + 1)),
-            Span("" if element.kind is Kind.SYSTEM else f"{element.label}  "),
+            Span("" if element.kind is ElementKind.SYSTEM else f"{element.label}  "),
             Span(from_bytes(value[:MOST_SHOWN]), "muted", is_bytes=True),
         )
     return (*mark, *margin, *told)
@@ -142,7 +146,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: Node, studied: Studied | None, said: Span, width: int) -> list[Line]:
+def headline(number: int, node: BranchNode, studied: Studied | None, said: Span, width: int) -> list[Line]:
     """That it is an edit, and of what; the contract and its verdict; what there is to say.
 
     Args:
@@ -156,7 +160,7 @@ def headline(number: int, node: Node, studied: Studied | None, said: Span, width
     return [first, verdict_line(studied), line(said)]
 
 
-def where(node: Node) -> Line:
+def where(node: BranchNode) -> Line:
     """Where in the tree."""
     if node.parent is None:
         return line(Span("as recorded", "strong"), Span(" · an edit begins a branch", "muted"))

@@ -14,7 +14,7 @@ from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.probes import Probe, Result
+    from workbench.probes import Probe, ProbeResult
     from workbench.probes.profiles import CapabilityProfile
     from workbench.send.target import Target
     from workbench.tui.probing import Column, ProbeRun
@@ -81,7 +81,7 @@ def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: i
     return tuple(spans)
 
 
-def cell(result: Result | None, *, is_fresh: bool, now: float, state: str = "") -> Line:
+def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str = "") -> Line:
     """A verdict with its samples; what an earlier run found says how old it is."""
     if state:
         return (Span(state, "accent", CELL - 1), Span(" "))
@@ -165,7 +165,7 @@ def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
 
 
 def verdict_lines(
-    probe: Probe, column: Column | None, result: Result | None, shown_by: Sequence[Exchange], width: int
+    probe: Probe, column: Column | None, result: ProbeResult | None, shown_by: Sequence[Exchange], width: int
 ) -> list[Line]:
     """Everything about one verdict."""
     made = wrap(f"{probe.name}: {probe.title}", width, "strong")

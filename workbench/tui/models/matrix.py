@@ -13,7 +13,7 @@ from workbench.views.words import count, size
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
-    from workbench.send.matrix import Row
+    from workbench.send.matrix import MatrixRow
 
 SIGNS = {
     "accepts": ("✓", "ok"),
@@ -32,11 +32,11 @@ SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": 
 class Told(NamedTuple):
     """What one contract says, with its lines."""
 
-    row: Row
+    row: MatrixRow
     said: tuple[Said, ...]
 
 
-def headline(number: int, asked: int, rows: Iterable[Row]) -> Line:
+def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     """Which request, how many contracts, and how they judge it."""
     tally = Counter(row.verdict.value for row in rows)
     progress = "" if tally.total() >= asked else f"{tally.total():,} of "
@@ -65,7 +65,7 @@ def contract_line(label: str, told: Told | None, *, is_here: bool) -> Line:
     )
 
 
-def said_of(row: Row) -> tuple[Said, ...]:
+def said_of(row: MatrixRow) -> tuple[Said, ...]:
     """Everything there is to say of a contract: what it answers, every finding, what converting cost."""
     first = row.finding
     ordered = ([first] if first else []) + [f for f in row.findings if f is not first]
@@ -77,7 +77,7 @@ def said_of(row: Row) -> tuple[Said, ...]:
     return (*made, *map(_loss, row.losses))
 
 
-def _finding(row: Row, found: Finding, *, is_answer: bool) -> Said:
+def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> Said:
     sign, style = SEVERITIES[found.severity.value]
     head = line(
         Span(sign, style),
@@ -103,13 +103,13 @@ def _loss(loss: Loss) -> Said:
     return Said(head, ((loss.what, ""), (loss.instead, "info")), None, ())
 
 
-def body_title(row: Row) -> Line:
+def body_title(row: MatrixRow) -> Line:
     """The border over the request as this contract gets it."""
     lost = count(len(row.losses), "thing") if row.losses else "nothing"
     how = f"as {row.protocol}, {lost} lost" if row.is_converted else f"{row.protocol}, as it is"
     return line(f" Request · {how} · {size(len(row.body))} ")
 
 
-def nothing_to_say(row: Row) -> str:
+def nothing_to_say(row: MatrixRow) -> str:
     """What to say where there is nothing to list."""
     return row.note if row.verdict == "unknown" else "no check of this contract fails"

@@ -12,7 +12,7 @@ from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
     from workbench.contracts import Edit
-    from workbench.trials.minimize import Judged, Mended
+    from workbench.trials.minimize import JudgedBody, MinimalFix
     from workbench.tui.minimize_run import Seen
     from workbench.tui.models.rowtable import Range
 
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
     span: Range | None
 
 
-def pieces(view: Judged) -> tuple[Piece, ...]:
+def pieces(view: JudgedBody) -> tuple[Piece, ...]:
     """What is left of a request, in the order of the wire."""
     request, value = view.decoded.request, view.value
     if request is None or not isinstance(value, dict):
@@ -55,7 +55,7 @@ def pieces(view: Judged) -> tuple[Piece, ...]:
     return tuple(_piece(view, *each) for each in made[:MOST_PIECES])
 
 
-def _piece(view: Judged, kind: str, text: str, pointer: str) -> Piece:
+def _piece(view: JudgedBody, kind: str, text: str, pointer: str) -> Piece:
     span = view.decoded.request_index.span(pointer)
     return Piece(kind, text, span[1] - span[0] if span else 0, span)
 
@@ -133,7 +133,7 @@ def question(host: str, budget: int, key: str) -> str:
     )
 
 
-def edit_line(mended: Mended, target: str) -> Line:
+def edit_line(mended: MinimalFix, target: str) -> Line:
     """What an edit does, and what the target says of it."""
     sign, style, said = {
         True: ("✓", "ok", f"{target} accepts"),
@@ -145,7 +145,7 @@ def edit_line(mended: Mended, target: str) -> Line:
     )
 
 
-def edit_body(mended: Mended, width: int) -> list[Line]:
+def edit_body(mended: MinimalFix, width: int) -> list[Line]:
     """Its changes, before and after."""
     made = list[Line]()
     for edit in mended.repair.edits[:MOST_EDITS]:

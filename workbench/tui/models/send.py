@@ -14,12 +14,12 @@ from workbench.views.words import REQUEST, byte_range, count, size
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
-    from workbench.edits.branches import Node
-    from workbench.probes.profiles.choosing import Choice
+    from workbench.edits.branches import BranchNode
+    from workbench.probes.profiles.choosing import ProfileChoice
     from workbench.probes.profiles.corrections import Correction
     from workbench.send.outgoing import Outgoing
     from workbench.send.target import Target
-    from workbench.send.unbound import Unbound
+    from workbench.send.unbound import UnboundReasoning
     from workbench.tui.models.rowtable import Range
     from workbench.tui.preflight import Preflight
 
@@ -69,7 +69,7 @@ def promise(target: Target, width: int, *, is_set: bool) -> Line:
     return line(Span(words, style, -max(0, width)))
 
 
-def made(node: Node) -> str:
+def made(node: BranchNode) -> str:
     """Which state of a request it is, "" for the recorded one."""
     if node.parent is None:
         return ""
@@ -154,7 +154,7 @@ def correction(each: Correction, here: str = "") -> Said:
     return Said(head, ((each.does, ""), *changed, (f"why: {each.why}", "muted")), correction=each.name)
 
 
-def _is_told(note: str, choice: Choice) -> bool:
+def _is_told(note: str, choice: ProfileChoice) -> bool:
     """A note stands with its correction already."""
     return any(note.startswith(f"{each.name}: ") for each in choice.decided)
 
@@ -242,7 +242,7 @@ def _spans(shown: Preflight, found: Finding) -> tuple[Range, ...]:
     return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
 
 
-def _unbound(unbound: Unbound, shown: Preflight) -> Iterator[Said]:
+def _unbound(unbound: UnboundReasoning, shown: Preflight) -> Iterator[Said]:
     head = line(
         Span("! ", "warning"),
         Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),

@@ -15,10 +15,10 @@ from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Item
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Trial
-    from workbench.send.sending import Retrying
+    from workbench.send.sending import RetryWait
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
 """Which of the answers is shown."""
@@ -38,7 +38,7 @@ LEAST_SHARED = 0.2
 """How much of a text the other one has to share for what differs to be marked: else all of it does."""
 
 
-def branch_of(node: Node, sent: Node, session: str) -> str:
+def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:
     """Name of a session that holds what was sent in the place of what a session of that name holds."""
     what = sent.name or node.name or (sent.title if node.parent is None else node.title)
     return f'branch "{clip(what, 36)}" of {session}'
@@ -243,7 +243,7 @@ def _is_fine(status: int) -> bool:
     return 200 <= status < 300
 
 
-def progress(after: DecodedExchange | None, octets: int, retries: list[Retrying]) -> Line:
+def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait]) -> Line:
     """What has come so far."""
     if retries and not octets:
         last = retries[-1]
@@ -257,7 +257,7 @@ def progress(after: DecodedExchange | None, octets: int, retries: list[Retrying]
     return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(told)} · esc breaks it off", "muted"))
 
 
-def retry_line(retry: Retrying) -> Line:
+def retry_line(retry: RetryWait) -> Line:
     """A refusal that is not the end of it."""
     what = f"{retry.status}" if retry.status else "not reached"
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  again after {duration(retry.wait)}", "muted"))

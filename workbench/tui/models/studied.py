@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from workbench.contracts import Verdict, refusal
 from workbench.diff import Difference, Kind, compare
-from workbench.edits import problem, text_of
+from workbench.edits import json_problem, text_of
+from workbench.edits.assessment import EditAssessment, assess
 from workbench.edits.elements import Element, elements
-from workbench.edits.live import Meaning, meaning
 from workbench.errors import LocalProtocolError, WireError
 from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.send.matrix import Row as Told
+from workbench.send.matrix import MatrixRow as Told
 from workbench.tui.models.diff import Places
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex, loads
@@ -46,7 +46,7 @@ class Studied:
 
     request: HttpRequest
     contract: str
-    meant: Meaning
+    meant: EditAssessment
     places: Places
     told: Told
     is_changed: bool
@@ -131,7 +131,7 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
     recorded = detail.decoded.exchange.request or HttpRequest()
     if request.url == recorded.url:
         label = contract or detail.contract.label
-        meant = meaning(inspector, index, request, provider=label)
+        meant = assess(inspector, index, request, provider=label)
     else:
         label = contract
         meant = _meant_elsewhere(inspector, index, request, contract)
@@ -147,13 +147,13 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
     )
 
 
-def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, contract: str) -> Meaning:
+def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, contract: str) -> EditAssessment:
     """The same of a request that was sent elsewhere: it may be in the words of another protocol."""
     difference = compare(inspector.detail(index).decoded.request_text, text_of(request))
     trial = inspector.trial(index, request, provider=contract)
     if trial.decoded.request is None:
-        return Meaning(difference, problem(difference.after) or "no request of a protocol that is known")
-    return Meaning(difference, "", trial)
+        return EditAssessment(difference, json_problem(difference.after) or "no request of a protocol that is known")
+    return EditAssessment(difference, "", trial)
 
 
 def _told(trial: Trial) -> Told:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import operations
-from workbench.edits.elements import Kind
-from workbench.edits.json_changes import between
+from workbench.edits.elements import ElementKind
+from workbench.edits.json_changes import json_changes
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry
@@ -62,7 +62,7 @@ def as_text(studied: Studied, row: Entry) -> Way | None:
         written = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # half of a pair, which only JSON can spell
         return None
-    is_line = row.element.kind is Kind.PARAMETER and "\n" not in text
+    is_line = row.element.kind is ElementKind.PARAMETER and "\n" not in text
     decoded = studied.decoded
     return Way(written, lambda made: operations.set_text(decoded, at, from_bytes(made)), "text", ".txt", is_line)
 
@@ -88,7 +88,7 @@ def as_json(studied: Studied, row: Entry) -> Way:
     if isinstance(value, str):
         return Way(escaped(from_bytes(dumps(value))), retold, "JSON", is_line=True)
     if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
-        return Way(escaped(laid_out(value)), lambda made: between(value, read(made), pointer), "JSON")
+        return Way(escaped(laid_out(value)), lambda made: json_changes(value, read(made), pointer), "JSON")
     return Way(raw, put, "JSON", is_line=is_line)
 
 
@@ -127,4 +127,4 @@ def as_bytes(studied: Studied, row: Entry) -> Way:
     if span is None:
         raise LocalProtocolError("it stands nowhere in the body", where=row.pointer)
     text, (start, end) = studied.text, span
-    return Way(text[start:end], lambda made: operations.raw(text, start, end, made), "raw bytes")
+    return Way(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")

@@ -13,7 +13,7 @@ from workbench.views.words import count, duration
 
 if TYPE_CHECKING:
     from workbench.send.target import Target
-    from workbench.trials.whatif import Outcome, Variant
+    from workbench.trials.whatif import RequestVariant, VariantOutcome
 
 NAME = 27
 """Columns of a variant's name."""
@@ -54,7 +54,9 @@ def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
     return (*spans, Span(f"+{more}" if more else "", "muted"))
 
 
-def row(variant: Variant, outcomes: Sequence[Outcome | bool], chosen: int | None, shown: range, each: int) -> Line:
+def row(
+    variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], chosen: int | None, shown: range, each: int
+) -> Line:
     """A variant and what came of it at each target; an outcome that is True is on its way."""
     style = "strong" if variant.request else "muted"
     spans = [Span(f"{variant.name} ", style, NAME)]
@@ -67,7 +69,7 @@ def row(variant: Variant, outcomes: Sequence[Outcome | bool], chosen: int | None
     return tuple(spans)
 
 
-def cell(outcome: Outcome | bool) -> tuple[str, str, str]:
+def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     """Sign, words and style of an outcome."""
     if isinstance(outcome, bool):
         return ("…", "on its way", "muted") if outcome else (" ", "not sent", "muted")
@@ -80,7 +82,7 @@ def cell(outcome: Outcome | bool) -> tuple[str, str, str]:
     return sign, " ".join(f for f in (str(outcome.status or ""), told) if f), style
 
 
-def details(variant: Variant, target: Target, outcome: Outcome | bool, width: int) -> list[Line]:
+def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
     """Everything there is to say of one variant at one target."""
     made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
     if variant.request is None:
@@ -108,7 +110,7 @@ def details(variant: Variant, target: Target, outcome: Outcome | bool, width: in
     return made
 
 
-def summary(asked: int, outcomes: Iterable[Outcome]) -> Line:
+def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
     """How many were sent, and what came of them."""
     known = list(outcomes)
     tally = Counter(outcome.verdict.value for outcome in known if outcome.exchange)

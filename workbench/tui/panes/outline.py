@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.edits.elements import Kind
+from workbench.edits.elements import ElementKind
 from workbench.tui.models import edit
 from workbench.tui.models.closure import call_body, call_line
 from workbench.tui.models.closure import summary as calls_of
@@ -90,8 +90,8 @@ class OutlinePane(LineView):
         assert self._studied
         row = self.rows[item]
         kind = row.element.kind
-        value = self._studied.value(row.pointer) if kind is Kind.PARAMETER or not row.pointer else b""
-        if kind in (Kind.RESULT, Kind.SYSTEM):
+        value = self._studied.value(row.pointer) if kind is ElementKind.PARAMETER or not row.pointer else b""
+        if kind in (ElementKind.RESULT, ElementKind.SYSTEM):
             text = self._studied.text_of(row.element) or ""
             value = " ".join(text[: edit.MOST_SHOWN].split()).encode("utf-8", "replace")
         mark = edit.mark_of(self._worst.get(item, ""), is_changed=item in self._changed and item > 0)

@@ -26,7 +26,7 @@ from workbench.views.lines import Line, line
 
 if TYPE_CHECKING:
     from workbench.diff import Difference
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -86,13 +86,13 @@ class BranchesScreen(Screen[bool]):
     def _read(self, told: object) -> None:
         """See what there is."""
 
-        def question(workspace: Workspace) -> tuple[list[Branch], Node]:
+        def question(workspace: Workspace) -> tuple[list[Branch], BranchNode]:
             return branches.rows(workspace, self.index, opened), workspace.current(self.index)
 
         opened = frozenset(self._opened)
         self.session.branches.ask(question, self._show)
 
-    def _show(self, told: tuple[list[Branch], Node]) -> None:
+    def _show(self, told: tuple[list[Branch], BranchNode]) -> None:
         if not is_open(self):
             return
         is_first, was = not self.found, self.chosen
@@ -119,7 +119,7 @@ class BranchesScreen(Screen[bool]):
         """The row under the cursor."""
         return self.found[self.tree_list.cursor] if self.found else None
 
-    def _one(self) -> Node | None:
+    def _one(self) -> BranchNode | None:
         """The node under the cursor; of trials that are folded it is said that one is to be chosen."""
         chosen = self.chosen
         if chosen and chosen.trials:
@@ -152,7 +152,7 @@ class BranchesScreen(Screen[bool]):
         self.tree_list.move_to(self.found.index(fold))
         self._read(None)
 
-    def _gone(self, node: Node) -> None:
+    def _gone(self, node: BranchNode) -> None:
         if self.is_current:
             self.dismiss(True)
 

@@ -9,7 +9,7 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from workbench.probes.profiles.choosing import Choice
+from workbench.probes.profiles.choosing import ProfileChoice
 from workbench.tui import keys
 from workbench.tui.models import send
 from workbench.tui.panes.lineview import LineView
@@ -24,7 +24,7 @@ class CorrectionsPane(LineView):
 
     is_accordion = True
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ProfileChoice) -> None:
         super().__init__()
         self.decided = choice.decided
         self.title(line(f" {choice.title} · space switches · esc closes "))
@@ -62,7 +62,7 @@ class CorrectingScreen(ModalScreen[frozenset[str]]):
 
     rows = getters.query_one(CorrectionsPane)
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ProfileChoice) -> None:
         super().__init__()
         self.choice = choice
 

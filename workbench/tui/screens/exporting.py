@@ -28,7 +28,7 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.formats.exporters import Exported, Proof
     from workbench.formats.exporting import Asked
     from workbench.rules.inspection import Inspector
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 REPAIR_FIRST = "a test keeps what is right: apply a repair (f) or edit the request (e), then export that"
 
 
-def begin(session: SessionScreen, node: Node) -> None:
+def begin(session: SessionScreen, node: BranchNode) -> None:
     """Export the request of a node."""
     session.app.push_screen(ExportScreen(session, node))
 
@@ -111,7 +111,7 @@ class ExportScreen(Screen[None]):
     forms = getters.query_one("#forms", ListPane)
     result = getters.query_one("#result", ListPane)
 
-    def __init__(self, session: SessionScreen, node: Node) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode) -> None:
         super().__init__()
         self.session, self.node = session, node
         self.rows = exporting.forms()
@@ -123,7 +123,7 @@ class ExportScreen(Screen[None]):
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
         self._lines: list[Line] = []
-        self._branch: tuple[Session, tuple[Node, ...]] | None = None
+        self._branch: tuple[Session, tuple[BranchNode, ...]] | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -152,7 +152,7 @@ class ExportScreen(Screen[None]):
 
     # What would be written.
 
-    def _know(self, branch: tuple[Session, tuple[Node, ...]]) -> None:
+    def _know(self, branch: tuple[Session, tuple[BranchNode, ...]]) -> None:
         if is_open(self):
             self._branch = branch
             self._look()
@@ -348,6 +348,6 @@ class ExportScreen(Screen[None]):
         self.dismiss(None)
 
 
-def _branch_of(node: Node, workspace: Workspace) -> tuple[Session, tuple[Node, ...]]:
+def _branch_of(node: BranchNode, workspace: Workspace) -> tuple[Session, tuple[BranchNode, ...]]:
     """What was said before a node, with it at the end; and the way to it from what was recorded."""
-    return workspace.in_place(node), tuple(workspace.path(node))
+    return workspace.as_branch_session(node), tuple(workspace.path(node))

@@ -25,7 +25,7 @@ from workbench.views.words import REQUEST
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
     from workbench.rules.inspection import Inspector
-    from workbench.send.matrix import History
+    from workbench.send.matrix import MatrixHistory
     from workbench.tui.service import Job
 
 NO_REQUEST = "there is no request of a model here that a contract could judge"
@@ -52,7 +52,7 @@ class MatrixScreen(Worklist[str, Told]):
     def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None, branch: str) -> None:
         super().__init__(ask, index, branch)
         self.provider = provider
-        self._history: History | None = None
+        self._history: MatrixHistory | None = None
         self._shown: bytes | None = None
 
     def compose(self) -> ComposeResult:
@@ -80,7 +80,7 @@ class MatrixScreen(Worklist[str, Told]):
         from workbench.send import matrix
 
         try:
-            self._history = matrix.History(inspector, self.index)
+            self._history = matrix.MatrixHistory(inspector, self.index)
         except LocalProtocolError:
             return ()
         here = self.provider or ""

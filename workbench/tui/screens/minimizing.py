@@ -29,9 +29,9 @@ from workbench.views.words import size
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.rules.inspection import Inspector
-    from workbench.trials.minimize import Course, Mended
+    from workbench.trials.minimize import MinimizeRun, MinimalFix
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.minimize_run import Seen
     from workbench.tui.screens.session.screen import SessionScreen
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 
-def begin(session: SessionScreen, node: Node) -> None:
+def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
     from workbench.send.credentials import is_set
     from workbench.trials.minimize import BUDGET
@@ -92,11 +92,11 @@ class EditsPane(LineView):
     """The edits that mend the request, the best first; the one under the cursor in full."""
 
     is_accordion = True
-    edits: tuple[Mended, ...] = ()
+    edits: tuple[MinimalFix, ...] = ()
     target = ""
     why = "looked for when the smallest request is known"
 
-    def show(self, edits: tuple[Mended, ...], target: str, why: str) -> None:
+    def show(self, edits: tuple[MinimalFix, ...], target: str, why: str) -> None:
         """Show edits, or why there are none."""
         self.edits, self.target, self.why = edits, target, why
         self.reload()
@@ -132,7 +132,7 @@ class MinimizingScreen(Screen[None]):
     whole = getters.query_one("#whole", BodyPane)
     edits = getters.query_one("#mends", EditsPane)
 
-    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
         super().__init__()
         self.session, self.node, self.target = session, node, target
         self.seen: Seen | None = None
@@ -193,10 +193,10 @@ class MinimizingScreen(Screen[None]):
             return
         node, target = self.node, self.target
 
-        def course(inspector: Inspector) -> Course:
-            from workbench.trials.minimize import Course
+        def course(inspector: Inspector) -> MinimizeRun:
+            from workbench.trials.minimize import MinimizeRun
 
-            return Course(inspector, node.index, target, request=node.exchange.request)
+            return MinimizeRun(inspector, node.index, target, request=node.exchange.request)
 
         shrinking = Shrinking(course, self._tell)
         self._dispatch = Dispatch(known, shrinking.work(InspectorQuestions(self.session.inspecting.do)))
@@ -306,7 +306,7 @@ class MinimizingScreen(Screen[None]):
 
         self._stop()
 
-        def committed(node: Node) -> None:
+        def committed(node: BranchNode) -> None:
             self.dismiss(None)
             edit(self.session, node.index)
 

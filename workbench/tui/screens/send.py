@@ -28,7 +28,7 @@ from workbench.views.words import size
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.rules.inspection import Inspector
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session.screen import SessionScreen
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 DROPPED = "leave out the signed blocks that an edit unbinds"
 
 
-def begin(session: SessionScreen, node: Node) -> None:
+def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask where the request of a node is to go, then show what would be sent."""
     from workbench.tui.screens.target_choice import TargetScreen
 
@@ -110,7 +110,7 @@ class SendScreen(Screen[bool]):
     facts = getters.query_one("#facts", FactsPane)
     body = getters.query_one("#going", BodyPane)
 
-    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
         super().__init__()
         self.session, self.node, self.target = session, node, target
         self.protocol = ""
@@ -308,7 +308,7 @@ class SendScreen(Screen[bool]):
         else:
             self.session.branches.commit(self.node, unbound.without, DROPPED, self._edited)
 
-    def _edited(self, node: Node) -> None:
+    def _edited(self, node: BranchNode) -> None:
         self.node = node
         if is_open(self):
             self._look()

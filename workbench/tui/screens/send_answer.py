@@ -27,7 +27,7 @@ from workbench.views.words import count
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.rules.inspection import Inspector
     from workbench.send.sending import Event
     from workbench.tui.preflight import Preflight
@@ -62,7 +62,7 @@ class AnswerScreen(Screen[bool]):
     found = getters.query_one("#found", FoundPane)
     raw = getters.query_one("#raw", RawPane)
 
-    def __init__(self, session: SessionScreen, node: Node, sent: Preflight, came: Node | None = None) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode, sent: Preflight, came: BranchNode | None = None) -> None:
         super().__init__()
         self.session, self.node, self.sent = session, node, sent
         self.recorded = came
@@ -201,17 +201,17 @@ class AnswerScreen(Screen[bool]):
         index, sent = self.node.index, self.sent
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.send.preflight import judged
+            from workbench.send.preflight import judge_exchange
 
             before = inspector.detail(index).decoded
-            trial = judged(inspector, index, sent.outgoing, exchange)
+            trial = judge_exchange(inspector, index, sent.outgoing, exchange)
             shown = send_answer.beside(before, trial.decoded, trial)
             return Answer(lambda: self._judged(shown))
 
         self._show()
         self.session.inspecting.do(guarded(job, self._fail))
 
-    def _keep(self, node: Node) -> None:
+    def _keep(self, node: BranchNode) -> None:
         """It is a branch now, whatever becomes of this screen."""
         self.recorded = node
         if self._is_leaving and self.is_active:
@@ -307,7 +307,7 @@ class AnswerScreen(Screen[bool]):
     def action_edit(self) -> None:
         """Edit the request further, from what was sent on."""
 
-        def stand(node: Node) -> None:
+        def stand(node: BranchNode) -> None:
             if self.is_active:
                 self.dismiss(True)
 

@@ -49,7 +49,7 @@ class TargetScreen(Form[Target]):
 
         from workbench.send import local
 
-        found = [each.target for each in asyncio.run(local.found())]
+        found = [each.target for each in asyncio.run(local.find_servers())]
         self._here |= {each.url: each for each in found}
         why = "" if found else "no server answers on its usual port of this machine: type its URL"
         return Offer([Suggestion(line_of(each), each.url) for each in found], why_not=why)
@@ -83,7 +83,7 @@ def offer_targets(text: str, own: str) -> Offer:
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [Suggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
     try:
-        mine = tuple(configured.named().values())
+        mine = tuple(configured.configured_targets().values())
         trouble = []
     except (WorkbenchError, OSError) as error:
         mine, trouble = (), [Suggestion(f"targets.yaml: {error}", typed, is_final=False)]

@@ -25,9 +25,9 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 from workbench.views.lines import Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules.inspection import Inspector
-    from workbench.trials.whatif import Outcome, Variant
+    from workbench.trials.whatif import VariantOutcome, RequestVariant
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session.screen import SessionScreen
@@ -43,7 +43,7 @@ Batch = Sequence[tuple[int, Sequence[int]]]
 class OutcomeCame(Message):
     """One more outcome: its variant and target by number."""
 
-    def __init__(self, variant: int, target: int, outcome: Outcome) -> None:
+    def __init__(self, variant: int, target: int, outcome: VariantOutcome) -> None:
         super().__init__()
         self.place, self.outcome = (variant, target), outcome
 
@@ -65,7 +65,7 @@ def targets_of(label: str) -> tuple[Target, ...]:
     return tuple(resolve(f"sim:{each}") for each in tuple(labels)[:MOST_AT_FIRST])
 
 
-def begin(session: SessionScreen, node: Node) -> None:
+def begin(session: SessionScreen, node: BranchNode) -> None:
     """Vary the request of a node."""
     session.app.push_screen(WhatIfScreen(session, node))
 
@@ -85,20 +85,20 @@ class WhatIfScreen(Screen[None]):
     table = getters.query_one("#variants", ListPane)
     cell = getters.query_one("#outcome", ListPane)
 
-    def __init__(self, session: SessionScreen, node: Node) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode) -> None:
         super().__init__()
         self.session, self.node = session, node
-        self.variants: Sequence[Variant] = ()
+        self.variants: Sequence[RequestVariant] = ()
         self.targets: list[Target] = []
-        self.outcomes: dict[tuple[int, int], Outcome] = {}
+        self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
         self.column = 0
         self.trouble = ""
         self._waiting: list[Batch] = []
         self._on_its_way: set[tuple[int, int]] = set()
         self._dispatch: Dispatch[None] | None = None
         self._known: Session | None = None
-        self._edits: dict[int, Node] = {}
-        self._kept: dict[tuple[int, int], Node] = {}
+        self._edits: dict[int, BranchNode] = {}
+        self._kept: dict[tuple[int, int], BranchNode] = {}
 
     @property
     def is_sending(self) -> bool:
@@ -116,7 +116,7 @@ class WhatIfScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CELL, *keys.WHAT_IF])
-        self.cell.title(line(" Outcome "))
+        self.cell.title(line(" VariantOutcome "))
         self.table.focus()
         node = self.node
         self._show()
@@ -149,7 +149,7 @@ class WhatIfScreen(Screen[None]):
         self.trouble = why
         self._show()
 
-    def _listed(self, made: Sequence[Variant], targets: Sequence[Target], known: Session) -> None:
+    def _listed(self, made: Sequence[RequestVariant], targets: Sequence[Target], known: Session) -> None:
         if is_open(self):
             self.variants, self._known = made, known
             self.targets = list(targets)
@@ -178,7 +178,7 @@ class WhatIfScreen(Screen[None]):
         ask, index, parent = InspectorQuestions(self.session.inspecting.do), self.node.index, self.node.id
         work = [(t, self.targets[t], [(v, self.variants[v]) for v in numbers]) for t, numbers in batch]
 
-        async def column(sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, Variant]]) -> None:
+        async def column(sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, RequestVariant]]) -> None:
             from workbench.trials.whatif import run
 
             numbers = {variant.name: v for v, variant in rows}
@@ -216,14 +216,14 @@ class WhatIfScreen(Screen[None]):
         self._next_batch()
         self._show()
 
-    def _keep(self, place: tuple[int, int], outcome: Outcome) -> None:
+    def _keep(self, place: tuple[int, int], outcome: VariantOutcome) -> None:
         """A branch for each variant, and what each target answered to it; where the person stands does not change."""
         exchange, variant, node = outcome.exchange, outcome.variant, self.node
         request = variant.request
         if exchange is None or request is None:
             return
 
-        def question(workspace: Workspace) -> Node:
+        def question(workspace: Workspace) -> BranchNode:
             title = f"what if: {variant.title}"
             edit = self._edits.get(place[0]) or workspace.commit(node, request, title, is_trial=True)
             self._edits[place[0]] = edit
@@ -251,7 +251,7 @@ class WhatIfScreen(Screen[None]):
         outcomes = [self._outcome(item, n) for n in range(len(self.targets))]
         return whatif.row(self.variants[item], outcomes, chosen, shown, whatif.cell_width(width, shown))
 
-    def _outcome(self, variant: int, target: int) -> Outcome | bool:
+    def _outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         place = (variant, target)
         return place in self._on_its_way or self.outcomes.get(place, False)
 
@@ -302,7 +302,7 @@ class WhatIfScreen(Screen[None]):
 
         self.session.inspecting.do(guarded(job, partial(self._say, "it cannot be shown")))
 
-    def _open(self, edit: Node, shown: Preflight, sent: Node) -> None:
+    def _open(self, edit: BranchNode, shown: Preflight, sent: BranchNode) -> None:
         from workbench.tui.screens.send import edit_further
         from workbench.tui.screens.send_answer import AnswerScreen
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.contracts import Verdict
 from workbench.edits import with_body
 from workbench.probes.selftest import MOST_WAYS
-from workbench.probes.selftest.body import Asked
+from workbench.probes.selftest.body import HealthyRequest
 from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest
@@ -55,7 +55,7 @@ def cut(inspector: Inspector, index: int) -> Planted:
 def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
     detail = inspector.detail(index)
     owed = frozenset(entry.message for entry in detail.ledger.entries if entry.owed and entry.message is not None)
-    asked, request = Asked(detail.decoded, owed), detail.decoded.exchange.request
+    asked, request = HealthyRequest(detail.decoded, owed), detail.decoded.exchange.request
     assert request is not None
     written = writer_like(detail.decoded.request_text)
     for fault in FAULTS:

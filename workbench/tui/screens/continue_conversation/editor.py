@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.safetext import from_bytes, visible
-from workbench.send.loop import Answer, Ended, Reason, Result, Say, Send
+from workbench.send.loop import AnswerCall, LoopEnd, EndReason, CallResult, Say, Send
 from workbench.tui.models import continuing
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.ways import is_plain
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.continue_conversation import steps as stepping
-from workbench.tui.service import Answer as Delivery
+from workbench.tui.service import AnswerCall as Delivery
 from workbench.tui.service import guarded
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StepEditor:
             self.screen.notify("too long for here, or it holds what cannot be shown: E opens your editor", markup=False)
             return
         self.stepper.runs_on = False
-        is_line = bool(self.stepper.pending and isinstance(self.stepper.pending.step, Ended))
+        is_line = bool(self.stepper.pending and isinstance(self.stepper.pending.step, LoopEnd))
         writing = Writing(text, self._title_of_writing(), is_line=is_line, id="writing")
         self.screen.add_class("-writing")
         self.screen.about.mount(writing)
@@ -69,19 +69,19 @@ class StepEditor:
         if pending is None or self.stepper.is_sending:
             return None
         step = pending.step
-        if isinstance(step, Answer):
+        if isinstance(step, AnswerCall):
             return continuing.shown(self.stepper.offer.result) if self.stepper.offer else ""
         if isinstance(step, Send):
             return from_bytes(step.request.body.raw)
-        if step.reason in (Reason.DONE, Reason.TEXT_CALL):
+        if step.reason in (EndReason.DONE, EndReason.TEXT_CALL):
             return ""
         self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
         return None
 
     def _title_of_writing(self) -> str:
         step = self.stepper.pending.step if self.stepper.pending else None
-        if isinstance(step, Answer):
-            return visible(f"Result of {step.call.name or 'the call'}")
+        if isinstance(step, AnswerCall):
+            return visible(f"CallResult of {step.call.name or 'the call'}")
         return "Body of the request" if isinstance(step, Send) else "What the user says next"
 
     def take(self, text: str) -> None:
@@ -100,9 +100,9 @@ class StepEditor:
         pending = self.stepper.pending
         if pending is None:
             return
-        if isinstance(pending.step, Answer):
+        if isinstance(pending.step, AnswerCall):
             failed = bool(self.stepper.offer and self.stepper.offer.result.is_error)
-            self.stepper.offers = [Offer(Result(text, is_error=failed), "written by hand"), *pending.offers]
+            self.stepper.offers = [Offer(CallResult(text, is_error=failed), "written by hand"), *pending.offers]
             self.stepper.offered = 0
             self.screen.show_steps()
         elif isinstance(pending.step, Send):

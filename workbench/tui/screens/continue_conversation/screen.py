@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from workbench.send.loop import Ended
+from workbench.send.loop import LoopEnd
 from workbench.send.target import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -28,11 +28,11 @@ from workbench.views.lines import Line, line
 from workbench.views.words import size
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.tui.screens.session.screen import SessionScreen
 
 
-def begin(session: SessionScreen, node: Node) -> None:
+def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask where the requests are to go, then show the first step."""
     from workbench.tui.screens.target_choice import TargetScreen
 
@@ -61,7 +61,7 @@ class ContinuingScreen(Screen[None]):
     step = getters.query_one("#step", ToldPane)
     about = getters.query_one("#about", Container)
 
-    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
         super().__init__()
         self.session, self.start = session, node
         self.stepper = Stepper(self, session, node, target)
@@ -210,7 +210,7 @@ class ContinuingScreen(Screen[None]):
         """What the model said, where it is the end."""
         from workbench.ir import Text
 
-        if not self.stepper.pending or not isinstance(self.stepper.pending.step, Ended):
+        if not self.stepper.pending or not isinstance(self.stepper.pending.step, LoopEnd):
             return ""
         response = self.stepper.loop.decoded.response
         messages = response.choices[0] if response and response.choices else ()

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.safetext import visible
-from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
+from workbench.send.loop import AnswerCall, LoopEnd, Limits, ConversationLoop, EndReason, RecordedResults, Send
 from workbench.send.target import Target, origin
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.screens.continue_conversation.steps import Course
-from workbench.tui.service import Answer as Delivery
+from workbench.tui.service import AnswerCall as Delivery
 from workbench.tui.service import guarded, in_words, is_open
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Event
@@ -66,11 +66,11 @@ class Stepper:
         limits: that the person set, None for the usual ones.
     """
 
-    def __init__(self, screen: ContinuingScreen, session: SessionScreen, node: Node, target: Target) -> None:
+    def __init__(self, screen: ContinuingScreen, session: SessionScreen, node: BranchNode, target: Target) -> None:
         self.screen = screen
         self.session, self.start, self.node, self.target = session, node, node, target
         row = session.state.rows[node.index]
-        self.loop = Loop(node.exchange, row.protocol or "", target.contract or row.provider or "")
+        self.loop = ConversationLoop(node.exchange, row.protocol or "", target.contract or row.provider or "")
         self.done: list[Done] = []
         self.pending: Pending | None = None
         self.offered = 0
@@ -81,7 +81,7 @@ class Stepper:
         self.runs_on = self._is_leaving = False
         self._sent_from = self._sent_as = node
         self._asked = 0
-        self._recording: Recording | None = None
+        self._recording: RecordedResults | None = None
         self._heard: IncomingResponse | None = None
         self._dispatch: Dispatch[Exchange] | None = None
 
@@ -129,7 +129,7 @@ class Stepper:
         def job(inspector: Inspector) -> Delivery:
             begun = loop.again() if is_first else loop
             if self._recording is None:
-                self._recording = Recording(inspector.session)
+                self._recording = RecordedResults(inspector.session)
             course = known or stepping.course(inspector, begun, target, index, off)
             made = begun if known else stepping.governed(begun, course.choice, limits)
             pending = stepping.pending(made, course, self._recording, index)
@@ -138,7 +138,7 @@ class Stepper:
         self.screen.show_steps()
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _looked(self, number: int, loop: Loop, course: Course, pending: Pending) -> None:
+    def _looked(self, number: int, loop: ConversationLoop, course: Course, pending: Pending) -> None:
         if not is_open(self.screen) or number != self._asked:
             return
         self.loop, self.course, self.pending, self.offers = loop, course, pending, list(pending.offers)
@@ -162,7 +162,7 @@ class Stepper:
         pending = self.pending
         if pending is None or self.is_sending:
             return
-        stuck = isinstance(pending.step, Ended) or (isinstance(pending.step, Answer) and self.offer is None)
+        stuck = isinstance(pending.step, LoopEnd) or (isinstance(pending.step, AnswerCall) and self.offer is None)
         if stuck or pending.why:
             self.runs_on = False
             self.screen.show_steps()
@@ -176,22 +176,22 @@ class Stepper:
             return
         if isinstance(pending.step, Send):
             self._send(pending)
-        elif isinstance(pending.step, Ended):
+        elif isinstance(pending.step, LoopEnd):
             self._go_on(pending.step)
         elif self.offer:
             self.advance(self.loop.after(self.offer.result), Done(self.loop, self.node, pending, self.offer))
         else:
             self.screen.editor.write()
 
-    def _go_on(self, step: Ended) -> None:
+    def _go_on(self, step: LoopEnd) -> None:
         if step.reason.is_limit:
             self.screen.ask_limits()
-        elif step.reason in (Reason.DONE, Reason.TEXT_CALL):
+        elif step.reason in (EndReason.DONE, EndReason.TEXT_CALL):
             self.screen.editor.write()
         else:
             self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
 
-    def advance(self, loop: Loop, done: Done) -> None:
+    def advance(self, loop: ConversationLoop, done: Done) -> None:
         """A step was done."""
         if not is_open(self.screen):
             return
@@ -234,7 +234,7 @@ class Stepper:
             known = stepping.known(inspector, index, exchanges)
             return Delivery(lambda: self._begin(known, leaving))
 
-        def committed(node: Node) -> None:
+        def committed(node: BranchNode) -> None:
             self._sent_as = node
             self.session.inspecting.do(guarded(job, self._fail))
 
@@ -287,9 +287,9 @@ class Stepper:
         self.session.branches.sent(self._sent_as, exchange, self._kept, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
-            from workbench.send.loop.sending import as_sent
+            from workbench.send.loop.sending import with_sent_body
 
-            after = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
+            after = loop.after(with_sent_body(exchange, leaving), protocol=leaving.protocol)
             judged = stepping.judged([*exchanges, exchange], label)
             status = exchange.response.status if exchange.response else None
             names = tuple(call.name or "(no name)" for call in after.calls)
@@ -298,7 +298,7 @@ class Stepper:
 
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _kept(self, node: Node) -> None:
+    def _kept(self, node: BranchNode) -> None:
         self.node = node
         self._leave_if_asked()
 

@@ -6,20 +6,29 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.send.loop import Answer, Ended, Limits, Loop, Recording, Result, Send, refused
+from workbench.send.loop import (
+    AnswerCall,
+    CallResult,
+    ConversationLoop,
+    Limits,
+    LoopEnd,
+    RecordedResults,
+    Send,
+    refusal_result,
+)
 from workbench.send.loop.machine import DEFAULT_LIMITS
 from workbench.send.loop.policy import AS_IT_COMES
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
-    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.choosing import ProfileChoice
     from workbench.rules.inspection import Inspector
     from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
-NOT_RUN = Result("this call was not carried out", is_error=True)
+NOT_RUN = CallResult("this call was not carried out", is_error=True)
 """What a call is answered by where nobody knows better."""
 
 
@@ -33,11 +42,11 @@ class Course(NamedTuple):
     """
 
     target: Target
-    choice: Choice
+    choice: ProfileChoice
     earlier: tuple[Exchange, ...] = ()
 
 
-def course(inspector: Inspector, loop: Loop, target: Target, index: int, off: Collection[str]) -> Course:
+def course(inspector: Inspector, loop: ConversationLoop, target: Target, index: int, off: Collection[str]) -> Course:
     """What steps go by, the profile looked up anew.
 
     Args:
@@ -51,20 +60,20 @@ def course(inspector: Inspector, loop: Loop, target: Target, index: int, off: Co
     return Course(target, choice, tuple(earlier(inspector, index, choice.decided)))
 
 
-def governed(loop: Loop, choice: Choice, limits: Limits | None) -> Loop:
+def governed(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | None) -> ConversationLoop:
     """A loop that goes by these corrections alone, whatever it went by before.
 
     Args:
         limits: that people set, None for the usual ones and what was measured.
     """
-    from workbench.probes.profiles.corrected import looped
+    from workbench.probes.profiles.corrected import correct_loop
 
     policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # what tools were declared as at first
-    made = looped(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
-    return made.limited(limits) if limits else made
+    made = correct_loop(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
+    return made.with_limits(limits) if limits else made
 
 
-def pending(loop: Loop, course: Course, recording: Recording, index: int) -> Pending:
+def pending(loop: ConversationLoop, course: Course, recording: RecordedResults, index: int) -> Pending:
     """The next step of a loop, with the results at hand for a call, and what would go to the target.
 
     Args:
@@ -73,11 +82,11 @@ def pending(loop: Loop, course: Course, recording: Recording, index: int) -> Pen
     step = loop.step
     if isinstance(step, Send):
         return leaving(step, course)
-    if isinstance(step, Ended):
+    if isinstance(step, LoopEnd):
         return Pending(step)
     offers = [Offer(NOT_RUN, "that it was not carried out")]
     if step.refusal:
-        offers.insert(0, Offer(refused(step.refusal), "the error that says why it cannot be run"))
+        offers.insert(0, Offer(refusal_result(step.refusal), "the error that says why it cannot be run"))
     found = recording.of(step.call, index)
     if found:
         how = "the same id" if found.is_same_id else "the same arguments"
@@ -90,10 +99,10 @@ def pending(loop: Loop, course: Course, recording: Recording, index: int) -> Pen
 def leaving(step: Send, course: Course) -> Pending:
     """A request, and what would go to the target; or why nothing can."""
     from workbench.errors import WorkbenchError
-    from workbench.probes.profiles.corrected import sent
+    from workbench.probes.profiles.corrected import correct_send
 
     try:
-        return Pending(step, leaving=sent(step, course.target, course.choice.decided, course.earlier))
+        return Pending(step, leaving=correct_send(step, course.target, course.choice.decided, course.earlier))
     except WorkbenchError as error:
         return Pending(step, why=str(error))
 
@@ -127,7 +136,7 @@ def title(done: Sequence[Done]) -> str:
     """What a request adds to the one before, in one line."""
     results = 0
     for each in reversed(done):
-        if not isinstance(each.pending.step, Answer):
+        if not isinstance(each.pending.step, AnswerCall):
             break
         results += 1
     return f"continued with the answer and {results} result{'s' * (results != 1)}" if results else "continued"

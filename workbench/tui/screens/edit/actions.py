@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.edits import operations
-from workbench.edits.elements import Action, container
+from workbench.edits.elements import ElementAction, parent_pointer
 from workbench.safetext import visible
 from workbench.tui.models import additions
 from workbench.tui.models.edit import Entry
@@ -37,7 +37,7 @@ class EditActions:
         def make(studied: Studied, row: Entry) -> Edit:
             return operations.remove(studied.decoded, row.pointer), f"{row.name} removed", None
 
-        self.screen.flow.change(make, Action.REMOVE)
+        self.screen.flow.change(make, ElementAction.REMOVE)
 
     def duplicate(self) -> None:
         """Put a copy of the element behind it."""
@@ -46,7 +46,7 @@ class EditActions:
             changes = operations.duplicate(studied.decoded, row.pointer)
             return changes, f"{row.name} duplicated", beside(row.pointer, 1)
 
-        self.screen.flow.change(make, Action.DUPLICATE)
+        self.screen.flow.change(make, ElementAction.DUPLICATE)
 
     def shift(self, by: int) -> None:
         """Move the element within its list."""
@@ -55,20 +55,20 @@ class EditActions:
             changes = operations.move(studied.decoded, row.pointer, by)
             return changes, f"{row.name} moved {'down' if by > 0 else 'up'}", beside(row.pointer, by)
 
-        self.screen.flow.change(make, Action.DOWN if by > 0 else Action.UP)
+        self.screen.flow.change(make, ElementAction.DOWN if by > 0 else ElementAction.UP)
 
     def rename(self) -> None:
         """Give a parameter another name."""
         from workbench.tui.screens.ask import AskScreen
 
         row = self.screen.outline.here
-        if row is None or Action.RENAME not in row.element.able:
+        if row is None or ElementAction.RENAME not in row.element.actions:
             self.screen.flow.refuse("only a parameter has a name that can be changed here")
             return
 
         def make(name: str, studied: Studied, row: Entry) -> Edit:
             changes = operations.rename(studied.decoded, row.pointer, name)
-            return changes, f"{row.name} renamed", f"{container(row.pointer)}/{name}"
+            return changes, f"{row.name} renamed", f"{parent_pointer(row.pointer)}/{name}"
 
         def apply(name: str | None) -> None:
             if name:
@@ -158,4 +158,4 @@ class EditActions:
 
 def beside(pointer: str, by: int) -> str:
     """Pointer of the element ``by`` places behind another one in its list."""
-    return f"{container(pointer)}/{int(pointer.rpartition('/')[2]) + by}"
+    return f"{parent_pointer(pointer)}/{int(pointer.rpartition('/')[2]) + by}"

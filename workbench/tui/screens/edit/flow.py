@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from workbench.edits import Change, Splice, edited
-from workbench.edits.elements import Action
+from workbench.edits import Change, Splice, apply_changes
+from workbench.edits.elements import ElementAction
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui.models.edit import Entry
@@ -15,7 +15,7 @@ from workbench.tui.models.studied import Studied
 from workbench.tui.service import is_open
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.tui.screens.edit.screen import EditScreen
     from workbench.wire.exchange import HttpRequest
 
@@ -30,8 +30,8 @@ class EditFlow:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
-    def stand(self, node: Node | None, pointer: str | None = None) -> None:
-        """Show a node: what is edited from now on is its request.
+    def stand(self, node: BranchNode | None, pointer: str | None = None) -> None:
+        """Show a node: what is apply_changes from now on is its request.
 
         Args:
             node: None for the one that is shown.
@@ -45,7 +45,7 @@ class EditFlow:
             screen.study.judge(screen.node.exchange.request)
             screen.show_headline()
 
-    def return_to(self, node: Node) -> None:
+    def return_to(self, node: BranchNode) -> None:
         """Show a node to which another screen has led, unless edits are on their way."""
         screen = self.screen
         if node.id != screen.node.id and not screen.study.waiting and screen.study.is_settled:
@@ -63,7 +63,7 @@ class EditFlow:
             screen.node, request, title, lambda node: self.stand(node, pointer), self._not_moved
         )
 
-    def change(self, make: Callable[[Studied, Entry], Edit], action: Action | None = None) -> None:
+    def change(self, make: Callable[[Studied, Entry], Edit], action: ElementAction | None = None) -> None:
         """Change what the cursor stands on, or say why that cannot be.
 
         Args:
@@ -74,7 +74,7 @@ class EditFlow:
             row = self.screen.outline.here
             if row is None:
                 return
-            if action and action not in row.element.able:
+            if action and action not in row.element.actions:
                 self.refuse(f"{action}: not possible for {row.name}" if row.pointer else "choose what is to be changed")
             else:
                 self.put(studied, lambda: make(studied, row))
@@ -85,7 +85,7 @@ class EditFlow:
         """Keep an edit of a judged request. Returns False, and says why, if it cannot be made."""
         try:
             changes, title, pointer = make()
-            self.commit(edited(studied.request, studied.text, changes), title, pointer)
+            self.commit(apply_changes(studied.request, studied.text, changes), title, pointer)
         except WorkbenchError as error:
             self.refuse(str(error))
             return False
@@ -115,7 +115,7 @@ class EditFlow:
 
         self.screen.study.when_settled(do)
 
-    def _moved(self, why_none: str, node: Node | None) -> None:
+    def _moved(self, why_none: str, node: BranchNode | None) -> None:
         self.screen.say("" if node else why_none)
         self.stand(node)
 

@@ -15,7 +15,7 @@ from workbench.tui.pause_listener import now, with_secrets
 from workbench.tui.screens.edit.screen import EditScreen
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -36,7 +36,9 @@ class EditHeldScreen(EditScreen):
         pass_on: called with the body to forward.
     """
 
-    def __init__(self, session: SessionScreen, root: Node, node: Node, held: Held, body: bytes, pass_on: Pass) -> None:
+    def __init__(
+        self, session: SessionScreen, root: BranchNode, node: BranchNode, held: Held, body: bytes, pass_on: Pass
+    ) -> None:
         super().__init__(session, node, held.reasons[0].pointer if held.reasons else "")
         self._root, self._held, self._body, self._pass_on = root, held, body, pass_on
         self._words, self._style = "", "muted"
@@ -78,10 +80,10 @@ class EditHeldScreen(EditScreen):
 def begin(session: SessionScreen, index: int, held: Held, body: bytes, pass_on: Pass) -> None:
     """Edit the request of an exchange that is held, from where the person stands in its tree."""
 
-    def stand(workspace: Workspace) -> tuple[Node, Node]:
+    def stand(workspace: Workspace) -> tuple[BranchNode, BranchNode]:
         return workspace.root(index), workspace.current(index)
 
-    def opened(nodes: tuple[Node, Node]) -> None:
+    def opened(nodes: tuple[BranchNode, BranchNode]) -> None:
         if session.app.screen is before:  # the person has not gone elsewhere meanwhile
             session.app.push_screen(EditHeldScreen(session, *nodes, held, body, pass_on))
 

@@ -29,7 +29,7 @@ from workbench.views.lines import Span
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.edits.branches import Node
+    from workbench.edits.branches import BranchNode
     from workbench.tui.models.repairs import Offered
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session.screen import SessionScreen
@@ -55,7 +55,7 @@ class EditScreen(Screen[None]):
     meaning = getters.query_one("#meaning", ChangesPane)
     hunks = getters.query_one("#bytes", HunksPane)
 
-    def __init__(self, session: SessionScreen, node: Node, pointer: str = "") -> None:
+    def __init__(self, session: SessionScreen, node: BranchNode, pointer: str = "") -> None:
         super().__init__()
         self.session = session
         self.node = node
@@ -201,7 +201,7 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
         pointer: where in it the cursor begins.
     """
 
-    def opened(node: Node) -> None:
+    def opened(node: BranchNode) -> None:
         if node.exchange.request is None:
             session.notify("there is no request here that could be edited", markup=False)
         elif session.app.screen in (session, before):  # the person has not gone elsewhere meanwhile
@@ -214,7 +214,7 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
 def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
     """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
 
-    def stood(node: Node) -> None:
+    def stood(node: BranchNode) -> None:
         session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
 
     at = finding.pointer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits import edited
+from workbench.edits import apply_changes
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models import ways
@@ -106,7 +106,7 @@ class ValueWriter:
             screen.say("it holds characters that act or hide: they are written as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
-            screen.flow.refuse(f"{size(len(way.written))} are too much to be edited here: E opens your editor")
+            screen.flow.refuse(f"{size(len(way.written))} are too much to be apply_changes here: E opens your editor")
         elif not ways.is_plain(text):
             screen.flow.refuse(f"{row.name} holds bytes that cannot be shown: E opens your editor")
         elif self._draft is None:
@@ -130,7 +130,7 @@ class ValueWriter:
             return
         field, way, studied, _ = self._draft
         try:
-            draft = edited(studied.request, studied.text, way.make(encode(field.text)))
+            draft = apply_changes(studied.request, studied.text, way.make(encode(field.text)))
         except WorkbenchError as error:
             self.screen.say(f"not judged: {error}", "error")
         else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
+from workbench.probes import Ask, Probe, ProbeRun, Sample, Subject, as_evidence
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
@@ -64,7 +64,7 @@ class ProbeSample:
     def __init__(self, probe: Probe, subject: Subject) -> None:
         self.probe = probe
         self.subject = replace(subject, nonce=secrets.token_hex(3))
-        self._run = Run(probe, self.subject)
+        self._run = ProbeRun(probe, self.subject)
         self._sent: list[tuple[Ask, Exchange, bool]] = []
         self._changed: HttpRequest | None = None
 
@@ -98,7 +98,7 @@ class ProbeSample:
             self._changed = None
         elif self._sent:
             self._sent.pop()
-            self._run = Run(self.probe, self.subject)
+            self._run = ProbeRun(self.probe, self.subject)
             for _, exchange, _ in self._sent:
                 self._run.after(exchange)
         else:

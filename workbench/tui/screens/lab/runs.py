@@ -15,8 +15,8 @@ from workbench.tui.probing import Column, ProbeRun
 from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
-    from workbench.probes import Probe, Result, Step
-    from workbench.probes.profiles.keeping import Kept
+    from workbench.probes import Probe, ProbeResult, SampleStep
+    from workbench.probes.profiles.keeping import SavedProfile
     from workbench.tui.screens.lab.screen import LabScreen
 
 PULSE = 0.25
@@ -26,7 +26,7 @@ PULSE = 0.25
 class Sampled(Message):
     """A sample is over."""
 
-    def __init__(self, run: ProbeRun, step: Step) -> None:
+    def __init__(self, run: ProbeRun, step: SampleStep) -> None:
         super().__init__()
         self.run, self.step = run, step
 
@@ -34,7 +34,7 @@ class Sampled(Message):
 class RunOver(Message):
     """A run is over, or was stopped: what was measured is kept. ``why`` it failed, where it did."""
 
-    def __init__(self, run: ProbeRun, kept: Kept | None, why: str = "") -> None:
+    def __init__(self, run: ProbeRun, kept: SavedProfile | None, why: str = "") -> None:
         super().__init__()
         self.run, self.kept, self.why = run, kept, why
 
@@ -111,7 +111,7 @@ class LabRuns:
 
         self.screen.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), answered)
 
-    def _tell(self, run: ProbeRun, step: Step) -> None:
+    def _tell(self, run: ProbeRun, step: SampleStep) -> None:
         """In the thread of the run."""
         self.screen.post_message(Sampled(run, step))
 
@@ -154,7 +154,7 @@ class LabRuns:
             self._take(message.run, result)
         self.screen.show_all()
 
-    def _take(self, run: ProbeRun, result: Result) -> None:
+    def _take(self, run: ProbeRun, result: ProbeResult) -> None:
         run.column.fresh[result.probe] = result
         run.column.shown_by[result.probe] = run.shown_by(result)
 

@@ -149,7 +149,7 @@ class SampleRunner:
         async def sent(sender: Sender) -> Exchange:
             return await probes.send(ask, sampling.subject, sender)
 
-        model = probes.scripted(self.screen.column.dials.split())
+        model = probes.scripted_model(self.screen.column.dials.split())
         self._dispatch = Dispatch(in_memory("probe", sampling.exchanges), sent, model)
         exchange = self._dispatch.run()
         if exchange is not None:  # else it was broken off: the request is pending still

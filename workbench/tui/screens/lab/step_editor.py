@@ -114,8 +114,8 @@ class RequestEditor:
 
     def _changed(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
         """In a thread."""
-        from workbench.edits import edited
+        from workbench.edits import apply_changes
 
         assert self.screen.sample.sampling
-        made: HttpRequest = edited(studied.request, studied.text, changes)
+        made: HttpRequest = apply_changes(studied.request, studied.text, changes)
         self.screen.sample.sampling.change(made)

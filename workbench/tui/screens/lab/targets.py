@@ -82,11 +82,11 @@ class LabTargets:
 
     def protocol(self) -> None:
         """Ask in the next protocol that the target speaks."""
-        from workbench.probes import spoken
+        from workbench.probes import probe_protocols
 
         if (column := self.screen.column) is None or not self.screen.runs.is_idle():
             return
-        known = spoken(column.subject.target)
+        known = probe_protocols(column.subject.target)
         if len(known) < 2:
             self.screen.say("the target speaks no other protocol")
             return
@@ -119,10 +119,10 @@ class LabTargets:
         def dialled(text: str | None) -> None:
             if text is None:
                 return
-            from workbench.probes import scripted
+            from workbench.probes import scripted_model
 
             try:
-                scripted(text.split())
+                scripted_model(text.split())
             except WorkbenchError as error:
                 self.screen.say(str(error))
             else:
@@ -134,6 +134,6 @@ class LabTargets:
 
 def subject_in(target: Target, protocol: str, model: str = "") -> Subject:
     """A target to be asked in a protocol, if it speaks that, else in its own. Raises UsageError."""
-    from workbench.probes import spoken, subject_of
+    from workbench.probes import probe_protocols, subject_of
 
-    return subject_of(target, protocol if protocol in spoken(target) else "", model)
+    return subject_of(target, protocol if protocol in probe_protocols(target) else "", model)

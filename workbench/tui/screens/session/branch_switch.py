@@ -13,7 +13,7 @@ from workbench.tui.models.send import made
 from workbench.views.lines import Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.tui.screens.session.screen import SessionScreen
 
 
@@ -24,9 +24,9 @@ ROOM = 50
 class BranchPlace(NamedTuple):
     """Where the person stands in the tree of an exchange. ``tip``: the end of its branch; the root if absent."""
 
-    root: Node
-    here: Node
-    tip: Node
+    root: BranchNode
+    here: BranchNode
+    tip: BranchNode
 
     @property
     def is_branch(self) -> bool:
@@ -40,7 +40,7 @@ class BranchSwitch:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self._known: dict[int, BranchPlace] = {}
-        self._left: dict[int, Node] = {}
+        self._left: dict[int, BranchNode] = {}
 
     def look(self, index: int) -> None:
         """Ask where the person stands, and show that."""

@@ -26,7 +26,7 @@ from workbench.tui.service import Answer, Failed, guarded
 from workbench.views.lines import Line, Span
 
 if TYPE_CHECKING:
-    from workbench.edits.branches import Node, Workspace
+    from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.exchange import Exchange, HttpRequest
@@ -68,36 +68,46 @@ class SessionBranches:
         made = self._counts.get(exchange)
         return (Span(f"{BRANCH} {made}", "accent"),) if made else ()
 
-    def current(self, index: int, deliver: Callable[[Node], None], failed: Failed | None = None) -> None:
+    def current(self, index: int, deliver: Callable[[BranchNode], None], failed: Failed | None = None) -> None:
         """Where the person stands in the tree of an exchange, or stood last when the session was open before."""
         self.ask(lambda workspace: workspace.current(index), deliver, failed)
 
     def commit(
         self,
-        parent: Node,
+        parent: BranchNode,
         request: HttpRequest,
         title: str,
-        deliver: Callable[[Node], None],
+        deliver: Callable[[BranchNode], None],
         failed: Failed | None = None,
     ) -> None:
         """An edit of a node's request, ``title`` saying what was done in one line; the person then stands at it."""
         self.ask(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
 
     def sent(
-        self, parent: Node, exchange: Exchange, deliver: Callable[[Node], None], failed: Failed | None = None
+        self,
+        parent: BranchNode,
+        exchange: Exchange,
+        deliver: Callable[[BranchNode], None],
+        failed: Failed | None = None,
     ) -> None:
         """What a target answered to a node's request; the person then stands at it."""
-        self.ask(lambda workspace: workspace.sent(parent, exchange), deliver, failed)
+        self.ask(lambda workspace: workspace.commit_response(parent, exchange), deliver, failed)
 
-    def go(self, node: Node, deliver: Callable[[Node], None] = lambda _: None, failed: Failed | None = None) -> None:
+    def go(
+        self, node: BranchNode, deliver: Callable[[BranchNode], None] = lambda _: None, failed: Failed | None = None
+    ) -> None:
         """Stand at another node: what is edited, sent, minimised or exported next is its request."""
         self.ask(lambda workspace: workspace.go(node), deliver, failed)
 
-    def undo(self, node: Node, deliver: Callable[[Node | None], None], failed: Failed | None = None) -> None:
+    def undo(
+        self, node: BranchNode, deliver: Callable[[BranchNode | None], None], failed: Failed | None = None
+    ) -> None:
         """Back to what a node was made of; None for the root. The person then stands there."""
         self.ask(lambda workspace: workspace.undo(node), deliver, failed)
 
-    def redo(self, node: Node, deliver: Callable[[Node | None], None], failed: Failed | None = None) -> None:
+    def redo(
+        self, node: BranchNode, deliver: Callable[[BranchNode | None], None], failed: Failed | None = None
+    ) -> None:
         """To what was undone last; None where nothing was. The person then stands there."""
         self.ask(lambda workspace: workspace.redo(node), deliver, failed)
 
@@ -156,4 +166,4 @@ class SessionBranches:
 
 def counts(workspace: Workspace) -> Mapping[str, int]:
     """Edits and sends of each exchange of which any were made, by its id; the trials of a request count as one."""
-    return {root.held.bare.id: workspace.size(root) for root in workspace.roots()}
+    return {root.compact.bare.id: workspace.size(root) for root in workspace.roots()}

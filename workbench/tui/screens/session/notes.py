@@ -16,7 +16,7 @@ from workbench.views.lines import Line, Span, line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.edits.notes import Note, Notebook, Place
+    from workbench.edits.notes import Notebook, NotePlace, UserNote
     from workbench.rules.inspection import Inspector
     from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
@@ -31,7 +31,7 @@ class SessionNotes:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self.book: Notebook | None = None
-        self._last: tuple[int, Place] | None = None
+        self._last: tuple[int, NotePlace] | None = None
         self._prompt: Prompt | None = None
 
     def load(self) -> None:
@@ -45,7 +45,7 @@ class SessionNotes:
         if book.notes:
             self._changed(None)
 
-    def of(self, exchange: str) -> list[Note]:
+    def of(self, exchange: str) -> list[UserNote]:
         """What there is on an exchange and on places in it."""
         return self.book.of(exchange) if self.book else []
 
@@ -60,7 +60,7 @@ class SessionNotes:
             item_of: the item of a side and pointer.
         """
         opened = self.screen.opened
-        found: dict[int, list[Note]] = {}
+        found: dict[int, list[UserNote]] = {}
         for note in self.of(opened.row.summary.id) if opened else ():
             number = item_of(note.place.side, note.place.pointer) if note.place.side else None
             if number is not None:
@@ -79,16 +79,16 @@ class SessionNotes:
 
     # Keys.
 
-    def place(self) -> Place | None:
+    def place(self) -> NotePlace | None:
         """What a mark would be put on: the exchange in the timeline, else what is selected."""
-        from workbench.edits.notes import Place
+        from workbench.edits.notes import NotePlace
 
         opened, selection = self.screen.opened, self.screen.pointer.selection
         if opened is None:
             return None
         if self.screen.focused is self.screen.exchanges or selection is None or not selection.pointer:
-            return Place(opened.row.summary.id)
-        return Place(opened.row.summary.id, selection.side, selection.pointer)
+            return NotePlace(opened.row.summary.id)
+        return NotePlace(opened.row.summary.id, selection.side, selection.pointer)
 
     def mark(self) -> None:
         """Mark the place, or take its mark away."""
@@ -115,12 +115,12 @@ class SessionNotes:
         words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))
         self.screen.call_after_refresh(self._prompt.say, [words])
 
-    def _done(self, note: Note, text: str | None) -> None:
+    def _done(self, note: UserNote, text: str | None) -> None:
         self._prompt = None
         if text is not None and text.strip() != visible(note.text):
             self._put(replace(note, text=text.strip()))
 
-    def _put(self, note: Note) -> None:
+    def _put(self, note: UserNote) -> None:
         assert self.book
         try:
             self.book.put(replace(note, changed=time.time()))
@@ -138,19 +138,19 @@ class SessionNotes:
 
     def next(self) -> None:
         """To the next mark or note, in order of the session; after the last one comes the first."""
-        from workbench.edits.notes import Place
+        from workbench.edits.notes import NotePlace
 
         indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
         notes = self.book.notes.values() if self.book else ()
         places = sorted(
-            (indices[n.place.exchange], n.place) for n in notes if n.is_there and n.place.exchange in indices
+            (indices[n.place.exchange], n.place) for n in notes if n.has_content and n.place.exchange in indices
         )
         if not places:
             where = " in what passes the filter" if self.screen.state.is_filtered else ""
             self.screen.notify(f"nothing is marked{where}: space marks, a writes a note", markup=False)
             return
         at = self.screen.navigation.goal.exchange or 0
-        here = self._last if self._last and self._last[0] == at else (at, self.place() or Place(""))
+        here = self._last if self._last and self._last[0] == at else (at, self.place() or NotePlace(""))
         index, place = next((p for p in places if p > here), places[0])
         if (index, place) <= here:
             self.screen.notify("from the first mark again", markup=False)
@@ -168,7 +168,7 @@ def not_kept(path: Path, error: OSError) -> str:
     return f"kept only until this session is closed: {why}"
 
 
-def signs(notes: list[Note], *, is_brief: bool = False) -> Line:
+def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
     """What notes of one place say, in a few columns; ``is_brief``: that there are some."""
     texts = [n.text for n in notes if n.text]
     made = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []

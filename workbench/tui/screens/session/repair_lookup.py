@@ -11,7 +11,7 @@ from workbench.views.words import REQUEST
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.edits.repairs import Tried
+    from workbench.edits.repairs import CheckedRepair
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
@@ -123,7 +123,7 @@ def look(
     from workbench.errors import WorkbenchError
 
     try:
-        tried = repairs.tried(inspector, finding.exchange, finding, request=request, provider=provider)
+        tried = repairs.checked_repairs(inspector, finding.exchange, finding, request=request, provider=provider)
     except WorkbenchError:
         return ()
     before = text_of(request) if request else inspector.detail(finding.exchange).decoded.request_text
@@ -140,7 +140,7 @@ def look(
     )
 
 
-def _headers(tried: Tried) -> tuple[str, ...]:
+def _headers(tried: CheckedRepair) -> tuple[str, ...]:
     """What a repair changes of the headers."""
     found = (e for e in tried.repair.edits if e.pointer.startswith("/headers/"))
     return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(gone)'}" for e in found)

@@ -58,7 +58,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_done(file: Path) -> Non
         process.send_signal(signal.SIGKILL)
         said += [int(line) for line in process.stdout.read().splitlines()]
     again = Workspace(source(), file)
-    made = again.below(again.root(0))[1:]
+    made = again.subtree(again.root(0))[1:]
     assert len(made) in (len(said), len(said) + 1), "what was said to be done, and the one it was in perhaps"
     assert [n.title for n in made[1:20]] == [f"n{n - 1} is n{n}" for n in range(1, 20)]
     assert [n.name for n in made[: len(said)]] == [f"name {n}" for n in said]
@@ -207,7 +207,7 @@ def test_what_no_file_can_hold_is_told_once_and_holds_nothing_back(file: Path) -
     first = edit(workspace, workspace.root(0), "hi", "ho")
     assert first.exchange.request
     answered = replace(first.exchange, id="odd", response=HttpResponse(status=2**64))
-    edit(workspace, workspace.sent(first, answered), "ho", "ha")
+    edit(workspace, workspace.commit_response(first, answered), "ho", "ha")
     assert (len(workspace.notices), workspace.trouble) == (1, "")
     assert workspace.notices[0].startswith("an edit is kept in memory only: it cannot be written (")
     last = edit(workspace, first, "ho", "hu")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.edits.bodies import decoded, made
-from workbench.edits import edited
-from workbench.edits.live import meaning
+from workbench.edits import apply_changes
+from workbench.edits.assessment import assess
 from workbench.edits.operations import Splices, move, remove, set_text, set_value
-from workbench.edits.signed import unbound, ways, without
+from workbench.edits.signatures import removal_variants, unbound_pointers, without_blocks
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -63,11 +63,11 @@ def after(splices: Splices, asked: DecodedExchange = ASKED) -> DecodedExchange:
 
 @pytest.mark.parametrize(("splices", "loose"), [row[1:] for row in EDITS], ids=[row[0] for row in EDITS])
 def test_what_is_unbound_stands_behind_the_edit(splices: Splices, loose: tuple[str, ...]) -> None:
-    assert unbound(ASKED, after(splices)) == loose
+    assert unbound_pointers(ASKED, after(splices)) == loose
 
 
 def test_what_cannot_be_read_unbinds_nothing_that_could_be_named() -> None:
-    assert unbound(ASKED, decoded(b"{", "anthropic-messages")) == ()
+    assert unbound_pointers(ASKED, decoded(b"{", "anthropic-messages")) == ()
 
 
 def items(*middle: dict[str, Any]) -> bytes:
@@ -78,17 +78,17 @@ def items(*middle: dict[str, Any]) -> bytes:
 def test_encrypted_items_and_signatures_on_calls_are_signed_too() -> None:
     said = {"role": "assistant", "content": "a"}
     old, new = (decoded(items(*held), "openai-responses") for held in ([said], []))
-    assert unbound(old, new) == ("/input/1",)
+    assert unbound_pointers(old, new) == ("/input/1",)
     part = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}
     contents = [{"role": "user", "parts": [{"text": "go"}]}, {"role": "model", "parts": [part]}]
     asked = decoded(json.dumps({"contents": contents}).encode(), "gemini")
-    loose = unbound(asked, after(set_text(asked, "/contents/0/parts/0/text", "x"), asked))
+    loose = unbound_pointers(asked, after(set_text(asked, "/contents/0/parts/0/text", "x"), asked))
     assert loose == ("/contents/1/parts/0/thoughtSignature",)
     details = [{"type": "reasoning.text", "text": "t", "signature": "s"}]
     chat = {"messages": [{"role": "user", "content": "go"},
                          {"role": "assistant", "content": "a", "reasoning_details": details}]}  # fmt: skip
     asked = decoded(json.dumps(chat).encode(), "openai-chat")
-    assert unbound(asked, after(move(asked, "/messages/0", 1), asked)) == ("/messages/0/reasoning_details/0",)
+    assert unbound_pointers(asked, after(move(asked, "/messages/0", 1), asked)) == ("/messages/0/reasoning_details/0",)
 
 
 def session() -> MemorySession:
@@ -102,17 +102,17 @@ def test_unbound_blocks_are_left_out_as_the_contract_takes_it() -> None:
     recorded = session()
     inspector, request = Inspector(recorded), recorded.exchange(0).request
     assert request
-    told = meaning(inspector, 0, edited(request, BODY, set_text(ASKED, "/messages/2/content/0/content", "x")))
+    told = assess(inspector, 0, apply_changes(request, BODY, set_text(ASKED, "/messages/2/content/0/content", "x")))
     assert told.unbound == (SECOND, THIRD)
     assert told.trial
-    left = without(inspector, told.trial, told.unbound)
+    left = without_blocks(inspector, told.trial, told.unbound)
     assert left
     assert b"sig1==" in left.body.raw
     assert b"sig2==" not in left.body.raw and b"sig3==" not in left.body.raw
-    assert not unbound(ASKED, decoded(left.body.raw, "anthropic-messages"))
+    assert not unbound_pointers(ASKED, decoded(left.body.raw, "anthropic-messages"))
 
 
 def test_the_ways_are_the_blocks_alone_then_thinking_off() -> None:
     trial = Inspector(session()).trial(0, HttpRequest(body=Body(BODY)), protocol="anthropic-messages")
-    assert [len(changes) for changes in ways(trial, (THIRD,))][:3] == [1, 2, 4]
-    assert list(ways(trial, ())) == []
+    assert [len(changes) for changes in removal_variants(trial, (THIRD,))][:3] == [1, 2, 4]
+    assert list(removal_variants(trial, ())) == []

@@ -40,7 +40,7 @@ def former(folder: Path, session: MemorySession) -> Path:
 def titles(session: MemorySession, index: int = 0) -> list[str]:
     workspace = open_for(session)
     assert workspace.notices == []
-    return [node.title for node in workspace.below(workspace.root(index))[1:]]
+    return [node.title for node in workspace.subtree(workspace.root(index))[1:]]
 
 
 def edited_before(folder: Path, session: MemorySession, old: str, new: str) -> None:

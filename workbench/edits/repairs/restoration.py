@@ -1,4 +1,4 @@
-"""Reasoning of answers that somebody kept, put back into a request that came without it, or with other."""
+"""Restoring remembered reasoning in a request that lacks it or has it altered."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from workbench.rules import RuleContext
 from workbench.wire.patch import Change
 
 
-def put_back(decoded: DecodedExchange, contract: Contract, came: Mapping[int, Sequence[Part]]) -> tuple[Change, ...]:
-    """The changes that make the reasoning of turns of a request what it was when it came in.
+def restore_reasoning(
+    decoded: DecodedExchange, contract: Contract, received: Mapping[int, Sequence[Part]]
+) -> tuple[Change, ...]:
+    """Changes that restore the reasoning of turns of a request.
 
     Args:
         decoded: the request.
-        contract: that it is judged by.
-        came: number of a message of the turn → the parts of the answer that it repeats, in order.
+        contract: to judge by.
+        received: index of a message of the turn → the parts of the answer that it repeats, in order.
     """
     case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
     fault = Fault(Finding("reasoning.missing", Severity.ERROR, decoded.index, REQUEST, "", ""), case)
-    return tuple(change for number, parts in came.items() for change in _recorded.put_back(fault, number, parts))
+    return tuple(
+        change for number, parts in received.items() for change in _recorded.restore_parts(fault, number, parts)
+    )

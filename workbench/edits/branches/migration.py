@@ -1,4 +1,4 @@
-"""Trees that were kept under what their session was known by before: found, and moved to where they belong."""
+"""Migration of trees that were stored under a former id of their session."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, suppress
 from itertools import takewhile
 from pathlib import Path
 
-from workbench.edits.branches.kept import HERE, META, NAME, beside, digest, locked
+from workbench.edits.branches.files import HERE, META, NAME, file_lock, request_digest, sibling_files
 from workbench.errors import SessionFormatError
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session, exchanges_of
@@ -16,19 +16,19 @@ from workbench.wire.session.sqlite import SqliteSession
 from workbench.wire.session.writer import SessionWriter
 
 MOVED = "moved "
-"""Beginning of the word by which a file says that a tree is kept elsewhere now; the id of its root follows."""
+"""Prefix of the label that marks a tree as moved; the id of its root follows."""
 
 
-def take_over(old: Path, new: Path, source: Session) -> None:
-    """Move the trees whose recorded request is one of the source's; those of other sessions stay.
+def migrate_trees(old: Path, new: Path, source: Session) -> None:
+    """Move trees whose recorded request is one of the source's; those of other sessions stay.
 
-    A tree is copied first and then noted as moved, so that an end in between loses nothing, and no second session takes
-    it. A file of which everything was moved is removed; one that somebody writes, or cannot be read, is left alone.
+    A tree is copied first and then marked as moved, so that a crash in between loses nothing and no second session
+    moves it. A file is deleted once everything is moved; one that is in use or unreadable is left alone.
     """
     if old == new or not old.exists():
         return
-    with suppress(SessionFormatError, OSError, sqlite3.Error), locked(old.with_suffix(".lock")):
-        _move(list(takewhile(Path.exists, beside(old))), new, source)
+    with suppress(SessionFormatError, OSError, sqlite3.Error), file_lock(old.with_suffix(".lock")):
+        _move(list(takewhile(Path.exists, sibling_files(old))), new, source)
 
 
 def _move(files: list[Path], new: Path, source: Session) -> None:
@@ -39,7 +39,7 @@ def _move(files: list[Path], new: Path, source: Session) -> None:
             said |= session.about
             stored |= {exchange.id: exchange for exchange in exchanges_of(session)}
     roots = {id for id, exchange in stored.items() if exchange.parent not in stored and MOVED + id not in said}
-    own = {id for id in roots if _is_of(stored[id], source)}
+    own = {id for id in roots if _belongs_to(stored[id], source)}
     if own:
         with ExitStack() as stack:
             writers = [stack.enter_context(SessionWriter(path, alone=True)) for path in files]
@@ -60,7 +60,7 @@ def _copy(nodes: Iterable[Exchange], said: dict[str, str], new: Path) -> None:
 
 
 def _root(node: Exchange, stored: dict[str, Exchange]) -> str:
-    """The id of the root of a node's tree."""
+    """Id of the root of a node's tree."""
     seen = {node.id}
     while node.parent in stored and node.parent not in seen:
         node = stored[node.parent]
@@ -68,9 +68,9 @@ def _root(node: Exchange, stored: dict[str, Exchange]) -> str:
     return node.id
 
 
-def _is_of(root: Exchange, source: Session) -> bool:
-    """The exchange that a tree begins with is one of the source: its id and its request are the same."""
+def _belongs_to(root: Exchange, source: Session) -> bool:
+    """The exchange at the root of a tree is one of the source: same id and same request."""
     told = root.meta.get(META)
     wanted = told.get("digest") if isinstance(told, dict) else None
     names = (root.id, root.id.partition("~")[0])
-    return any(digest(source.exchange(row.index)) == wanted for row in source.summaries() if row.id in names)
+    return any(request_digest(source.exchange(row.index)) == wanted for row in source.summaries() if row.id in names)

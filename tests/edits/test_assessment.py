@@ -9,10 +9,10 @@ import pytest
 from workbench.chain.closure import CallState
 from workbench.contracts import Verdict
 from workbench.diff.meaning import Kind
-from workbench.edits import edited, with_body
-from workbench.edits.elements import Kind as Of
-from workbench.edits.elements import elements, every
-from workbench.edits.live import Meaning, meaning
+from workbench.edits import apply_changes, with_body
+from workbench.edits.assessment import EditAssessment, assess
+from workbench.edits.elements import ElementKind as Of
+from workbench.edits.elements import elements, walk
 from workbench.edits.operations import remove
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
@@ -33,16 +33,16 @@ def recorded(inspector: Inspector) -> tuple[HttpRequest, DecodedExchange]:
     return decoded.exchange.request, decoded
 
 
-def told(inspector: Inspector, kind: Of) -> Meaning:
+def told(inspector: Inspector, kind: Of) -> EditAssessment:
     """What it means that the first element of a kind goes."""
     request, decoded = recorded(inspector)
-    one = next(one for one in every(elements(decoded)) if one.kind is kind)
-    return meaning(inspector, 1, edited(request, decoded.request_text, remove(decoded, one.pointer)))
+    one = next(one for one in walk(elements(decoded)) if one.kind is kind)
+    return assess(inspector, 1, apply_changes(request, decoded.request_text, remove(decoded, one.pointer)))
 
 
 def test_nothing_edited_means_nothing(inspector: Inspector) -> None:
     request, _ = recorded(inspector)
-    found = meaning(inspector, 1, request)
+    found = assess(inspector, 1, request)
     assert found.difference.first is None
     assert found.judgement and found.judgement.verdict is Verdict.ACCEPTS
     assert (found.problem, found.unbound) == ("", ())
@@ -59,7 +59,7 @@ def test_a_result_that_went_is_told_in_bytes_meaning_closure_and_verdict(inspect
 
 def test_another_contract_may_be_asked(inspector: Inspector) -> None:
     request, _ = recorded(inspector)
-    found = meaning(inspector, 1, request, provider="generic")
+    found = assess(inspector, 1, request, provider="generic")
     assert found.trial and found.trial.contract.name == "generic"
 
 
@@ -69,7 +69,7 @@ def test_another_contract_may_be_asked(inspector: Inspector) -> None:
 )
 def test_no_verdict_is_claimed_of_what_cannot_be_read(inspector: Inspector, body: bytes, why: str) -> None:
     request, _ = recorded(inspector)
-    found = meaning(inspector, 1, with_body(request, body))
+    found = assess(inspector, 1, with_body(request, body))
     assert why in found.problem
     assert (found.trial, found.judgement, found.closure, found.ledger) == (None, None, None, None)
     assert found.difference.hunks
@@ -78,5 +78,5 @@ def test_no_verdict_is_claimed_of_what_cannot_be_read(inspector: Inspector, body
 def test_it_may_be_compared_with_an_earlier_edit(inspector: Inspector) -> None:
     request, decoded = recorded(inspector)
     earlier = with_body(request, decoded.request_text + b" ")
-    assert meaning(inspector, 1, request, since=earlier).difference.first is not None
-    assert meaning(inspector, 1, earlier, since=earlier).difference.first is None
+    assert assess(inspector, 1, request, since=earlier).difference.first is not None
+    assert assess(inspector, 1, earlier, since=earlier).difference.first is None

@@ -1,11 +1,11 @@
-"""Working sessions on disk: a recording for each source session, written a node at a time.
+"""Working sessions on disk: one recording for each source session, written a node at a time.
 
-A node is an exchange: its title stands in ``meta``, names and where people stand in what the file says of itself. The
-root of a tree is written with its first edit, with a digest of its request, so that the file can be read by itself and
-the tree is found again in the source. Secrets are replaced before they are written; where that touched a body, the
-change that made it is kept as well, so that the bytes come back exactly as long as the source holds them.
+A node is an exchange: its title is in ``meta``; names and current positions are labels in the file's ``about``. The
+root of a tree is written with its first edit, with a digest of its request, so that the file can be read alone and
+the tree is found again in the source. Secrets are replaced before writing; if that changes a body, the edit that made
+it is stored too, so that the exact bytes can be restored as long as the source has them.
 
-One instance writes a file. Another one that is at work on the same source writes a file beside it; both are read.
+One instance writes a file. A second one that works on the same source writes a file next to it; both are read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from workbench.edits import Splice, between, spliced, text_of
-from workbench.edits.branches.held import Held
+from workbench.edits import Splice, apply_splices, diff_splices, text_of
+from workbench.edits.branches.compact import CompactExchange
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -31,16 +31,16 @@ from workbench.wire.session.sqlite import SqliteSession
 from workbench.wire.session.writer import SessionWriter
 
 META = "work"
-"""Key of ``Exchange.meta`` for what belongs to the tree: title, digest, change."""
+"""Key of ``Exchange.meta`` for the tree's own data: title, digest, change."""
 
 NAME, HERE = "name ", "here "
-"""Beginnings of the words that say the name of a node, and where somebody stands in a tree; its id follows."""
+"""Prefixes of the labels for the name of a node and for the current node of a tree; its id follows."""
 
 MOST_BESIDE = 100
-"""Instances at once."""
+"""Most instances at once."""
 
 
-_NEVER: Final[tuple[type[Exception], ...]] = (
+_NODE_ERRORS: Final[tuple[type[Exception], ...]] = (
     sqlite3.DataError,
     sqlite3.IntegrityError,
     sqlite3.InterfaceError,
@@ -50,34 +50,33 @@ _NEVER: Final[tuple[type[Exception], ...]] = (
     ValueError,
     WorkbenchError,
 )
-"""What is wrong with a node itself; a disk that is full or a file in use is for now."""
+"""Errors that are the node's own fault; a full disk or a file in use is temporary."""
 
 
-class Kept:
+class BranchFiles:
     """The files of one source session.
 
     Args:
-        path: of the first; it need not exist. None to keep nothing.
+        path: of the first file; it need not exist. None to store nothing.
 
     Attributes:
-        damage: what could not be read, and what can never be written, one line each.
-        trouble: why nothing is written now, "" where all is well. What was not written is written with what comes next
-            where that can be written again.
+        damage: nodes and files that could not be read, or can never be written, one line each.
+        trouble: reason why nothing can be written now; empty if it can. Unwritten nodes are retried with the next one.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.trouble = ""
         self.damage: list[str] = []
-        self.said: dict[str, str] = {}
+        self.labels: dict[str, str] = {}
         self._writer: SessionWriter | None = None
         self._redactor = Redactor()
-        self._owed: list[Callable[[SessionWriter], object]] = []
-        self._torn: set[Path] = set()
+        self._pending: list[Callable[[SessionWriter], object]] = []
+        self._damaged_files: set[Path] = set()
 
     def read(self) -> Iterator[Exchange]:
-        """Every node of every file, in order; what cannot be read is told in ``damage``."""
-        for path in beside(self.path) if self.path else ():
+        """Every node of every file, in order; unreadable ones are reported in ``damage``."""
+        for path in sibling_files(self.path) if self.path else ():
             if not path.exists() or not path.stat().st_size:
                 continue
             try:
@@ -86,96 +85,104 @@ class Kept:
                 self.damage.append(f"earlier edits cannot be read: {error}")
                 continue
             try:
-                self.said |= session.about
+                self.labels |= session.about
                 self.damage += (f"{path}: {line}" for line in session.damage)
-                self._torn |= {path} if session.damage else set()
+                self._damaged_files |= {path} if session.damage else set()
                 yield from map(session.exchange, range(len(session)))
             finally:
                 session.close()
 
     def write(
-        self, names: tuple[str, str | None], held: Held, about: Mapping[str, JsonValue], base: Held | None
+        self,
+        names: tuple[str, str | None],
+        held: CompactExchange,
+        about: Mapping[str, JsonValue],
+        base: CompactExchange | None,
     ) -> None:
-        """Keep a node.
+        """Store a node.
 
         Args:
-            names: ids of it and of what it was made of.
-            about: what belongs to the tree.
-            base: what its request was made of; None for a root.
+            names: its id and that of its parent.
+            about: data of the tree.
+            base: the exchange that its request was edited from; None for a root.
         """
 
         def write(writer: SessionWriter) -> None:
             with suppress(*(() if base else (sqlite3.IntegrityError,))):  # another instance wrote this root meanwhile
-                writer.append(self._told(names, held, about, base))
+                writer.append(self._encode_node(names, held, about, base))
 
         self._do(write)
 
-    def say(self, word: str, value: str) -> None:
-        """Keep a name, or where somebody stands."""
-        self.said[word] = value = self._safe(value)
+    def set_label(self, word: str, value: str) -> None:
+        """Store a name, or the current node of a tree."""
+        self.labels[word] = value = self._redact(value)
         self._do(lambda writer: writer.say({word: value}))
 
     def close(self) -> None:
-        """Leave one single file."""
+        """Close the file, leaving no journal files."""
         if self._writer:
             with suppress(sqlite3.Error):
                 self._writer.close()
             self._writer = None
 
-    def _told(
-        self, names: tuple[str, str | None], held: Held, about: Mapping[str, JsonValue], base: Held | None
+    def _encode_node(
+        self,
+        names: tuple[str, str | None],
+        held: CompactExchange,
+        about: Mapping[str, JsonValue],
+        base: CompactExchange | None,
     ) -> Exchange:
-        """A node as it is written: without secrets, with what belongs to the tree."""
+        """A node as it is written: without secrets, with the tree's data."""
         exchange = replace(held.exchange, id=names[0], parent=names[1])
         safe, made = self._redactor.exchange(exchange), base.exchange.request if base else None
-        told = {word: self._safe(value) if isinstance(value, str) else value for word, value in about.items()}
+        told = {word: self._redact(value) if isinstance(value, str) else value for word, value in about.items()}
         if made and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
             told["change"] = self._change(made, exchange.request)
         return replace(safe, meta={**safe.meta, META: told})
 
-    def _safe(self, text: str) -> str:
-        """A line without secrets."""
+    def _redact(self, text: str) -> str:
+        """Replace secrets in a line."""
         return decode(self._redactor.text(encode(text))[0])
 
     def _change(self, base: HttpRequest, made: HttpRequest) -> JsonValue:
-        """How a body was made of another, without the secrets of both."""
+        """The edit that made one body from another, without the secrets of both."""
         text = text_of(made)
-        changes = between(text_of(base), text)
+        changes = diff_splices(text_of(base), text)
         new = [(s, e, b64encode(self._redactor.text(b)[0]).decode("ascii")) for s, e, b in changes]
         return {"splices": new, "digest": sha256(text).hexdigest()}
 
     def _do(self, write: Callable[[SessionWriter], object]) -> None:
-        """Write it, behind what could not be written before."""
+        """Write it, after everything that could not be written before."""
         if self.path is None:
             return
-        self._owed.append(write)
+        self._pending.append(write)
         try:
-            self._writer = self._writer or _open(self.path, self._torn)
-            while self._owed:
-                self._try(self._owed[0], self._writer)
-                del self._owed[0]
+            self._writer = self._writer or _open(self.path, self._damaged_files)
+            while self._pending:
+                self._try(self._pending[0], self._writer)
+                del self._pending[0]
             self.trouble = ""
         except (OSError, sqlite3.Error, WorkbenchError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.trouble = f"edits are kept in memory only: {self.path.parent} cannot be written ({why})"
 
     def _try(self, write: Callable[[SessionWriter], object], writer: SessionWriter) -> None:
-        """Write it; what no file can hold is told and left out, so that it holds back nothing that comes after it."""
+        """Write it; a node that no file can hold is reported and skipped, so that it does not block later ones."""
         try:
             write(writer)
-        except _NEVER as error:
+        except _NODE_ERRORS as error:
             self.damage.append(f"an edit is kept in memory only: it cannot be written ({error})")
 
 
-def remade(stored: Exchange, base: HttpRequest | None) -> Exchange:
-    """A node as it was before its secrets were replaced, where its change and the request it was made of tell."""
+def restore_secrets(stored: Exchange, base: HttpRequest | None) -> Exchange:
+    """A node with its secrets, if its stored edit and its parent's request give them; else as it is stored."""
     told = stored.meta.get(META)
     change = told.get("change") if isinstance(told, dict) else None
     if not isinstance(change, dict) or base is None or stored.request is None:
         return stored
     try:
         splices = [Splice(start, end, b64decode(new)) for start, end, new in change["splices"]]
-        text = spliced(text_of(base), splices)
+        text = apply_splices(text_of(base), splices)
         is_same = sha256(text).hexdigest() == change["digest"]
     except (KeyError, TypeError, ValueError, WorkbenchError):
         return stored
@@ -184,15 +191,15 @@ def remade(stored: Exchange, base: HttpRequest | None) -> Exchange:
     return replace(stored, request=request) if is_same else stored
 
 
-def digest(exchange: Exchange) -> str:
-    """What a recorded request is known by."""
+def request_digest(exchange: Exchange) -> str:
+    """Digest that identifies a recorded request."""
     asked = exchange.request
     told = f"{asked.method}\0{asked.url}\0{asked.body.encoding}\0" if asked else ""
     return sha256(told.encode("utf-8", "surrogatepass") + (asked.body.raw if asked else b"")).hexdigest()
 
 
-def beside(path: Path) -> Iterator[Path]:
-    """The file, and those of instances that found it in use, as far as there are some."""
+def sibling_files(path: Path) -> Iterator[Path]:
+    """The file, and the existing ones of other instances, followed by the next free name."""
     yield path
     for number in range(2, MOST_BESIDE):
         other = path.with_stem(f"{path.stem}-{number}")
@@ -202,15 +209,15 @@ def beside(path: Path) -> Iterator[Path]:
 
 
 def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
-    """Write the first file that is whole and that nobody else writes.
+    """Open the first undamaged file that no other instance writes.
 
     Raises:
-        OSError, sqlite3.Error, SessionFormatError: there is none that can be written.
+        OSError, sqlite3.Error, SessionFormatError: no file can be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     error: SessionFormatError | None = None
-    with locked(path.with_suffix(".lock")):
-        for one in (one for one in beside(path) if one not in torn):
+    with file_lock(path.with_suffix(".lock")):
+        for one in (one for one in sibling_files(path) if one not in torn):
             os.close(os.open(one, os.O_CREAT | os.O_RDWR, 0o600))
             try:
                 return SessionWriter(one, alone=True)
@@ -221,8 +228,8 @@ def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other instances out of what is done meanwhile. Raises OSError."""
+def file_lock(path: Path) -> Iterator[None]:
+    """Exclude other instances while the context is active. Raises OSError."""
     import fcntl
 
     with path.open("w") as lock:

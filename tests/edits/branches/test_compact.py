@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.edits.branches.held import DEEPEST, SMALL, Held, Recent
+from workbench.edits.branches.compact import DEEPEST, SMALL, CompactExchange, ExchangeCache
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 LARGE = b"abcdefgh" * (SMALL // 4)
@@ -27,9 +27,9 @@ def exchange(body: bytes, id: str = "e") -> Exchange:
     ],
 )
 def test_what_comes_back_is_what_was_held(body: bytes, is_bare: bool) -> None:
-    recent = Recent()
-    held = Held(exchange(body), Held(exchange(LARGE), None, recent), recent)
-    assert held.exchange == held.made() == exchange(body)
+    recent = ExchangeCache()
+    held = CompactExchange(exchange(body), CompactExchange(exchange(LARGE), None, recent), recent)
+    assert held.exchange == held.restore() == exchange(body)
     assert held.body == body
     assert held.bare.note == "kept"
     assert held.bare.request
@@ -37,10 +37,10 @@ def test_what_comes_back_is_what_was_held(body: bytes, is_bare: bool) -> None:
 
 
 def test_a_long_chain_of_edits_comes_back_and_takes_little_room() -> None:
-    recent, chain, wanted = Recent(), list[Held](), list[bytes]()
+    recent, chain, wanted = ExchangeCache(), list[CompactExchange](), list[bytes]()
     for n in range(2 * DEEPEST):
         wanted.append(LARGE[:n] + b"x" * n + LARGE[n:])
-        chain.append(Held(exchange(wanted[-1], "same id"), chain[-1] if chain else None, recent))
+        chain.append(CompactExchange(exchange(wanted[-1], "same id"), chain[-1] if chain else None, recent))
     assert [held.body for held in chain] == wanted
     assert [held.exchange for held in chain] == [exchange(body, "same id") for body in wanted]
     whole = [held for held in chain if held.bare.request and held.bare.request.body.raw]
@@ -49,5 +49,5 @@ def test_a_long_chain_of_edits_comes_back_and_takes_little_room() -> None:
 
 
 def test_what_holds_no_request_is_held_as_it_is() -> None:
-    recent, answered = Recent(), replace(exchange(b""), request=None)
-    assert Held(answered, Held(exchange(LARGE), None, recent), recent).exchange is answered
+    recent, answered = ExchangeCache(), replace(exchange(b""), request=None)
+    assert CompactExchange(answered, CompactExchange(exchange(LARGE), None, recent), recent).exchange is answered

@@ -1,4 +1,4 @@
-"""Exchanges of a tree in little memory: of a large request only what differs from the one it was made of is kept."""
+"""Memory-saving storage of a tree's exchanges: for a large request only the difference to its parent is kept."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
 
-from workbench.edits import Splice, between, spliced
+from workbench.edits import Splice, apply_splices, diff_splices
 from workbench.wire.exchange import Exchange
 
 SMALL = 64 * 1024
-"""Bytes of a body below which it is kept as it is."""
+"""Bodies below this size in bytes are stored whole."""
 
 DEEPEST = 32
-"""Bodies that are made of one another: every so many one is kept whole, so that none is far away."""
+"""Longest chain of differences; then a body is stored whole, so that restoring one stays cheap."""
 
 AT_HAND = 4
-"""Bodies that are kept whole because they were asked for last."""
+"""Number of recently used bodies that are cached whole."""
 
 
-class Recent:
-    """What was made or put together last. For any number of threads."""
+class ExchangeCache:
+    """Recently created or restored exchanges. Thread-safe."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[int, tuple[Held, Exchange]] = OrderedDict()
+        self._found: OrderedDict[int, tuple[CompactExchange, Exchange]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, held: Held) -> Exchange:
-        """The whole exchange."""
-        return self.find(held) or self.put(held, held.made())
+    def get(self, held: CompactExchange) -> Exchange:
+        """The whole exchange, restored if necessary."""
+        return self.find(held) or self.put(held, held.restore())
 
-    def find(self, held: Held) -> Exchange | None:
-        """The whole exchange, if it is at hand."""
+    def find(self, held: CompactExchange) -> Exchange | None:
+        """The whole exchange if it is cached, else None."""
         with self._lock:
             found = self._found.get(id(held))
         return found[1] if found else None
 
-    def put(self, held: Held, exchange: Exchange) -> Exchange:
-        """Have it at hand, as the one that was asked for last."""
+    def put(self, held: CompactExchange, exchange: Exchange) -> Exchange:
+        """Cache it as the most recent one."""
         with self._lock:
             self._found.pop(id(held), None)
             self._found[id(held)] = held, exchange
@@ -46,21 +46,21 @@ class Recent:
         return exchange
 
 
-class Held:
-    """An exchange.
+class CompactExchange:
+    """An exchange whose request body may be stored as a difference.
 
     Args:
-        base: the one whose request it was made of; None for none.
+        base: the one whose request it was edited from; None if there is none.
     """
 
     __slots__ = ("_bare", "_base", "_change", "_depth", "_recent")
 
-    def __init__(self, exchange: Exchange, base: Held | None, recent: Recent) -> None:
+    def __init__(self, exchange: Exchange, base: CompactExchange | None, recent: ExchangeCache) -> None:
         self._bare, self._base, self._recent = exchange, base, recent
         self._change: tuple[Splice, ...] | None = None
         self._depth: int = base._depth + 1 if base else 0
         body = _body(exchange)
-        change = between(base.body, body) if base and len(body) > SMALL and self._depth < DEEPEST else None
+        change = diff_splices(base.body, body) if base and len(body) > SMALL and self._depth < DEEPEST else None
         if change is None or sum(len(splice.new) for splice in change) > len(body) // 8:
             self._base, self._depth = None, 0
         else:
@@ -69,31 +69,31 @@ class Held:
 
     @property
     def bare(self) -> Exchange:
-        """All of it but for the body of its request, which may be left out."""
+        """The exchange; the body of its request may be left out."""
         return self._bare
 
     @property
     def exchange(self) -> Exchange:
-        """The whole of it."""
+        """The whole exchange."""
         return self._bare if self._change is None else self._recent.get(self)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Held) and self.exchange == other.exchange)
+        return self is other or (isinstance(other, CompactExchange) and self.exchange == other.exchange)
 
     def __hash__(self) -> int:
         return hash(self._bare.id)
 
-    def made(self) -> Exchange:
-        """The same, put together now."""
+    def restore(self) -> Exchange:
+        """Rebuild the whole exchange now."""
         return self._bare if self._change is None else _with_body(self._bare, self.body)
 
     @property
     def body(self) -> bytes:
-        """The bytes of its request, b"" where there is none; what is not at hand does not come to hand."""
+        """Bytes of its request, empty if there is none; does not change the cache."""
         if self._base is None or self._change is None:
             return _body(self._bare)
         found = self._recent.find(self)
-        return _body(found) if found else spliced(self._base.body, self._change)
+        return _body(found) if found else apply_splices(self._base.body, self._change)
 
 
 def _body(exchange: Exchange) -> bytes:

@@ -1,4 +1,4 @@
-"""A branch in the place of what was recorded: a session like any other."""
+"""A branch in the place of the recorded exchanges, as a session."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from workbench.wire.session import Session
 from workbench.wire.session.identity import session_id
 
 
-class InPlace:
-    """The exchanges of a source before one of them, and those of a branch in its place.
+class BranchSession:
+    """The exchanges of a source session before one of them, followed by those of a branch.
 
     Args:
-        source: read as it is asked for; it stays open.
-        index: of the exchange whose place is taken.
-        way: the exchanges of the branch, the last being the one that it is about. Of those before it only answers
-            that its request goes on from are taken.
-        name: of the session; "" for the one of the source.
+        source: read on demand; it stays open.
+        index: of the exchange that is replaced.
+        way: exchanges of the branch; the last is its subject. Of the others only those are included whose answers its
+            request continues.
+        name: of the session; empty for that of the source.
     """
 
     is_live = False
@@ -31,7 +31,7 @@ class InPlace:
         self.about: Mapping[str, str] = source.about or NOTHING
         self.damage: tuple[str, ...] = source.damage
         self._source, self._before = source, max(index, 0)
-        self._taken = _led_to(way)
+        self._taken = _answered_path(way)
 
     def __len__(self) -> int:
         return self._before + len(self._taken)
@@ -47,24 +47,24 @@ class InPlace:
 
     @property
     def id(self) -> str:
-        """That of its source: what is noted on an exchange of it is noted on that of the source."""
+        """The id of the source: notes on one of its exchanges belong to that of the source."""
         return session_id(self._source)
 
     def work_id(self, source_id: str) -> str:
-        """What its own branches are known by, where its source is known by an id."""
+        """Id for the branches of this session, given an id of its source."""
         told = [source_id, *(exchange.id for exchange in self._taken)]
         return sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def refresh(self) -> frozenset[int]:
-        """It does not grow."""
+        """Does nothing: it does not grow."""
         return frozenset()
 
     def close(self) -> None:
-        """The source stays open."""
+        """Does nothing: the source stays open."""
 
 
-def _led_to(way: Sequence[Exchange]) -> list[Exchange]:
-    """The last exchange, behind those that were answered and whose conversation it continues."""
+def _answered_path(way: Sequence[Exchange]) -> list[Exchange]:
+    """The last exchange, after the answered ones whose conversation it continues."""
     last = way[-1]
     kept, most = [replace(last, parent=None)], _length(last)
     for exchange in reversed(way[:-1]):
@@ -76,5 +76,5 @@ def _led_to(way: Sequence[Exchange]) -> list[Exchange]:
 
 
 def _length(exchange: Exchange) -> int:
-    """Messages of a request."""
+    """Number of messages of a request."""
     return len(DecodedExchange(0, replace(exchange, response=None)).messages(REQUEST))
