@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean
-from workbench.edits.notes import UserNote, NotePlace
+from workbench.edits.notes import NotePlace, UserNote
 from workbench.tui.screens.session.notes import MARK, NOTE, not_kept, signs
 from workbench.views.lines import plain
 

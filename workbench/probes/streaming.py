@@ -59,7 +59,7 @@ def _with_usage(request: HttpRequest, protocol: str) -> HttpRequest:
     wanted = protocols.get(protocol).traits.usage_request
     if not wanted:
         return request
-    return edited(request, request.body.raw, [Insert(f"/{name}", value) for name, value in wanted.items()])
+    return apply_changes(request, request.body.raw, [Insert(f"/{name}", value) for name, value in wanted.items()])
 
 
 def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: Subject) -> Sample:

@@ -252,7 +252,7 @@ class _PendingRequest:
     ) -> SimulatedReply:
         adapter = adapters.get(self.way.protocol)
         meant = answer(request, contract, adapter, turn, self.simulator._ids)
-        made = written(meant, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
+        made = encode_reply(meant, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
         response = self.response(200, made.content_type, b"")
         note = "would refuse" if judgement.verdict is Verdict.REFUSES else ""
         if len(made.pieces) == 1 and not turn.dials.latency and not made.is_cut:
@@ -290,7 +290,9 @@ class _PendingRequest:
         refused = self.refusal(judgement, contract)
         if refused:
             data = dumps(refused.body)
-            return self.make_reply(self.response(refused.status, JSON, data), (Piece(0.0, data),), judgement=judgement)
+            return self.make_reply(
+                self.response(refused.status, JSON, data), (ReplyPiece(0.0, data),), judgement=judgement
+            )
         return self.plain(200, dumps(self.serving.counted(input_tokens(request)) if self.serving.counted else None))
 
     # Everything else

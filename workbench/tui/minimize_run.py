@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Sender
-    from workbench.trials.minimize import TargetVerdict, MinimizeRun, MinimalFix, MinimizeResult, Steps
+    from workbench.trials.minimize import MinimalFix, MinimizeResult, MinimizeRun, Steps, TargetVerdict
     from workbench.tui.dispatch import InspectorQuestions
     from workbench.tui.models.rowtable import Range
 
@@ -73,7 +73,7 @@ class Shrinking:
                 if wanted is not None:
                     assert self._course
                     going = self._course.outgoing
-                    made = replace(going, request=self._course.made(wanted))
+                    made = replace(going, request=self._course.with_body(wanted))
                     reply = target_verdict(await sender.send(made), going.protocol)
 
         return all_of_it
@@ -110,7 +110,7 @@ class Shrinking:
                 pieces(view) if view else (),
                 self._fault(),
                 self._first or (),
-                course.edits,
+                course.fixes,
                 is_over,
             )
         )

@@ -28,9 +28,9 @@ def switch_off_parallel(subject: VariedRequest) -> Iterable[RequestVariant]:
     """Switch parallel calls off with the request's own switch."""
     name, title = "parallel=off", "parallel tool calls switched off"
     if not subject.request.tools:
-        yield Variant(name, title, why_not=NO_TOOLS)
+        yield RequestVariant(name, title, why_not=NO_TOOLS)
     elif not subject.adapter.capabilities.tools.parallel_switch:
-        yield Variant(name, title, why_not=f"{subject.adapter.name} has no switch for it")
+        yield RequestVariant(name, title, why_not=f"{subject.adapter.name} has no switch for it")
     else:
         yield subject.variant_by_changes(name, title, _parallel_off_changes(subject), "they are already switched off")
 
@@ -59,7 +59,7 @@ def forbid_tools(subject: VariedRequest) -> RequestVariant:
         return RequestVariant(name, title, why_not=NO_TOOLS)
     choice = request.tool_choice
     if choice and choice.mode == "none":
-        return Variant(name, title, why_not="none may be called already")
+        return RequestVariant(name, title, why_not="tool calls are already forbidden")
     if "none" in subject.adapter.capabilities.tools.choices and not ignores(subject, "tool_choice"):
         return subject.variant_by_changes(name, title, _choice(subject, "none"), "")
     lists = dict.fromkeys("/" + tool.pointer.split("/")[1] for tool in request.tools)
@@ -133,7 +133,7 @@ def _additions(subject: VariedRequest, at: str, before: JsonValue, after: JsonVa
         yield Replace(at, after)
 
 
-def _strict(subject: Subject, tool: ToolDef) -> Iterable[Change]:
+def _strict(subject: VariedRequest, tool: ToolDef) -> Iterable[Change]:
     """The switch of a tool for strict decoding, where the protocol has one."""
     if tool.strict or not subject.adapter.capabilities.tools.strict or not tool.pointer:
         return

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from workbench.edits.branches import BranchNode
     from workbench.rules.inspection import Inspector
-    from workbench.trials.minimize import MinimizeRun, MinimalFix
+    from workbench.trials.minimize import MinimalFix, MinimizeRun
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.minimize_run import Seen
     from workbench.tui.screens.session.screen import SessionScreen
@@ -161,7 +161,7 @@ class MinimizingScreen(Screen[None]):
         self._go_to(self.left)
         self._show()
         node = self.node
-        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._know, self._fail)
 
     def on_unmount(self) -> None:
         if self._dispatch:

@@ -62,7 +62,9 @@ class AnswerScreen(Screen[bool]):
     found = getters.query_one("#found", FoundPane)
     raw = getters.query_one("#raw", RawPane)
 
-    def __init__(self, session: SessionScreen, node: BranchNode, sent: Preflight, came: BranchNode | None = None) -> None:
+    def __init__(
+        self, session: SessionScreen, node: BranchNode, sent: Preflight, came: BranchNode | None = None
+    ) -> None:
         super().__init__()
         self.session, self.node, self.sent = session, node, sent
         self.recorded = came
@@ -111,7 +113,7 @@ class AnswerScreen(Screen[bool]):
         self._heard = IncomingResponse(self.sent.outgoing, time.time())
         self._show()
         node = self.node
-        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._know, self._fail)
 
     def _know(self, session: Session) -> None:
         """Find what a simulator takes as given."""
@@ -291,7 +293,7 @@ class AnswerScreen(Screen[bool]):
             self.notify("it was not sent" if self.why else ON_ITS_WAY, markup=False)
             return
         name = send_answer.branch_of(self.node, recorded, self.session.state.name)
-        self.session.branches.ask(lambda workspace: workspace.in_place(recorded, name), self._open)
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(recorded, name), self._open)
 
     def _open(self, made: Session) -> None:
         from workbench.tui.screens.session.screen import SessionScreen

@@ -27,7 +27,7 @@ from workbench.views.lines import Line, Span, line, wrap
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules.inspection import Inspector
-    from workbench.trials.whatif import VariantOutcome, RequestVariant
+    from workbench.trials.whatif import RequestVariant, VariantOutcome
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session.screen import SessionScreen
@@ -120,7 +120,7 @@ class WhatIfScreen(Screen[None]):
         self.table.focus()
         node = self.node
         self._show()
-        self.session.branches.ask(lambda workspace: workspace.in_place(node), self._look, self._not_listed)
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._look, self._not_listed)
 
     def _look(self, known: Session) -> None:
         """Find the variants, the targets to begin with, and what simulators take as given."""
@@ -178,7 +178,9 @@ class WhatIfScreen(Screen[None]):
         ask, index, parent = InspectorQuestions(self.session.inspecting.do), self.node.index, self.node.id
         work = [(t, self.targets[t], [(v, self.variants[v]) for v in numbers]) for t, numbers in batch]
 
-        async def column(sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, RequestVariant]]) -> None:
+        async def column(
+            sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, RequestVariant]]
+        ) -> None:
             from workbench.trials.whatif import run
 
             numbers = {variant.name: v for v, variant in rows}
@@ -227,7 +229,7 @@ class WhatIfScreen(Screen[None]):
             title = f"what if: {variant.title}"
             edit = self._edits.get(place[0]) or workspace.commit(node, request, title, is_trial=True)
             self._edits[place[0]] = edit
-            return workspace.sent(edit, exchange, is_trial=True)
+            return workspace.commit_response(edit, exchange, is_trial=True)
 
         self.session.branches.ask(question, lambda sent: self._kept.__setitem__(place, sent))
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.safetext import from_bytes, visible
-from workbench.send.loop import AnswerCall, LoopEnd, EndReason, CallResult, Say, Send
+from workbench.send.loop import AnswerCall, CallResult, EndReason, LoopEnd, Say, Send
 from workbench.tui.models import continuing
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.ways import is_plain
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.continue_conversation import steps as stepping
-from workbench.tui.service import AnswerCall as Delivery
+from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.safetext import visible
-from workbench.send.loop import AnswerCall, LoopEnd, Limits, ConversationLoop, EndReason, RecordedResults, Send
+from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits, LoopEnd, RecordedResults, Send
 from workbench.send.target import Target, origin
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.screens.continue_conversation.steps import Course
-from workbench.tui.service import AnswerCall as Delivery
+from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded, in_words, is_open
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Stepper:
         self.pending, self.offers, self.offered = None, [], 0
 
         def job(inspector: Inspector) -> Delivery:
-            begun = loop.again() if is_first else loop
+            begun = loop.retry() if is_first else loop
             if self._recording is None:
                 self._recording = RecordedResults(inspector.session)
             course = known or stepping.course(inspector, begun, target, index, off)
@@ -327,7 +327,7 @@ class Stepper:
 
     def limit(self, limits: Limits) -> None:
         """Set other limits."""
-        self.limits, self.loop = limits, self.loop.limited(limits)
+        self.limits, self.loop = limits, self.loop.with_limits(limits)
         self.look()
 
     def aim(self, target: Target | None) -> None:

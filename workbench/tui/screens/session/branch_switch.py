@@ -114,7 +114,7 @@ class BranchSwitch:
         self._known[index] = now
         was = before.here.id if before else now.root.id
         if was != now.here.id:
-            held = now.here.held
+            held = now.here.compact
             self.screen.inspecting.branch(index, (lambda: held.exchange) if now.is_branch else None)
             self._reopen(index)
         elif self.screen.panes.is_furnished:
