@@ -29,7 +29,7 @@ __all__ = ["home"]
         (
             "targets: {a: {base_url: 'https://k:p@x.example', protocol: gemini}}",
             "/targets/a/base_url",
-            "keys belong into",
+            "put keys in",
         ),
         (
             "targets: {a: {base_url: 'https://x.example', protocol: openai}}",

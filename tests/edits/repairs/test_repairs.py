@@ -10,7 +10,7 @@ import pytest
 
 from workbench.contracts import Verdict
 from workbench.edits import repairs
-from workbench.edits.repairs import Loss, Proposal
+from workbench.edits.repairs import Proposal, RepairCost
 from workbench.ir import Reasoning
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -81,7 +81,7 @@ def test_lost_reasoning_is_never_made_up() -> None:
     alone = inspecting(exchange(1, asked(TURN, RESULT), url=CHAT))
     finding = next(f for f in alone.rows[0].findings if f.rule == "reasoning.missing")
     tried = repairs.checked_repairs(alone, 0, finding)
-    assert {t.proposal.loss for t in tried} == {Loss.MODE, Loss.CUT}
+    assert {t.proposal.cost for t in tried} == {RepairCost.MODE, RepairCost.CUT}
     for one in tried:
         parts = [p for m in one.trial.decoded.request.messages for p in m.parts]  # type: ignore[union-attr]
         assert not any(isinstance(p, Reasoning) for p in parts)
@@ -168,7 +168,7 @@ def test_a_signature_comes_back_to_its_call(came: list[Any], shown: dict[str, An
     finding = next(f for f in inspector.rows[-1].findings if f.rule == "reasoning.missing")
     assert finding.evidence == f"the call was received in exchange {len(came)}, with a signature"
     first = repairs.checked_repairs(inspector, len(came), finding)[0]
-    assert first.repair.title == f"put the reasoning back as exchange {len(came)} brought it"
+    assert first.repair.title == f"restore the reasoning from exchange {len(came)}"
     mended = loads(first.trial.decoded.request_text)[key][3]
     kept = shown["parts"] if is_gemini else shown["tool_calls"]
     signed = {"thoughtSignature": SEALED} if is_gemini else {"extra_content": {"google": {"thought_signature": SEALED}}}
@@ -242,7 +242,7 @@ def test_what_makes_it_worse_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("broken")
 
     def good(fault):
-        yield Proposal("all of it goes", (Remove("/messages/1"),), Loss.CUT)
+        yield Proposal("all of it goes", (Remove("/messages/1"),), RepairCost.CUT)
 
     module = ModuleType("a_third_party")
     module.REPAIRS = {"closure.missing-result": (bad, good)}  # type: ignore[attr-defined]
