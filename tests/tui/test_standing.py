@@ -95,7 +95,7 @@ async def test_every_key_works_on_what_its_title_names() -> None:
                 if key in BEFORE_SENDING:
                     await until(driver.pilot, lambda: isinstance(driver.app.screen, TargetScreen))
                     await driver.press("enter")
-                title = named if is_branch else named.partition("  branch")[0].partition(" · put")[0]
+                title = named if is_branch else named.partition("  branch")[0].partition(" · restore")[0]
                 await until(driver.pilot, lambda title=title: title in driver.text)
                 assert (REPAIR in driver.text.split("\n", 1)[0]) == is_branch, key
                 await driver.press("q")

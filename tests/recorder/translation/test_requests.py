@@ -22,7 +22,7 @@ def test_a_request_is_written_for_the_upstream():
     assert one.turn.request.headers.get("authorization") == "Bearer k1"
     assert one.sent["model"] == "deepseek-v4-flash" and one.sent["stream_options"] == {"include_usage": True}
     assert "conversion: from anthropic-messages to openai-chat" in one.lines
-    assert "model: deepseek-v4-flash in place of claude-x" in one.lines
+    assert "model: deepseek-v4-flash instead of claude-x" in one.lines
 
 
 def test_a_compressed_body_is_read():
