@@ -69,6 +69,12 @@ def test_the_wheel_does_not_fall_back_to_the_checkout(installed: Path, tmp_path:
         assert any(Path(folder).iterdir())
 
 
+def test_the_wheel_has_the_glossary_of_the_documentation(installed: Path, tmp_path: Path) -> None:
+    code = "import sys, workbench.config.resources as r; sys.stdout.buffer.write(r.glossary())"
+    done = subprocess.run([str(installed), "-c", code], capture_output=True, cwd=tmp_path, check=True)
+    assert done.stdout == (ROOT / "docs" / "glossary.md").read_bytes()
+
+
 def test_readme_and_ci_run_the_same_command() -> None:
     command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").strip().splitlines()[-1]
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -16,6 +16,12 @@ def folder(name: str) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / name
 
 
+def glossary() -> bytes:
+    """The page ``docs/glossary.md``, which ships as data. Raises OSError."""
+    installed = _PACKAGE / "_data" / "glossary.md"
+    return (installed if installed.is_file() else _PACKAGE.parent / "docs" / "glossary.md").read_bytes()
+
+
 def own_folder(name: str) -> Path:
     """The user's own folder of that name: ``$XDG_CONFIG_HOME/workbench/NAME``. It need not exist."""
     return _home("XDG_CONFIG_HOME", ".config") / "workbench" / name

@@ -72,10 +72,10 @@ PANES = (
         "Exchanges",
         "exchanges",
         "exchanges",
-        "the exchanges of the session",
-        "Every request with its answer, in the order of the session: number, conversation, status, time, what was "
-        "found; with several places in one session the name of its place, o goes to the same turn at another. The "
-        "cursor opens an exchange in all the other panes. F follows the newest of a live session, P stops at meaning.",
+        "show the exchanges of the session",
+        "All exchanges of the session in order: number, conversation, status, duration, findings; with several "
+        "hops also the name of the hop (o goes to the same turn at another hop). The cursor opens the exchange in "
+        "the other panes. F follows the newest exchange of a live session; P shows breakpoints.",
         (
             "error",
             "warning",
@@ -98,9 +98,10 @@ PANES = (
         "Wire",
         "wire",
         "wire",
-        "the bytes",
-        "The bytes of one side of the exchange. A byte belongs to the value it stands in; moving here selects that "
-        "value everywhere. Lines are laid out for reading, no byte added or left out: v shows them as they were sent.",
+        "show the bytes",
+        "The bytes of one side of the exchange. Each byte belongs to a value; moving the cursor selects that "
+        "value in every pane. Lines are wrapped for reading, but no byte is added or removed; v switches to the "
+        "lines as sent or to hex.",
         (*_SELECTION, "error", "warning", "form"),
         widget="wire:WirePane",
     ),
@@ -109,9 +110,9 @@ PANES = (
         "IR",
         "main",
         "IR",
-        "what the bytes say",
-        "What the bytes say, in words that are the same for every provider: messages, and in them texts, reasoning, "
-        "calls and results. Moving here lights up the bytes.",
+        "show the decoded messages and parts (IR)",
+        "The decoded exchange, in the same form for every protocol: messages with their parts (text, reasoning, "
+        "tool calls, tool results). Moving the cursor highlights the bytes.",
         (*_SELECTION, "error", "call", "reasoning", "media", "unread", "line-end"),
         view="ir:IrView",
         is_accordion=False,
@@ -121,9 +122,9 @@ PANES = (
         "Reasoning",
         "upper",
         "reasoning",
-        "the reasoning ledger",
-        "The ledger of reasoning: for each turn whether the model thought, whether the provider wants it back, and "
-        "whether the client sent it.",
+        "show the reasoning ledger",
+        "The reasoning ledger: for each turn of the model, if it returned reasoning, if the provider requires it "
+        "back, and if the client sent it back.",
         (*_SELECTION, "sent"),
         view="reasoning:ReasoningView",
     ),
@@ -132,8 +133,8 @@ PANES = (
         "Closure",
         "lower",
         "closure",
-        "calls and their results",
-        "Every call with its result. A call is closed when its result stands where the provider expects it.",
+        "show the tool calls and their results",
+        "Every tool call with its result. A call is closed when its result is where the provider requires it.",
         (*_SELECTION, "closed", "error", "info"),
         view="closure:ClosureView",
     ),
@@ -142,9 +143,9 @@ PANES = (
         "Findings",
         "findings",
         "findings",
-        "what is wrong",
-        "What is wrong in the whole session, worst first to look at: rule, place, what was seen, what the provider "
-        "answered, and where the rule comes from. The cursor goes to the bytes.",
+        "show the findings of the session",
+        "All findings of the session, most important first: rule, pointer, repairs, evidence, the provider's "
+        "response, and the source of the rule. The cursor selects the bytes.",
         ("error", "warning", "info", "selected", "cursor"),
         widget="findings:FindingsPane",
     ),
@@ -153,9 +154,9 @@ PANES = (
         "HTTP",
         "main",
         "HTTP",
-        "headers, ids, betas, rate limits, times",
-        "Everything beside the bodies: headers, request ids, beta flags, rate limits, times, what was redacted, and "
-        "whether the bytes that left the recorder are those that came.",
+        "show headers, ids, betas, rate limits and times",
+        "Everything except the bodies: headers, request ids, beta flags, rate limits, times, redactions, and if "
+        "the recorder forwarded the bytes unchanged.",
         ("cursor", "warning", "form"),
         view="http:HttpView",
     ),

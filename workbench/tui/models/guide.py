@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from workbench.tui.keys import Key
 from workbench.tui.models.filterguide import filter_lines
+from workbench.tui.models.glossary import glossary_lines
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.session_panes import PANES
 from workbench.views.lines import BLANK, Line, Span, line, wrap
@@ -38,256 +39,322 @@ GUIDES: Mapping[str, Guide] = {
     **{row.id: Guide(row.title, row.about, row.signs) for row in PANES},
     "events": Guide(
         "Events",
-        "The stream event by event. Moving steps through it; the message beside it is as it was after that event. "
-        "While the stream still arrives, who stands on the last event goes along.",
+        "The stream event by event. The Message pane shows the message after the event under the cursor. While "
+        "the stream is arriving, a cursor on the last event follows it.",
         ("cursor", "anomaly", "differs"),
     ),
     "left": Guide(
-        "What is left",
-        "What is left of the request that still fails in the same way: parameters, tools, messages, each with its "
-        "size. Whole turns go first, then calls with their results, tools, schemas, texts. Moving marks the bytes.",
+        "Remaining parts",
+        "What remains of the request that still fails in the same way: parameters, tools, messages, with their "
+        "sizes. Whole turns are removed first, then calls with their results, tools, schemas, texts. Moving the "
+        "cursor marks the bytes.",
         ("cursor",),
     ),
     "smallest": Guide(
-        "The smallest",
-        "The smallest request so far, with its fault marked. What stays is byte for byte as it was. The contract "
-        "judges first, then the target is asked, at most as often as the first lines say.",
+        "Smallest request",
+        "The smallest request so far, with its fault marked. What remains is unchanged, byte for byte. The "
+        "contract is asked first, then the target, at most as often as the first lines say.",
         ("selected",),
     ),
-    "whole": Guide("As it was", "The request before anything was taken away, with its fault marked.", ("selected",)),
+    "whole": Guide(
+        "Original",
+        "The original request, with its fault marked.",
+        ("selected",),
+    ),
     "mends": Guide(
-        "Edits that mend it",
-        "Small edits after which the request is accepted, the best first: what an earlier request had, then repairs. "
-        "Enter makes a branch with the one under the cursor.",
+        "Fixes",
+        "Small edits after which the request is accepted, best first: differences from an earlier accepted "
+        "request, then repairs. Enter makes a branch with the fix under the cursor.",
         ("taken", "error"),
     ),
     "built": Guide(
         "Message",
-        "What the events up to the cursor make, as the protocol says.",
+        "The message that the events up to the cursor build, as the protocol defines it.",
         ("added", "call", "reasoning", "line-end"),
     ),
     "clients": Guide(
         "Clients",
-        "What the usual SDKs build from the same events, where that is not the same. They are compared once the stream "
-        "has ended.",
+        "What common SDKs build from the same events, if it differs. They are compared when the stream has ended.",
         ("agrees", "differs"),
     ),
     "changes": Guide(
-        "Changes", "What this request says that the one before it in its conversation did not.", ("cursor",)
+        "Changes",
+        "What is new in this request, compared with the previous one of its conversation.",
+        ("cursor",),
     ),
-    "hunks": Guide("Bytes", "The same in bytes: removed from the one before, added in this one.", ("cursor", "form")),
+    "hunks": Guide(
+        "Bytes",
+        "The same changes in bytes: removed from the previous request, added in this one.",
+        ("cursor", "form"),
+    ),
     "mended": Guide(
         "Repair",
-        "What the repair changes in the request. It was re-checked against the contract, not against the provider: the "
-        "finding is gone with it, and nothing new is broken.",
+        "What the repair changes in the request. It was verified against the contract only, not by the provider: "
+        "the finding disappears, and no new one appears.",
         ("edit", "cursor"),
     ),
-    "mended-bytes": Guide("Bytes", "The same in bytes: removed and added; every other byte stays.", ("cursor", "form")),
+    "mended-bytes": Guide(
+        "Bytes",
+        "The same changes in bytes; all other bytes are unchanged.",
+        ("cursor", "form"),
+    ),
     "outline": Guide(
         "Request",
-        "What can be edited: parameters, tools, the system prompt, messages and what they are made of. Enter edits "
-        "what the cursor stands on. Every edit is a step of a branch, and can be undone; what was recorded stays.",
+        "What can be edited: parameters, tools, the system prompt, messages and their parts. Enter edits the "
+        "element under the cursor. Every edit is a step of a branch and can be undone; the recording is never "
+        "modified.",
         ("error", "warning", "edit", "cursor"),
     ),
-    "value": Guide("Value", "What the cursor stands on in the request, in full.", ("form",)),
+    "value": Guide(
+        "Value",
+        "The element under the cursor, in full.",
+        ("form",),
+    ),
     "verdict": Guide(
         "Verdict",
-        "What the contract finds in the request as it is edited, the reason for its verdict first; then signed blocks "
-        "that an edit before them unbound. Moving here moves the cursor of the request.",
+        "What the contract finds in the edited request, the reason for its verdict first; then signed blocks that "
+        "an earlier edit invalidated. Moving the cursor moves the cursor of the request.",
         ("error", "warning", "cursor"),
     ),
     "chain": Guide(
         "Chain",
-        "Calls with their results, then reasoning with what is owed, as edited.",
+        "Tool calls with their results, then the reasoning ledger, of the edited request.",
         ("closed", "sent", "reasoning"),
     ),
-    "meaning": Guide("Meaning", "What is changed from the request as it was recorded.", ("edit", "cursor")),
-    "bytes": Guide("Bytes", "The same in bytes: removed and added; every other byte stays.", ("cursor", "form")),
+    "meaning": Guide(
+        "Meaning",
+        "The changes from the recorded request.",
+        ("edit", "cursor"),
+    ),
+    "bytes": Guide(
+        "Bytes",
+        "The same changes in bytes; all other bytes are unchanged.",
+        ("cursor", "form"),
+    ),
     "tree": Guide(
         "Tree",
-        "What was made of the recorded request: each edit and each send below what it was made of, with its verdict or "
-        "the status of its answer; a point where you stand, a star where you marked. Enter goes on from there.",
+        "All edits and sends of the recorded request, each below its parent, with its verdict or response status; "
+        "● is the current node, * the marked one. Enter continues from the node under the cursor.",
         ("branch", "taken", "error", "warning", "cursor"),
     ),
-    "branch-meaning": Guide("Meaning", "What differs from the marked one, else from what it was made of.", ("edit",)),
-    "branch-bytes": Guide("Bytes", "The same in bytes.", ("form",)),
-    "before": Guide(
-        "As it was", "The bytes of this side, laid out; what the target cannot say is marked.", ("lost", "cursor")
+    "branch-meaning": Guide(
+        "Meaning",
+        "The changes from the marked node, else from the parent.",
+        ("edit",),
     ),
-    "after": Guide("As it becomes", "The body that says the same in the protocol chosen above.", ("cursor", "form")),
+    "branch-bytes": Guide(
+        "Bytes",
+        "The same changes in bytes.",
+        ("form",),
+    ),
+    "before": Guide(
+        "Original",
+        "The bytes of this side; what the target protocol cannot express is marked.",
+        ("lost", "cursor"),
+    ),
+    "after": Guide(
+        "Converted",
+        "The body with the same meaning in the protocol chosen above.",
+        ("cursor", "form"),
+    ),
     "losses": Guide(
-        "Lost",
-        "What the target protocol cannot say, and what was done instead; then the ids that had to be renamed, the same "
-        "in the call and in its result. Moving here lights up what it was.",
+        "Losses",
+        "What the target protocol cannot express and what replaces it; then renamed ids (a call and its result "
+        "get the same new id). Moving the cursor highlights the original.",
         ("lost", "renamed", "cursor"),
     ),
     "tools": Guide(
         "Tools",
-        "The tools that this request declares, each held against everything that is known of what providers take of "
-        "a schema. Enter goes to the declaration.",
+        "The tools declared in this request, each with the number of providers that accept its schema. Enter "
+        "shows the declaration.",
         ("taken", "changed", "error", "cursor"),
     ),
     "dialects": Guide(
         "Providers",
-        "Each provider, and each of its modes, with its verdict on the tool at the left: accepted as it stands, "
-        "accepted after a change, or refused; then the first reason.",
+        "Each provider, and each of its modes, with its verdict on the chosen tool: accepted, accepted after a "
+        "change, or refused; then the first reason.",
         ("taken", "changed", "error", "cursor"),
     ),
     "details": Guide(
         "Why",
-        "What the provider refuses and what it takes without enforcing it, with the place in the schema and where that "
-        "is known from; then the changes that make it acceptable, and the check that remains to be made locally. "
-        "Enter goes to the bytes.",
+        "What the provider refuses, and what it accepts without enforcing it, with pointer and source; then the "
+        "changes that make the schema acceptable, and the check that you still have to make locally. Enter shows "
+        "the bytes.",
         ("error", "ignored", "edit", "check", "cursor"),
     ),
     "declared": Guide(
-        "Declared", "The schema as it was declared; what the provider does not take is marked.", ("lost",)
+        "Declared",
+        "The declared schema; what the provider does not accept is marked.",
+        ("lost",),
     ),
     "lowered": Guide(
-        "What to declare",
-        "The smallest change that the provider accepts. With the check that remains it says the same.",
+        "Accepted",
+        "The schema with the smallest change that the provider accepts. Together with the remaining check it "
+        "means the same.",
     ),
     "calls": Guide(
         "Calls",
-        "Every call of the history and of the answer, then the calls that stand in a text as the model's own markup, "
+        "All tool calls of the history and of the response, then calls that the model wrote as markup in a text, "
         "each with how far its arguments could be read.",
         ("taken", "edit", "error", "cursor"),
     ),
     "rungs": Guide(
-        "Rungs",
-        "The ladder from what the model wrote to what the tool may be given: read strictly, unwrapped, repaired, "
-        "coerced as the schema says, validated; before and after, marked where they differ. A refusal is what the "
-        "model is told in place of a result.",
+        "Steps",
+        "The steps from the model's text to the tool's arguments: parsed strictly, unwrapped, repaired, coerced "
+        "to the schema, validated; before and after, with the differences marked. A refusal shows the error that "
+        "the model gets instead of a result.",
         ("taken", "edit", "error", "cursor"),
     ),
     "points": Guide(
         "Breakpoints",
-        "What a recorder holds at this moment, the oldest first: for how long, and how long its client still waits (? "
-        "where nobody knows). c passes it on, e edits it first, a has a simulator answer, d drops it. Below, what the "
-        "recording stops for: space arms a kind and disarms it. Of a request nothing is passed on before its last byte "
-        "is judged; an answer is held from its first call on. What is not armed passes untouched.",
+        "Exchanges that the recorder has paused, oldest first: for how long, and how long the client still waits "
+        "(? = unknown). c passes one on, e edits it first, a lets a simulator respond, d drops it. Below, the "
+        "kinds of breakpoints: space arms or disarms one. A request is passed on only after its last byte is "
+        "checked; a response is paused at its first tool call. Everything else passes unchanged.",
         ("held", "warning", "error", "cursor"),
     ),
     "why": Guide(
-        "Why it is held",
-        "The finding behind it, its rule (w shows the page) and its place; the client's timeout, and how it is known; "
-        "how much has left already. Of a kind, what it stops for.",
+        "Why it is paused",
+        "The finding, its rule (w shows the page) and its pointer; the client's timeout and how it is known; the "
+        "bytes that were already passed on. For a kind of breakpoint: what it pauses.",
         ("held", "warning", "error"),
     ),
-    "held": Guide("Held", "The bytes that wait, decoded, with the place of the finding marked.", ("form",)),
+    "held": Guide(
+        "Paused",
+        "The paused bytes, decoded, with the fault marked.",
+        ("form",),
+    ),
     "facts": Guide(
-        "Before it is sent",
-        "What the target's contract says of exactly what would go out; signed blocks that an edit unbinds; what the "
-        "other protocol cannot say, each with its place; what a measured profile of exactly this target and model "
-        "corrects, with the fact, its samples and its date: space switches the correction under the cursor off and on, "
-        "and the request beside it follows; then where it goes, as what, and with the key of which variable. Enter "
-        "sends.",
+        "Preview",
+        "The verdict of the target's contract on the request as sent; signed blocks that an edit invalidated; "
+        "losses of the conversion; corrections from a profile of exactly this target and model, with the measured "
+        "fact, samples and date (space switches one on or off, and the request is updated); then URL, protocol "
+        "and API key variable. Enter sends.",
         ("error", "warning", "lost", "cursor"),
     ),
-    "going": Guide("Request", "The bytes as they go out; at a loss or a signed block, the request it is made of."),
+    "going": Guide(
+        "Request as sent",
+        "The bytes as sent; for a loss or a signed block, the original request.",
+    ),
     "beside": Guide(
-        "Answers",
-        "The recorded answer and the new one, item by item, the new one as it arrives. What differs in a text is "
-        "marked; the last row says whether the bytes do.",
+        "Responses",
+        "The recorded and the new response, item by item; the new one while it arrives. Differences in a text are "
+        "marked; the last row compares the bytes.",
         ("same", "differing", "cursor"),
     ),
     "found": Guide(
-        "Findings", "What the rules find in the new exchange, in the place of the recorded one.", ("error", "warning")
+        "Findings",
+        "The findings of the new exchange in place of the recorded one.",
+        ("error", "warning"),
     ),
     "compared-turns": Guide(
         "Turns",
-        "Every turn that was seen on both sides, by the numbers of its exchanges, with what became of it; and those "
-        "that one side alone has seen. Left stands the place nearer to the client. n goes through all differences.",
+        "Turns seen on both sides, with their exchange numbers and differences; then turns seen on one side only. "
+        "The hop nearer to the client is on the left. n goes through all differences.",
         ("same", "differing", "warning", "cursor"),
     ),
     "what-happened": Guide(
-        "What happened",
-        "Each kind of change between the two sides, the first divergence first: what it did, where, from which byte "
-        "on, and whether a reader of the protocol would notice (= it would not). Enter shows the bytes in the session.",
+        "Differences",
+        "Each kind of change between the two sides, the first one first: what changed, where, from which byte, "
+        "and if a reader of the protocol would notice (= it would not). Enter shows the bytes in the session.",
         ("same", "differing", "cursor"),
     ),
     "both-sides": Guide(
         "Side by side",
-        "Everything in which the two differ: headers, what the answers say, ranges of bytes, events one by one. What "
-        "differs is marked; what belongs to the change that is chosen is lit.",
+        "Everything that differs: headers, contents of the responses, byte ranges, events one by one. Differences "
+        "are marked; those of the selected change are highlighted.",
         ("same", "differing", "cursor"),
     ),
-    "raw": Guide("As it came", "Every event, or line, of the new answer as it came.", ("form",)),
+    "raw": Guide(
+        "Raw response",
+        "Every event or line of the new response, as received.",
+        ("form",),
+    ),
     "steps": Guide(
         "Steps",
-        "The conversation as it goes on: a call that is answered, a request that is sent, with its status and what the "
-        "contract makes of it; the last line is the step that is next. Enter does it, r runs on until something has to "
-        "be decided. No tool is run: a call gets the result that was recorded, an error, or what you write. What a "
-        "measured profile of exactly this target and model corrects stands in the headline; P shows why, and switches.",
+        "The conversation step by step: answered tool calls, sent requests with status and verdict; the last line "
+        "is the next step. Enter does it, r runs until a decision is needed. Tools are never run: a call gets the "
+        "recorded result, an error, or what you write. The header shows corrections from a profile of exactly "
+        "this target and model; P explains and switches them.",
         ("taken", "error", "warning", "cursor"),
     ),
     "step": Guide(
-        "A step",
-        "Of a call its arguments, as they were read, and the result that it would get; of a request what is new in it.",
+        "Step",
+        "For a tool call its arguments, parsed, and the result that it would get; for a request what is new in it.",
     ),
     "variants": Guide(
         "What if",
-        "Each row is the request with one thing different, each column a target, each cell what came of it. Every "
-        "outcome is kept as a branch. Simulators are asked at once, endpoints when you say so.",
+        "Each row is a variant of the request, each column a target, each cell the outcome. Every outcome is kept "
+        "as a branch. Simulators run immediately, real endpoints only when you send.",
         ("taken", "error", "warning", "cursor"),
     ),
-    "outcome": Guide("Outcome", "The outcome under the cursor: what the target said, and what the rules find."),
+    "outcome": Guide(
+        "Outcome",
+        "The outcome under the cursor: the target's response, and the findings.",
+    ),
     "probes": Guide(
         "Probes",
-        "Each row is a probe, each column a model behind a target, each cell what was measured: the verdict, and how "
-        "many samples passed. What an earlier run found says how old it is. An x marks the probes that a run takes. "
-        "Before anything goes to a real endpoint it is said how many requests and tokens that will be.",
+        "Each row is a probe, each column a model behind a target, each cell a verdict with the number of samples "
+        "that passed. Results of an earlier run show their age. x marks the probes of the next run. Before "
+        "anything is sent to a real endpoint, Workbench shows the number of requests and tokens.",
         ("passed", "partial", "failed", "unclear", "cursor"),
     ),
     "verdict-of": Guide(
         "Verdict",
-        "Why the probe under the cursor came to its verdict: its samples, how sure that is, the requests that show it, "
-        "and what the profile learned from them. Enter on the probe opens them as a session.",
+        "The reason for the verdict of the probe under the cursor: samples, confidence, the requests behind it, "
+        "and the facts for the profile. Enter on the probe opens the requests as a session.",
         ("passed", "partial", "failed", "unclear"),
     ),
     "profile": Guide(
         "Profile",
-        "What was measured of the chosen target now, beside what was measured the last time. Drift is a change of how "
-        "often a probe passes that chance does not explain. workbench profile lists all of them.",
+        "The facts measured now, beside those of the last time. Drift is a change in how often a probe passes "
+        "that chance does not explain. workbench profile lists all profiles.",
         ("edit",),
     ),
     "probe-steps": Guide(
         "Steps",
-        "The requests of one sample of a probe. The last line is the one that is next: enter sends it, r sends all "
-        "that are left. Its tools are never run: the probe answers the calls itself.",
+        "The requests of one sample of a probe. The last line is the next request: enter sends it, r sends all "
+        "that remain. Tools are never run: the probe answers the calls itself.",
         ("taken", "error", "edit", "cursor"),
     ),
     "reasoned": Guide(
-        "Reasoning",
-        "What was asked, what came, and what the rules find in it; at the end the verdict, its reason, and what was "
-        "learned. A sample that was stepped through is no part of a profile.",
+        "Notes",
+        "What was asked, what the model returned, and the findings; at the end the verdict, its reason, and the "
+        "facts learned. A sample that you stepped through is not part of a profile.",
         ("passed", "partial", "failed", "unclear", "call", "reasoning"),
     ),
     "asked": Guide(
         "Pending request",
-        "What is asked, as it would be sent. Enter edits what the cursor stands on; the probe goes on from what comes.",
+        "The request as it would be sent. Enter edits the value under the cursor; the probe continues with the "
+        "response.",
         ("edit", "error", "warning", "cursor"),
     ),
-    "came": Guide("What came", "The IR of the answer, or of the request as it was sent.", ("call", "reasoning")),
+    "came": Guide(
+        "Decoded",
+        "The IR of the response, or of the request as sent.",
+        ("call", "reasoning"),
+    ),
     "asked-bytes": Guide(
-        "Bytes", "The same on the wire. Messages that the request before did not have are marked.", ("selected", "form")
+        "Bytes",
+        "The same in bytes. Messages that are new since the previous request are marked.",
+        ("selected", "form"),
     ),
     "chart": Guide(
         "Metrics",
-        "A bar for each turn, or for each session, made of what its tokens were spent on; then what that costs at list "
-        "price; then how often tool use went right and wrong, by provider, model, client or day. Tokens that no answer "
-        "counted are estimated from the bytes, and marked with ~. Nothing is sent.",
+        "A bar for each turn or session: what its tokens were used for; then their cost at list prices; then how "
+        "often tool use succeeded and failed, by provider, model, client or day. ~ marks tokens estimated from "
+        "the bytes because no response counted them. Nothing is sent.",
         ("system", "overhead", "definitions", "history", "new", "output", "cached"),
     ),
     "measured": Guide(
-        "What it was spent on",
+        "Tokens used for",
         "The row under the cursor in numbers, and what a cache breakpoint would have saved.",
         ("system", "overhead", "definitions", "history", "new", "output"),
     ),
     "HomePane": Guide(
         "Sessions",
-        "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "
-        "Each with what was found and its first break in words.",
+        "Examples, recent sessions, recordings, and sessions of installed clients (read-only), each with its "
+        "verdict and its first break.",
         ("error", "warning", "held", "unread", "cursor"),
     ),
 }
@@ -295,25 +362,26 @@ GUIDES: Mapping[str, Guide] = {
 
 
 def help_lines(guide: Guide | None, tables: Tables, width: int) -> list[Line]:
-    """This pane and its signs, the keys from here outwards, the filter where there is one, then all the other signs.
+    """This pane and its signs, the keys from here outwards, the filter if it applies here, other signs, the glossary.
 
     Args:
-        guide: of the focused pane, if it has one.
-        tables: what is in force.
+        guide: guide of the focused pane, if it has one.
+        tables: headings and keys in force.
         width: columns.
     """
-    made: list[Line] = []
+    lines: list[Line] = []
     if guide:
-        made += [line(Span(guide.title, "role")), *wrap(guide.text, width, indent=2), BLANK]
-        made += [_sign(name) for name in guide.signs] + [BLANK]
+        lines += [line(Span(guide.title, "role")), *wrap(guide.text, width, indent=2), BLANK]
+        lines += [_sign(name) for name in guide.signs] + [BLANK]
     for title, rows in tables:
-        made.append(line(Span(f"keys: {title}", "role")))
-        made += [row for key in rows for row in _key(key, width)]
-        made.append(BLANK)
+        lines.append(line(Span(f"keys: {title}", "role")))
+        lines += [row for key in rows for row in _key(key, width)]
+        lines.append(BLANK)
     if any(key.id == "session.filter" for _, rows in tables for key in rows):
-        made += [*filter_lines(width), BLANK]
+        lines += [*filter_lines(width), BLANK]
     rest = [name for name in SIGNS if not guide or name not in guide.signs]
-    return [*made, line(Span("other signs" if guide else "signs", "role")), *map(_sign, rest)]
+    lines += [line(Span("other signs" if guide else "signs", "role")), *map(_sign, rest), BLANK]
+    return lines + glossary_lines(width)
 
 
 def _key(key: Key, width: int) -> list[Line]:

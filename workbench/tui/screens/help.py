@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Ways
+from workbench.tui.models.glossary import TITLE
 from workbench.tui.models.guide import Guide, Tables, help_lines
 from workbench.tui.panes.lineview import LineView
 from workbench.views.lines import Line, line, plain, wrap
@@ -24,7 +25,7 @@ class HelpPane(LineView):
         self.tables = tables
         self.problems = problems
         self.lines: list[Line] = []
-        self.title(line(" help · / searches, esc closes "))
+        self.title(line(" help · / search · t glossary · esc back "))
 
     def reload(self) -> None:
         width = self.text_width
@@ -40,10 +41,11 @@ class HelpPane(LineView):
     def head(self, item: int, width: int) -> Line:
         return self.lines[item]
 
-    def next_with(self, wanted: str, step: int) -> int | None:
-        """The next line that holds the text, whatever its case; None where no line does."""
+    def next_with(self, wanted: str, step: int, start: int | None = None) -> int | None:
+        """Next line after ``start``, else the cursor, that contains the text in any case; None if no line does."""
         total = len(self.lines)
-        around = ((self.cursor + step * n) % total for n in range(1, total + 1))
+        begin = self.cursor if start is None else start
+        around = ((begin + step * n) % total for n in range(1, total + 1))
         return next((n for n in around if wanted.casefold() in plain(self.lines[n]).casefold()), None)
 
 
@@ -62,10 +64,11 @@ class HelpScreen(ModalScreen[None]):
         yield self.pane
         yield Ways(
             ("help.search", "search"),
+            ("help.glossary", "glossary"),
             ("pane.down", "down"),
             ("pane.up", "up"),
             ("pane.page-down", "page down"),
-            ("esc", "closes"),
+            ("esc", "back"),
         )
 
     def on_mount(self) -> None:
@@ -73,6 +76,11 @@ class HelpScreen(ModalScreen[None]):
 
     def action_close(self) -> None:
         self.dismiss(None)
+
+    def action_glossary(self) -> None:
+        """Go to the first group of the glossary."""
+        if (item := self.pane.next_with(f"{TITLE}: ", 1, start=-1)) is not None:
+            self.pane.move_to(item)
 
     def action_search(self) -> None:
         from workbench.tui.screens.ask import AskScreen
