@@ -85,9 +85,9 @@ def test_trouble_is_the_verdict() -> None:
 def test_which_key_is_used_while_a_session_is_recorded() -> None:
     state, known = SessionState("s"), [summary(), summary(note="loss: x; note: the key is that of DEEPSEEK_API_KEY")]
     state.list("s", known)
-    assert (state.key(), state.upstream()) == ("no key", "")
+    assert (state.key(), state.upstream()) == ("offline", "")
     state.follow(known[:1], is_live=True, about={})
-    assert state.key() == "client's key passes"
+    assert state.key() == "client's API key not stored"
     state.follow(known, is_live=True, about={})
     assert state.key() == "key of $DEEPSEEK_API_KEY"
     assert state.upstream() == known[-1].url.split("/")[2]

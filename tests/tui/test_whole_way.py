@@ -133,5 +133,5 @@ async def export(person: Person) -> None:
     await person.presses("enter")
     await person.comes_to(WhereScreen)
     await person.presses("ctrl+u", *"kept", "enter")
-    await person.sees("written: kept", "✗ red on what was broken", "✓ green on what is right")
+    await person.sees("written: kept", "✗ red on the broken request", "✓ green on the fixed request")
     await person.sees("the test tells one from the other")

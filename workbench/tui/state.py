@@ -108,7 +108,7 @@ class SessionState:
     def key(self) -> str:
         """Which key is used: none for a replay; live that of the client, or that of an adapter in the path."""
         if not self.is_live:
-            return "no key"
+            return "offline"
         own = (OWN_KEY.search(summary.note) for summary in self.summaries[-RECENT:])
         names = dict.fromkeys(found[1] for found in own if found)
         return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY

@@ -39,7 +39,7 @@ def at(pointer: str) -> int:
         ("/messages/0", Addition("user message", "hm"), "/messages/1/content=hm", "/messages/1"),
         ("/messages/0/content", Addition("assistant message", "hm"), "/messages/1/role=assistant", "/messages/1"),
         ("", Addition("user message", "hm"), "/messages/3/content=hm", "/messages/3"),
-        ("/messages/1/tool_calls/0", Addition("result of the call", "a b"), "/messages/2/tool_call_id=call_1", ""),
+        ("/messages/1/tool_calls/0", Addition("tool result", "a b"), "/messages/2/tool_call_id=call_1", ""),
         ("", Addition("tool", "cat"), "/tools/1/function/name=cat", "/tools/1"),
         ("", Addition("parameter", "temperature = 0.20"), "/temperature=0.2", "/temperature"),
         ("", Addition("parameter", 'model = "o3"'), "/model=o3", "/model"),
@@ -65,7 +65,7 @@ def test_a_text_is_added_to_the_message_of_the_cursor() -> None:
     [
         ("", "user message", False),
         ("/messages/0", "user message", True),
-        ("/messages/1/tool_calls/0", "result of the call", True),
+        ("/messages/1/tool_calls/0", "tool result", True),
     ],
 )
 def test_the_likeliest_comes_first(pointer: str, first: str, has_text: bool) -> None:

@@ -40,4 +40,4 @@ def test_summary() -> None:
 def test_without_calls_it_says_so() -> None:
     view = samples.opened(samples.LOST_RESULT, 1).views["closure"]
     assert view.count() == 0
-    assert "no calls" in plain(view.nothing(80)[0])
+    assert "no tool calls" in plain(view.nothing(80)[0])

@@ -24,12 +24,12 @@ def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[s
 @pytest.mark.parametrize(
     ("turns", "told"),
     [
-        ([], "there is nothing to compare"),
-        ([Turn(0, 1)], "= the same, byte for byte"),
-        ([Turn(0, 1), Turn(2, 3, (ORDER,))], "= first divergence: key order · the meaning is the same"),
+        ([], "nothing to compare"),
+        ([Turn(0, 1)], "= identical, byte for byte"),
+        ([Turn(0, 1), Turn(2, 3, (ORDER,))], "= first divergence: key order · same meaning"),
         ([Turn(0, 1, (DROPPED, ORDER))], "≠ first divergence: field dropped · request /a, byte 12"),
-        ([Turn(0, 1), Turn(4, None)], "≠ first divergence: exchange 5 was seen in client alone"),
-        ([Turn(None, 4)], "≠ first divergence: exchange 5 was seen in upstream alone"),
+        ([Turn(0, 1), Turn(4, None)], "≠ first divergence: exchange 5 is only in client"),
+        ([Turn(None, 4)], "≠ first divergence: exchange 5 is only in upstream"),
     ],
 )
 def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -> None:
@@ -44,7 +44,7 @@ def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> Non
     turns = [Turn(0, 1, (ORDER, header)), Turn(2, 3, (ORDER, DROPPED))]
     _, first, meant = (plain(told).strip() for told in comparing.headline(HOPS, turns, is_over=True))
     assert first.startswith("≠ first divergence: key order")
-    assert meant == "≠ first in meaning: field dropped · exchanges 3 – 4, request /a, byte 12"
+    assert meant == "≠ first change of meaning: field dropped · exchanges 3 – 4, request /a, byte 12"
     assert "header dropped" in plain(comparing.headline(HOPS, turns[:1], is_over=True)[2])
 
 
@@ -54,7 +54,7 @@ def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     told = [plain(made).strip() for made in comparing.damage_body(DROPPED, turn, HOPS, 70)]
     assert told == [
         "it was 1",
-        "it means something else now",
+        "the meaning changed",
         "first at byte 14 in client · byte 12 in upstream",
         "also at /b and 1 more",
     ]

@@ -38,7 +38,7 @@ def test_what_it_may_be_called(row: FormRow, scope: Scope, session: str, name: s
 
 def test_what_is_chosen_is_said() -> None:
     told = plain(exporting.summary(Scope.ONE, 1, is_edited=True, is_redacted=False))
-    assert told == "this exchange as it was edited · no secrets · private text stays"
+    assert told == "this exchange, edited · no secrets · private text is kept"
     told = plain(exporting.summary(Scope.ALL, 7, is_edited=True, is_redacted=True))
     assert told == "the session (7 exchanges) · no secrets · private text replaced by stand-ins"
 
@@ -46,7 +46,7 @@ def test_what_is_chosen_is_said() -> None:
 def test_what_would_be_written() -> None:
     folder = Exported({"t.jsonl": b"{}\n", "test_it.py": b"import os\n"}, ("a note",), ("exchange 2: why",))
     told = words(exporting.made_lines(folder, 60))
-    for said in ("✗ not in it: exchange 2: why", "· a note", "  t.jsonl  3 B", "── test_it.py ──", "import os"):
+    for said in ("✗ left out: exchange 2: why", "· a note", "  t.jsonl  3 B", "── test_it.py ──", "import os"):
         assert said in told
     assert "(no text)" in words(exporting.made_lines(Exported({"": b"SQLite\0"}), 60))
     long = words(exporting.made_lines(Exported({"": b"x\n" * (exporting.MOST_LINES + 5)}), 60))
@@ -58,9 +58,9 @@ def test_what_became_of_it() -> None:
     assert "running the test" in words(exporting.written_lines(paths, None, True, 80))
     runs = (Tried("broken", 2, 1, ("test_a: no",)), Tried("fixed", 3))
     told = words(exporting.written_lines(paths, Proof(runs), False, 80))
-    assert told.startswith("✓ written: out\n  ✗ red   on what was broken: 1 of 3 tests fail\n      test_a: no")
-    assert "✓ green on what is right: 3 tests pass\n✓ the test tells one from the other" in told
+    assert told.startswith("✓ written: out\n  ✗ red   on the broken request: 1 of 3 tests fail\n      test_a: no")
+    assert "✓ green on the fixed request: 3 tests pass\n✓ the test distinguishes both" in told
     blind = words(
         exporting.written_lines(paths, Proof((Tried("broken", 3),), "it passes on the broken request"), False, 80)
     )
-    assert "✗ it proves nothing: it passes on the broken request" in blind
+    assert "✗ the test proves nothing: it passes on the broken request" in blind

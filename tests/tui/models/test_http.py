@@ -81,7 +81,7 @@ def group(of: HttpView, title: str) -> list[Row]:
             ("requests", "40 of 4,000 left · [==========] 99 % used · resets in 5.0 s"), ("x-ratelimit-odd", "?"),
         ]),
         ("retries", [("X-Stainless-Retry-Count", "2"), ("retry-after", "31")]),
-        ("ids", [("request-id", "req_1"), ("id of the answer", "msg_1")]),
+        ("ids", [("request-id", "req_1"), ("id of the response", "msg_1")]),
         ("version and betas", [
             ("anthropic-version", "2023-06-01"), ("anthropic-beta", "a-1"), ("anthropic-beta", "b-2"),
             ("betas", "c-3"), ("betas", "4"),
@@ -113,7 +113,7 @@ def test_bodies_are_measured() -> None:
     request = HttpRequest("POST", "/x", Headers(), Body(b"ab", is_raw=False, original_length=9, original_digest="d1"))
     made = view(Exchange("1", request, HttpResponse(200, Headers(), Body(raw, "gzip", note="why"))))
     rows = [(row.side, row.label, row.value) for row in group(made, "bodies")]
-    assert rows[0] == ("request", "length", "9 bytes, 2 decoded, not kept as they were sent")
+    assert rows[0] == ("request", "length", "9 bytes, 2 decoded, not kept as sent")
     assert rows[2] == ("request", "sha256 as sent", "d1")
     assert rows[3][:2] == ("response", "length") and rows[3][2].startswith("12 bytes of gzip, ")
     assert rows[4] == ("response", "kept", "why")
@@ -125,14 +125,14 @@ def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() 
     exchange = Exchange("1", HttpRequest(body=Body(b"{}")), HttpResponse(200), origin=Origin.RECORDED)
     made = view(replace(exchange, meta=to_meta({"request": same, "response": other})))
     said = {row.side: (row.value, row.style) for row in group(made, "bodies") if row.label == "through the recorder"}
-    assert said["request"] == ("✓ bytes equal on both sides", "ok")
-    assert said["response"] == ("✗ bytes are not the same on both sides: differ: 9 bytes in, 7 bytes out", "error")
+    assert said["request"] == ("✓ received and sent bytes are equal", "ok")
+    assert said["response"] == ("✗ received and sent bytes: differ: 9 bytes in, 7 bytes out", "error")
 
 
 def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
     note = "not all of it was recorded; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
     made = view(Exchange("1", HttpRequest(), HttpResponse(200), note=note, branch="a to b"))
-    assert [(row.label, row.value) for row in group(made, "changed on the way, by the adapter in the path")] == [
+    assert [(row.label, row.value) for row in group(made, "changed by a translation or correction")] == [
         ("handle", "workbench:1 in place of a signature"),
         ("loss", "/a: x; y"),
         ("correction", "serial"),
@@ -168,7 +168,7 @@ def test_a_value_that_does_not_fit_stands_below_in_full() -> None:
 @pytest.mark.parametrize(
     ("exchange", "words"),
     [
-        (Exchange("1", state=State.INCOMPLETE), "nothing was recorded"),
+        (Exchange("1", state=State.INCOMPLETE), "nothing recorded"),
         (Exchange("1", None, HttpResponse(0)), "no status"),
         (Exchange("1", kind=Kind.WEBSOCKET, frames=(Frame("sent", "text", b"x"),)), "1 frame"),
         (Exchange("1", HttpRequest("GET", "/health"), HttpResponse(204)), "/health"),

@@ -24,7 +24,7 @@ def node(part: Part) -> Node:
         (Text(""), ["text", '""']),
         (Reasoning(Carrier.THINKING, "hm"), ["∴", "reasoning", "hm"]),
         (Reasoning(Carrier.REASONING_CONTENT, ""), ["∴", "reasoning", '""']),
-        (Reasoning(Carrier.REDACTED_THINKING, None, data="xx"), ["∴", "reasoning", "hidden"]),
+        (Reasoning(Carrier.REDACTED_THINKING, None, data="xx"), ["∴", "reasoning", "not readable"]),
         (ToolCallIR("c1", "ls", {"path": "."}, "anthropic"), ["◆", "call", "ls", '{"path":', "c1"]),
         (ToolCallIR(None, None, None, "openai", raw="{bad"), ["◆", "call", "(no", "name)", "{bad", "no", "id"]),
         (ToolCallIR("", "ls", {}, "openai", is_server=True), ["◆", "server", "call", "empty"]),

@@ -73,7 +73,7 @@ def test_a_profile_stands_beside_the_last_one_with_what_differs() -> None:
 def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
     old = text(lab.profile_lines(column(history=(profile(closes=True),)), 90 * DAY, 90))
     assert "stale: measured 90 days ago" in old and "closes" in old
-    assert "r runs the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
+    assert "r: run the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
     assert "T adds one" in text(lab.profile_lines(None, 0.0, 60))
     failed = SavedProfile(profile(closes=True), None, (), "disk full")
     assert "not kept: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))

@@ -57,8 +57,8 @@ def test_a_refusal_is_what_the_model_is_told() -> None:
     ("names", "word"),
     [
         ((), "free text"),
-        (("strict",), "no schema to fit"),
-        (("strict", "validated"), "fits"),
+        (("strict",), "no schema"),
+        (("strict", "validated"), "valid"),
         (("repaired", "coerced", "validated"), "repaired, coerced"),
         (("strict", "refused"), "unreadable"),
     ],

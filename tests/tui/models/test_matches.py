@@ -10,7 +10,7 @@ TEXT = "tool_use ids were found without tool_result blocks immediately after: to
 def test_a_text_leads_to_rules_with_what_to_look_for() -> None:
     first, *_ = matches.of_matches(error_texts.explain(TEXT))
     assert first.rule.startswith("closure.")
-    assert "said by" in plain(matches.known_line(first))
+    assert "from" in plain(matches.known_line(first))
     body = [plain(line) for line in matches.known_body(first, 60)]
     assert "  Look for" in body
     assert "  Record it" in body
@@ -19,9 +19,9 @@ def test_a_text_leads_to_rules_with_what_to_look_for() -> None:
 
 def test_what_nobody_knows_says_what_to_do() -> None:
     said = " ".join(plain(line) for line in matches.nothing(True, True, 60))
-    assert "No contract or page knows this text." in said
+    assert "No rule matches this error message." in said
     assert "record it" in said
-    assert "looking" in plain(matches.nothing(True, False, 60)[0])
+    assert "searching" in plain(matches.nothing(True, False, 60)[0])
 
 
 def test_every_rule_is_named_for_whoever_has_no_text() -> None:

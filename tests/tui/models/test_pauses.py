@@ -43,7 +43,7 @@ def test_the_header_names_the_one_to_decide_first() -> None:
     late, soon = held(1), held(2, times_out_at=130.0)
     line = plain(pauses.banner([late, soon], 4, "P", 112.0))
     assert (
-        line == " ‖ 2 held, first request 4 held 12 s · ! client waits 18 s more · P decides · closure.missing-result"
+        line == " ‖ request 4 paused 12 s (1 of 2) · ! client waits 18 s more · P: decide · closure.missing-result"
     )
     assert pauses.first_to_decide([late, soon]) is soon
 
@@ -52,7 +52,7 @@ def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
     facts = pauses.facts(held(timeout=600.0, timeout_from="its default", bytes=9, sent=2), 4, 112.0, 40)
     text = "\n".join(plain(line) for line in facts)
     for said in (
-        "request 4 is held",
+        "request 4 is paused",
         "to https://",
         "breakpoint closure",
         "its timeout is 10:00 (its default)",
@@ -61,5 +61,5 @@ def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
         assert said in " ".join(text.split()), text
     assert max(len(plain(line)) for line in facts) <= 40
     assert (
-        pauses.refused(held(deeds=["drop"]), "edit") == "this request cannot be passed on as edited: possible is drop"
+        pauses.refused(held(deeds=["drop"]), "edit") == "this request cannot be passed on as edited; possible: drop"
     )

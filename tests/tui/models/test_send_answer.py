@@ -90,7 +90,7 @@ def test_one_answer_alone_where_there_is_no_room_for_two() -> None:
     [
         (ERROR, 400, answer("a"), 200, "✓ accepted (200) · the original was refused (400)"),
         (answer("a"), 200, ERROR, 400, "✗ refused (400) · the original was accepted (200): no such thing"),
-        (answer("a"), 200, answer("a"), 200, "✓ accepted (200) · the original was accepted (200) · says the same"),
+        (answer("a"), 200, answer("a"), 200, "✓ accepted (200) · the original was accepted (200) · same content"),
         (answer("a"), 200, answer("b"), 200, "✓ accepted (200) · the original was accepted (200) · differs in text"),
     ],
 )
@@ -101,8 +101,8 @@ def test_the_verdict_is_one_line(before: object, old: int, after: object, new: i
 def test_what_has_not_come_yet_is_not_called_missing() -> None:
     shown: Beside = beside(decoded(answer("a")), decoded({"choices": []}))
     text = next(row for row in shown.rows if row.kind == "text")
-    assert "not there yet" in plain(send_answer.head(text, is_over=False))
-    assert "original alone" in plain(send_answer.head(text, is_over=True))
+    assert "not received yet" in plain(send_answer.head(text, is_over=False))
+    assert "error" in plain(send_answer.head(text, is_over=True))
 
 
 def test_a_retry_says_why_and_how_long_it_waits() -> None:

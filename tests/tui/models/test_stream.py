@@ -126,7 +126,7 @@ def of(protocol: str, name: str) -> Stream:
 def test_a_framed_event_shows_its_data() -> None:
     made = of("bedrock-invoke", "bedrock_invoke/loop-stream-1.response.eventstream")
     lines = [plain(line).strip() for line in made.details(10, 80, 12)]
-    assert lines[0].startswith("a message of ") and lines[0].endswith("named chunk; its data, out of base64:")
+    assert lines[0].startswith("a message of ") and lines[0].endswith("named chunk; its data, decoded from base64:")
     assert lines[1].startswith('{"type":"message_stop"')
     assert made.agreement == "clients are not compared for bedrock-invoke"
 

@@ -28,7 +28,7 @@ def test_the_recorded_request_is_not_changed_and_judged_by_its_own_contract() ->
     assert not found.is_changed and not list(found.changed) and found.text == TEXT
     assert (found.contract, found.told.verdict) == ("deepseek:v4", Verdict.REFUSES)
     assert found.told.refusal and found.told.refusal.status == 400
-    assert edit.changed_words(found) == "the recorded bytes"
+    assert edit.changed_words(found) == "unchanged"
     assert study(INSPECTOR, 1, REQUEST, "generic").told.verdict is not Verdict.REFUSES
 
 
@@ -47,7 +47,7 @@ def test_of_what_cannot_be_read_no_verdict_is_claimed(text: bytes) -> None:
     found = study(INSPECTOR, 1, with_body(REQUEST, text))
     assert found.told.verdict is Verdict.UNKNOWN and found.meant.problem and found.elements == ()
     assert [row.pointer for row in edit.outline(found.elements, ())] == [""]
-    assert "not judged" in plain(edit.said(found)[0].head)
+    assert "not checked" in plain(edit.said(found)[0].head)
     with pytest.raises(LocalProtocolError, match="cannot be read"):
         found.decoded  # noqa: B018
 

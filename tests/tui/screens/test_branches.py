@@ -23,7 +23,7 @@ async def test_branches_are_walked_named_compared_and_gone_to() -> None:
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).found)
         await until(driver.pilot, lambda: len(tree(driver).verdicts) == 4)
         assert "3 edits · 0 sends" in driver.text and "├─" in driver.text and "└─" in driver.text
-        assert "you stand at: message 4 duplicated" in driver.text
+        assert "current: message 4 duplicated" in driver.text
         assert driver.text.count("refuses") == 3
         await driver.press("g", "j", "a", *"short", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and "short" in driver.text)
@@ -31,7 +31,7 @@ async def test_branches_are_walked_named_compared_and_gone_to() -> None:
         await driver.press("space", "G")
         await until(driver.pilot, lambda: "against short" in driver.text)
         await driver.press("space", "u")
-        await until(driver.pilot, lambda: "you stand at: message 3 duplicated" in driver.text)
+        await until(driver.pilot, lambda: "current: message 3 duplicated" in driver.text)
         await driver.press("g", "j", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))
         await until(driver.pilot, lambda: "short" in screen_text(driver.app) and edit.screen.study.is_settled)

@@ -69,7 +69,7 @@ async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
     async with showing(session(), size, exchange=1) as driver:
         screen = await continuing(driver)
         await pending(driver, screen, AnswerCall, 0)
-        assert "tools are never executed" in driver.text
+        assert "tools are never run" in driver.text
         assert "recorded in exchange 1" in driver.text
         await driver.press("enter")
         second = await pending(driver, screen, AnswerCall, 1)

@@ -111,7 +111,7 @@ async def test_a_text_is_edited_judged_while_it_is_typed_and_undone_to_the_byte(
         assert "as it is being written" in edit.driver.text and not edit.screen.study.is_settled
         await edit.press("ctrl+s")
         assert edit.body["messages"][2]["content"] == "what?"
-        assert "text of message 3 changed" in edit.driver.text and "nothing recorded is changed" in edit.driver.text
+        assert "text of message 3 changed" in edit.driver.text and "the recording is never modified" in edit.driver.text
         await edit.press("u")
         assert edit.text == before.body.raw and "as recorded" in edit.driver.text
         await edit.press("U")

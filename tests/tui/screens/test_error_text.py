@@ -49,7 +49,7 @@ async def test_enter_is_a_new_line() -> None:
     async with at_home() as home:
         await home.press("e", *"what", "enter", *"ever")
         await home.until("not recognised")
-        assert "No contract or page knows this text." in home.text
+        assert "No rule matches this error message." in home.text
         assert home.app.screen.asked.text == "what\never"  # type: ignore[attr-defined]
 
 

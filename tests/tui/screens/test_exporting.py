@@ -85,7 +85,7 @@ async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -
         assert names[0] == "pytest" and {"curl", "text", "session"} < set(names)
         await d.press(*("j" * names.index("curl")))
         await until(d.pilot, lambda: "curl --globoff" in d.text)
-        assert "this exchange" in d.text and "private text stays" in d.text
+        assert "this exchange" in d.text and "private text is kept" in d.text
         await d.press("a")
         await until(d.pilot, lambda: screen.made and screen.made.data.count(b"curl --globoff") == 2)
         assert "the session (2 exchanges)" in d.text
@@ -112,7 +112,11 @@ async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: 
         assert "as it was before it was edited" in d.text
         await write(d, screen)
         assert [folder.name for folder in tried] == ["deepseek-reasoning-lost-2-test"]
-        for said in ("red   on what was broken: 2 of 4 tests fail", "test_a: refused", "green on what is right: 4"):
+        for said in (
+            "red   on the broken request: 2 of 4 tests fail",
+            "test_a: refused",
+            "green on the fixed request: 4",
+        ):
             assert said in d.text
         assert "the test tells one from the other" in d.text
         await d.press("a")

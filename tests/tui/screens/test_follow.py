@@ -56,7 +56,7 @@ async def test_an_empty_live_session_waits_for_its_first_request(recorder: Recor
     async with following(recorder.writer.path) as driver:
         await until(driver.pilot, lambda: "waiting for the first request" in driver.text)
         assert "point the client at http://127.0.0.1:8123" in driver.text.replace("\n", " ")
-        assert "live · client's key passes" in driver.text
+        assert "live · client's API key not stored" in driver.text
         seq = recorder.asks(user("hello"))
         await driver.shows(0)
         assert driver.screen.state.rows[0].summary.state == "open"
@@ -114,7 +114,7 @@ async def test_the_stream_screen_goes_along_while_events_arrive(recorder: Record
         screen = await stepping(driver, 2)
         assert "2 events · still arriving" in screen_text(driver.app)
         assert "marked" not in screen_text(driver.app)
-        assert "compared once the stream has ended" in screen_text(driver.app)
+        assert "compared when the stream has ended" in screen_text(driver.app)
         recorder.streams(seq, *(delta(f"number {n} ") for n in range(60)))
         await has_events(driver, screen, 62)
         assert (screen.events.cursor, screen.built.event) == (61, 61)
@@ -320,7 +320,7 @@ async def test_a_session_that_is_taken_up_again_is_followed_without_being_told_t
             again.sent[0] = recorder.sent[0]
             again.asks(user("hello again"))
             await rows(driver, 2, state="open")
-            assert "live · client's key passes" in driver.text
+            assert "live · client's API key not stored" in driver.text
         finally:
             again.close()
 

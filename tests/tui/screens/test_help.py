@@ -22,9 +22,9 @@ async def test_it_is_about_this_pane_and_this_screen() -> None:
 async def test_it_scrolls_and_is_searched() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.press("question_mark")
-        assert "leave the program from anywhere" not in driver.text
+        assert "quit from anywhere" not in driver.text
         await driver.press("slash", *"anywhere", "enter")
-        await until(driver.pilot, lambda: "leave the program from anywhere" in driver.text)
+        await until(driver.pilot, lambda: "quit from anywhere" in driver.text)
         await driver.press("n", "N", "G")
         assert "never sent as it is" in driver.text
         await driver.press("slash", *"zzz", "enter", "q")
@@ -55,4 +55,4 @@ async def test_no_toast_lies_over_it_and_its_footer_is_its_own() -> None:
         await driver.press("question_mark")
         await until(driver.pilot, lambda: "acts in the wire pane" not in driver.text)
         footer = driver.text.split("\n")[-1]
-        assert "/ search" in footer and "esc closes" in footer and "next break" not in footer
+        assert "/ search" in footer and "esc back" in footer and "next break" not in footer

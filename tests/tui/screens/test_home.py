@@ -79,7 +79,7 @@ async def test_every_session_in_sight_tells_its_story(size: tuple[int, int]) -> 
         assert "✓ no breaks" in home.text
         assert "2 exchanges" in home.text
         assert "anthropic · claude" in home.text
-        assert "tools are never executed" in home.text
+        assert "tools are never run" in home.text
 
 
 async def test_stories_are_told_when_they_come_into_sight() -> None:
@@ -230,7 +230,7 @@ async def test_what_a_live_session_holds_is_said_where_it_is_listed(own_home: Pa
             await home.until("‖ 1 held")
             await home.press("g")
             await home.until("closure.missing-result")
-            assert "enter opens it, P there decides" in " ".join(home.text.split())
+            assert "enter: open the session, then P: decide" in " ".join(home.text.split())
             recorder.release(1, "continue")
             await home.press("c")  # looks again
             await until(home.pilot, lambda: "‖ 1 held" not in home.text)

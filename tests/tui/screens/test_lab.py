@@ -22,7 +22,7 @@ from workbench.tui.screens.lab.targets import subject_in
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 
-SIMULATED = "simulated · no key · tools are never executed"
+SIMULATED = "simulated · no API key · tools are never run"
 
 
 @asynccontextmanager
@@ -191,7 +191,7 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
     with endpoint() as real:
         async with in_lab() as (driver, screen):
             await add_here(driver, screen, real.url)
-            assert "LIVE 127.0.0.1" in driver.text and "no key · tools are never executed" in driver.text
+            assert "LIVE 127.0.0.1" in driver.text and "no API key · tools are never run" in driver.text
             await driver.press("r")
             assert isinstance(driver.app.screen, ConfirmScreen)
             words = driver.app.screen.question

@@ -48,7 +48,7 @@ async def ladder_of(driver: Driver) -> LadderScreen:
 @pytest.mark.parametrize(
     ("raw", "shown"),
     [
-        ('{"path": "a", "lines": 3}', ("fits", "strict", "validated")),
+        ('{"path": "a", "lines": 3}', ("valid", "strict", "validated")),
         ('{"path": "a", "lines": "3"}', ("coerced", '"lines": "3"', '"lines": 3', "was read as 3")),
         ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was removed")),
         (

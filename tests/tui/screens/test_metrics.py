@@ -17,7 +17,7 @@ from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import MemorySession
 
 LONG = "anthropic-long-session"
-NEVER = "nothing is sent · tools are never executed"
+NEVER = "nothing is sent · tools are never run"
 
 
 def on(driver: Driver) -> MetricsScreen:

@@ -15,7 +15,7 @@ async def test_a_page_is_laid_out_for_its_pane(size: tuple[int, int]) -> None:
     async with at_home(size) as home:
         home.app.push_screen(PageScreen("closure.missing-result"))
         await home.until("What is wrong")
-        assert "closure.missing-result · esc closes" in home.text
+        assert "closure.missing-result · esc back" in home.text
         await home.press("j", "G", "g", "escape")
         assert not isinstance(home.app.screen, PageScreen)
 

@@ -81,8 +81,8 @@ async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) ->
         await before_sending(driver)
         text = driver.text
         assert "anthropic refuses" in text and "closure.missing-result" in text
-        assert "simulated" in text and "no key" in text
-        assert "tools are never executed" in text
+        assert "simulated" in text and "no API key" in text
+        assert "tools are never run" in text
         await driver.press("G", "k")
         assert "in one piece" in driver.text or size[1] < 20
 

@@ -44,7 +44,7 @@ async def test_it_opens_at_the_first_break_with_the_focus_on_it(size: tuple[int,
         text = driver.text
         assert "closure.missing-result" in text
         assert '"toolu_01Tests"' in text  # its bytes
-        assert "tools are never executed" in text
+        assert "tools are never run" in text
         assert "run_tests" in lit(driver, "ir")
         assert "missing" in lit(driver, "closure")
 
@@ -496,7 +496,7 @@ async def test_toasts_leave_the_findings_alone() -> None:
         shown = next(n for n, text in enumerate(lines) if "no further break" in text)
         assert lines[shown].startswith("─2 Wire")  # a border: neither a byte nor a finding is under it
         assert "[6 Findings]" in lines[shown - 1]
-        assert "tools are never executed" in lines[0]
+        assert "tools are never run" in lines[0]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])

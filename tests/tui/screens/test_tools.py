@@ -59,7 +59,7 @@ async def test_the_change_the_check_and_both_schemas_are_shown() -> None:
         screen = await tools_of(driver)
         await driver.press("g", "j")
         assert "oneOf at the root → one object with the properties of all" in driver.text
-        assert "check that remains" in driver.text
+        assert "remaining check" in driver.text
         assert json.loads(screen.before._body) == ONE_OF
         assert "oneOf" not in json.loads(screen.after._body)
         await driver.press("tab", "tab", "G")
@@ -120,5 +120,5 @@ async def test_of_what_is_not_decoded_nothing_is_claimed() -> None:
         for key in "TA":
             await driver.press(key)
             await until(driver.pilot, lambda: "not decoded" in driver.text)
-            assert "declares no tools" not in driver.text and "no calls:" not in driver.text
+            assert "declares no tools" not in driver.text and "no tool calls:" not in driver.text
             await driver.press("q")

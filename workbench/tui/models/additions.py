@@ -15,7 +15,7 @@ from workbench.tui.models.edit import Entry
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
 
-MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "result of the call", "tool", "parameter"
+MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "tool result", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}
 """Schema of a new tool: it takes nothing yet."""
 
@@ -44,7 +44,7 @@ class Added(NamedTuple):
 def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
     """What can be added at a row, the likeliest first."""
     here = rows[at]
-    made = [Choice(RESULT, "what it answers")] if _call(rows, at) else []
+    made = [Choice(RESULT, "its text")] if _call(rows, at) else []
     made += [Choice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
     if here.number:
         made.append(Choice(TEXT, "its text"))
@@ -70,7 +70,7 @@ def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Additi
         name, _, value = wanted.text.partition("=")
         pointer = f"/{escape(name.strip())}"
         if not name.strip() or not value.strip():
-            raise LocalProtocolError("say its name and its value", hint="as in temperature = 0.2")
+            raise LocalProtocolError("a parameter needs a name and a value", hint="for example: temperature = 0.2")
         return Added(operations.set_parameter(decoded, pointer, value.encode()), pointer)
     message = next(row.pointer for row in reversed(rows[: at + 1]) if row.is_message)
     if wanted.choice == TEXT:

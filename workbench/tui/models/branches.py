@@ -83,15 +83,15 @@ def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
     sends = sum(node.is_sent for node in nodes)
     facts = [count(max(0, len(nodes) - sends - 1), "edit"), count(sends, "send")]
     if folded:
-        facts.append(f"{sum(node.is_sent for node in folded.values()):,} sent by what if")
+        facts.append(f"{sum(node.is_sent for node in folded.values()):,} sent by what-if")
     first = line(
         Span(f" Branches of request {number}", "accent strong"),
         Span(f"   {' · '.join(facts)}" if found else "", "muted"),
     )
     if len(found) == 1:
-        return [first, line(Span(" nothing was made of it yet: enter edits it", "muted"))]
+        return [first, line(Span(" no edits yet · enter: edit the request", "muted"))]
     node = next((node for node in nodes if node.id == here), None)
-    return [first, line(Span(" you stand at: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]
+    return [first, line(Span(" current: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]
 
 
 def trials_line(branch: Branch, *, is_open: bool) -> Line:
@@ -99,13 +99,13 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     answers = [node for node in branch.trials if node.is_sent]
     accepted = sum(is_accepted(node) for node in answers)
     variants = sum(not node.is_sent for node in branch.trials)
-    told = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'answer')} accepted"
+    told = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'response')} accepted"
     return line(
         "    ",
         Span(branch.stem, "muted"),
         Span(f"{'-' if is_open else '+'} what if: ", "accent strong"),
         told,
-        Span(f"  enter {'folds' if is_open else 'opens'} them", "muted"),
+        Span(f"  enter: {'collapse' if is_open else 'expand'}", "muted"),
     )
 
 
@@ -135,7 +135,7 @@ def _standing(node: BranchNode, verdict: str | None) -> Line:
     response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))
-    status = str(response.status) if response and response.status else "no answer"
+    status = str(response.status) if response and response.status else "no status"
     return line(Span("✓ ", "ok") if is_accepted(node) else Span("✗ ", "error"), Span(f"{status} ", "", LABEL))
 
 

@@ -43,7 +43,7 @@ class ClosureView(View):
         return call_body(self.lines[item], width)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap(self.opened.silence("no calls: neither the history nor the answer calls a tool"), width, "muted")
+        return wrap(self.opened.silence("no tool calls in the history or the response"), width, "muted")
 
     def selection(self, item: int) -> Selection:
         return self.opened.at_call(self.lines[item])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.wire.sse import SseEvent
 
 REQUEST, RESPONSE = "request", "response"
-SIDES = {REQUEST: "request", RESPONSE: "answer"}
+SIDES = {REQUEST: "request", RESPONSE: "response"}
 """A side → its word."""
 
 CONTEXT = 48
@@ -115,17 +115,17 @@ def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[
     title = line(Span(f" {pairing.left}", "strong"), Span(f" {between} ", "muted"), Span(pairing.right, "strong"))
     more = "" if is_over else " · comparing …"
     if not turns:
-        return [title, line(Span(" there is nothing to compare" if is_over else f"{more[2:]}", "muted"))]
+        return [title, line(Span(" nothing to compare" if is_over else f"{more[2:]}", "muted"))]
     told = [count(len(turns), "turn")] if len(turns) > 1 else []
     same, meant = sum(t.is_same for t in turns), sum(t.is_same_meaning and not t.is_same for t in turns)
     alone = sum(t.before is None or t.after is None for t in turns)
-    told += [f"{same:,} the same bytes"] if same and len(turns) > 1 else []
-    told += [f"{meant:,} the same in meaning"] if meant and len(turns) > 1 else []
+    told += [f"{same:,} identical"] if same and len(turns) > 1 else []
+    told += [f"{meant:,} with the same meaning"] if meant and len(turns) > 1 else []
     told += [f"{alone:,} on one side only"] if alone else []
     facts = Span(f"   {' · '.join(told)}{more}", "muted")
     parted = next((n for n, turn in enumerate(turns) if not turn.is_same), None)
     if parted is None:
-        return [(*title, facts), line(Span(" = the same, byte for byte", "ok"))]
+        return [(*title, facts), line(Span(" = identical, byte for byte", "ok"))]
     is_alone = len(turns) == 1
     return [
         (*title, facts),
@@ -142,7 +142,7 @@ def _first_in_meaning(turns: Sequence[Turn], parted: Turn, *, alone: bool) -> li
     found = min(noticed, key=lambda each: (each[1].at or each[1].was).startswith("/headers/"), default=None)
     if found is None:
         return []
-    said = Span(f" ≠ first in meaning: {found[1].kind}", "warning")
+    said = Span(f" ≠ first change of meaning: {found[1].kind}", "warning")
     return [line(said, Span(_where(*found, alone=alone), "muted"))]
 
 
@@ -158,7 +158,7 @@ def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
     first = turn.damages[0]
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
-    meant = " · the meaning is the same" if turn.is_same_meaning else ""
+    meant = " · same meaning" if turn.is_same_meaning else ""
     said = Span(f"{sign} first divergence: {first.kind}{meant}", style)
     return line(said, Span(_where(turn, first, alone=alone), "muted"))
 
@@ -170,10 +170,10 @@ def turn_line(turn: Turn, pairing: Pairing) -> Line:
     tries = Span(f" · {len(turn.tries)} tries", "warning") if len(turn.tries) > 1 else Span("")
     numbers = Span(f"{_numbers(turn)}  ", "strong")
     if turn.is_same:
-        return line(Span("= ", "muted"), numbers, Span("the same bytes", "muted"), tries)
+        return line(Span("= ", "muted"), numbers, Span("identical", "muted"), tries)
     kinds = ", ".join(dict.fromkeys(str(d.kind) for d in turn.damages))
     if turn.is_same_meaning:
-        return line(Span("= ", "info"), numbers, Span(f"the same meaning: {kinds}", "info"), tries)
+        return line(Span("= ", "info"), numbers, Span(f"same meaning: {kinds}", "info"), tries)
     return line(Span("≠ ", "warning"), numbers, Span(kinds, "warning"), tries)
 
 
@@ -183,8 +183,8 @@ def _numbers(turn: Turn) -> str:
 
 def _only(turn: Turn, pairing: Pairing) -> str:
     if turn.after is None:
-        return f"exchange {(turn.before or 0) + 1} was seen in {pairing.left} alone"
-    return f"exchange {turn.after + 1} was seen in {pairing.right} alone"
+        return f"exchange {(turn.before or 0) + 1} is only in {pairing.left}"
+    return f"exchange {turn.after + 1} is only in {pairing.right}"
 
 
 # What happened to one.
@@ -196,7 +196,7 @@ def damage_line(damage: Damage) -> Line:
     many = f", {damage.places:,} places" if damage.places > 1 else ""
     return line(
         Span(f"{sign} ", style),
-        Span(f"{SIDES[damage.side]} ", "role", 8),
+        Span(f"{SIDES[damage.side]} ", "role", 9),
         Span(f"{damage.kind}{many}", style),
         Span(f"  {damage.at or damage.was or 'the whole'}", "muted"),
     )
@@ -205,7 +205,7 @@ def damage_line(damage: Damage) -> Line:
 def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> list[Line]:
     """What happened, whether it matters, and where."""
     made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
-    meant = "a reader of the protocol notices nothing" if damage.is_same_meaning else "it means something else now"
+    meant = "same meaning: no reader of the protocol notices it" if damage.is_same_meaning else "the meaning changed"
     made += wrap(meant, width, "info" if damage.is_same_meaning else "warning", indent=4)
     left, right = (damage.first_was, damage.first) if turn.goes_right(damage) else (damage.first, damage.first_was)
     if left is not None or right is not None:
@@ -253,8 +253,8 @@ def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -
     old, new = before.exchange.response, after.exchange.response
     if old is None or new is None:
         if old or new:
-            left, right = (Said(f"status {http.status}" if http else "none was recorded") for http in (old, new))
-            yield Place(RESPONSE, Row("answer", left, right))
+            left, right = (Said(f"status {http.status}" if http else "not recorded") for http in (old, new))
+            yield Place(RESPONSE, Row("response", left, right))
         return
     yield from _headers(RESPONSE, old.headers, new.headers, named)
     for row in send_answer.beside(before, after).rows:
@@ -320,7 +320,7 @@ def _said(event: SseEvent | None) -> str | None:
 
 def _same_events(i: int, j: int, k: int, m: int) -> Row:
     old, new = (Said(f"events {a} to {b - 1}" if b - a > 1 else f"event {a}") for a, b in ((i, j), (k, m)))
-    return Row("events", old, new, "the same data", is_same=True)
+    return Row("events", old, new, "same data", is_same=True)
 
 
 def _differing(kind: str, before: str | None, after: str | None) -> Row:
@@ -380,7 +380,7 @@ def columns(pairing: Pairing, turn: Turn, decoded: Sequence[DecodedExchange | No
 
 def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
     if index is None:
-        return f"{name}: not seen"
+        return f"{name}: missing"
     number = f"exchange {index + 1}"
     named = name if number in name else f"{name}, {number}"
     sizes = f" · {size(len(decoded.request_text))} → {size(len(decoded.response_text))}" if decoded else ""

@@ -85,7 +85,7 @@ def facts(loop: ConversationLoop, done: Sequence[Done], running: str, decided: S
     tokens = (
         f"{about}{loop.tokens:,} of {limits.tokens:,} tokens" if limits.tokens else f"{about}{loop.tokens:,} tokens"
     )
-    repeats = f"the same call {limits.repeats} times at most" if limits.repeats else "any call any number of times"
+    repeats = f"at most {limits.repeats} repeats of a call" if limits.repeats else "no limit of repeats"
     told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
     by = course_words(loop, decided)
     return line(
@@ -99,8 +99,8 @@ def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
     said = (
         "one call at a time" if policy.is_serial else "",
         f"calls read as {loop.parser}" if loop.parser else "",
-        f"you are asked after {count(errors, 'error')}" if errors else "",
-        f"{count(len(policy.closed), 'tool')} held back" if policy.closed else "",
+        f"pause after {count(errors, 'error')}" if errors else "",
+        f"{count(len(policy.closed), 'tool')} not offered" if policy.closed else "",
     )
     told = ", ".join(filter(None, said))
     return ": ".join(filter(None, (corrected_words(decided), told))) if decided else ""
@@ -116,11 +116,11 @@ def done_line(done: Done) -> Line:
         return line(
             Span("= ", "warning" if failed else "ok"),
             Span(f"{step.call.name or '(no name)'}  ", "strong"),
-            Span(f"{'an error' if failed else 'a result'}, {done.offer.origin if done.offer else ''}", "muted"),
+            Span(f"{'error' if failed else 'result'}, {done.offer.origin if done.offer else ''}", "muted"),
         )
     if isinstance(step, Send):
         return _sent_line(step, done)
-    return line(Span("> ", "ok"), Span("you said  ", "strong"), Span(done.said, "muted"))
+    return line(Span("> ", "ok"), Span("user  ", "strong"), Span(done.said, "muted"))
 
 
 def _sent_line(step: Send, done: Done) -> Line:
@@ -130,14 +130,14 @@ def _sent_line(step: Send, done: Done) -> Line:
     called = f" · calls {', '.join(done.calls)}" if done.calls else ""
     return line(
         Span(f"{sign} ", style),
-        Span(f"sent  {done.status or done.note or 'no answer'}", "strong"),
+        Span(f"sent  {done.status or done.note or 'no response'}", "strong"),
         Span(verdict, style),
         Span(f" · {_new(step)}{called}", "muted"),
     )
 
 
 def _new(step: Send) -> str:
-    return f"{count(len(step.added), 'new element')}" if step.added else "as it was"
+    return f"{count(len(step.added), 'new element')}" if step.added else "unchanged"
 
 
 def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
@@ -145,15 +145,15 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     from workbench.send.loop import AnswerCall, Send
 
     if pending is None:
-        return line(Span("… looking at what is next", "muted"))
+        return line(Span("… preparing the next step", "muted"))
     step = pending.step
     if isinstance(step, AnswerCall):
         bad = step.refusal is not None
-        told = offer.origin if offer else "no result yet: e writes one"
+        told = offer.origin if offer else "no result yet · e: write one"
         return line(
             Span("next  ", "accent strong"),
             Span(f"answer {step.call.name or '(no name)'}  ", "strong"),
-            Span("its arguments cannot be used  " if bad else "", "error"),
+            Span("invalid arguments  " if bad else "", "error"),
             Span(told, "muted" if offer else "warning"),
         )
     if isinstance(step, Send):
@@ -169,7 +169,7 @@ def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) 
     from workbench.send.loop import AnswerCall, Send
 
     if pending is None:
-        return wrap("looking at what is next …", width, "muted")
+        return wrap("preparing the next step …", width, "muted")
     step = pending.step
     if isinstance(step, AnswerCall):
         return [*_call(step, width), *_result(offer, width)]
@@ -179,7 +179,7 @@ def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) 
 
 
 def _call(step: AnswerCall, width: int) -> Iterator[Line]:
-    of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "the only call of the answer"
+    of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "the only call of the response"
     told = f"  {step.call.id or 'no id'} · {of}"
     yield line(Span(step.call.name or "(no name)", "call strong"), Span(told, "muted"))
     if step.refusal:
@@ -193,7 +193,7 @@ def _call(step: AnswerCall, width: int) -> Iterator[Line]:
 def _result(offer: Offer | None, width: int) -> Iterator[Line]:
     yield ()
     if offer is None:
-        yield line(Span("no result  ", "warning strong"), Span("nobody recorded one: e writes it", "muted"))
+        yield line(Span("no result  ", "warning strong"), Span("not recorded · e: write one", "muted"))
         return
     failed = offer.result.is_error
     yield line(
@@ -216,9 +216,9 @@ def shown(result: CallResult) -> str:
 def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     going = pending.leaving.request if pending.leaving else step.request
     is_same = going.body.raw == step.request.body.raw
-    told = "everything before it byte for byte" if is_same else "as it goes out"
-    what = f"new in {step.pointer}" if step.added else "the request as it stands"
-    yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in all, {told}", "muted"))
+    told = "all before it unchanged" if is_same else "as sent"
+    what = f"new in {step.pointer}" if step.added else "the request unchanged"
+    yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in total,  {told}", "muted"))
     notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))
     losses = pending.leaving.losses if pending.leaving else ()
     yield from (made for note in notes for made in wrap(f"· {note}", width, "info", indent=2))
@@ -237,11 +237,11 @@ def _end(step: LoopEnd, said: str, width: int) -> Iterator[Line]:
         yield from wrap(said, width, indent=2, most=MOST)
     yield ()
     if step.reason.is_limit:
-        yield from wrap("L sets other limits, and it goes on", width, "muted")
+        yield from wrap("L: set other limits and continue", width, "muted")
     elif step.reason == "done":
-        yield from wrap("e writes what the user says next, and it goes on; u steps back", width, "muted")
+        yield from wrap("e: write the next user message and continue · u: step back", width, "muted")
     else:
-        yield from wrap("u steps back", width, "muted")
+        yield from wrap("u: step back", width, "muted")
 
 
 def _value(value: JsonValue, width: int) -> Iterator[Line]:

@@ -38,13 +38,13 @@ class Shown(NamedTuple):
 def headline(shown: Shown) -> Line:
     """What is converted into what, and how much is lost."""
     made = shown.converted
-    losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("nothing lost", "ok")
+    losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("no loss", "ok")
     return line(
         Span(f" {shown.side.capitalize()} {shown.exchange + 1}", "strong"),
         Span(f"   {shown.source} → {made.protocol}   ", "muted"),
         losses,
         Span(f" · {count(len(made.ids), 'id')} renamed" if made.ids else "", "info"),
-        Span(" · the same bytes" if made.body == shown.body else "", "ok"),
+        Span(" · identical" if made.body == shown.body else "", "ok"),
         Span(f" · {size(len(shown.body))} → {size(len(made.body))}", "muted"),
     )
 
@@ -52,7 +52,7 @@ def headline(shown: Shown) -> Line:
 def target_title(shown: Shown) -> Line:
     """The border over the body it becomes."""
     made = shown.converted
-    opened = " · its events; the bytes are binary" if shown.read != made.body else ""
+    opened = " · decoded events of a binary stream" if shown.read != made.body else ""
     return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
 
 
@@ -103,5 +103,5 @@ def loss_body(loss: Loss, width: int) -> list[Line]:
 
 def id_line(new: str, old: str | None) -> Line:
     """An id of the new body and what it was."""
-    was = line(Span("had none: named by its place", "muted")) if old is None else line(Span(f"was {old}", "muted"))
+    was = line(Span("had no id: named by its position", "muted")) if old is None else line(Span(f"was {old}", "muted"))
     return (Span("= ", "info"), Span(new, "strong"), Span("  "), *was)

@@ -63,7 +63,7 @@ def _choices(
     if body:
         yield Choice("body", f"the whole {side}, {size(len(body))}", partial(Copied, "the body", body, _suffix(body)))
     if opened.decoded.exchange.request:
-        yield Choice("curl", "the request as a command; keys are variables", partial(_curl, opened))
+        yield Choice("curl", "the request as a command; API keys become variables", partial(_curl, opened))
     if finding:
         yield _now("finding", Copied("the finding", finding_text(finding)))
 
@@ -80,7 +80,7 @@ def _of_selection(opened: ExchangeView, selection: Selection) -> Iterator[Choice
         body = body_of(opened, selection.side)
         data = b"".join(body[start:end] for start, end in selection.spans)
         pieces = f" in {count(len(selection.spans), 'piece')}" if len(selection.spans) > 1 else ""
-        hint = f"as they were sent, {count(len(data), 'byte')}{pieces}"
+        hint = f"as sent, {count(len(data), 'byte')}{pieces}"
         yield Choice("bytes", hint, partial(Copied, "the bytes", data, "bin"))
 
 

@@ -54,7 +54,11 @@ def title(compared: Compared) -> list[Line]:
     found = compared.difference
     which = f" Request {compared.after + 1} against request {compared.before + 1}"
     lengths = f"   {size(len(found.before))} → {size(len(found.after))}"
-    begins = "" if compared.is_same_conversation else " · a conversation begins here; that is the last of its model"
+    begins = (
+        ""
+        if compared.is_same_conversation
+        else " · new conversation; compared with the previous request to the same model"
+    )
     first = line(Span(which, "strong"), Span(lengths, "muted"), Span(begins, "warning"))
     return [first, line(Span(" "), *verdict(found))]
 
@@ -62,8 +66,8 @@ def title(compared: Compared) -> list[Line]:
 def verdict(found: Difference) -> Line:
     """The first difference, and what kind of request this is beside the one before."""
     if found.first is None:
-        return line(Span("= the same bytes: sent again unchanged", "info"))
-    share = f" · {int(found.shared * 100)} % of the bytes stand as they were"
+        return line(Span("= identical: sent again unchanged", "info"))
+    share = f" · {int(found.shared * 100)} % of the bytes unchanged"
     if not found.is_read:
         return line(f"first difference at byte {found.first:,}", Span(share, "muted"))
     earlier = [c for c in found.changes if not is_new_turn(found, c)]
@@ -71,7 +75,7 @@ def verdict(found: Difference) -> Line:
         words = count(len(found.changes), "message")
         return line(Span(f"✓ history kept; {words} added at the end", "ok"), Span(share, "muted"))
     if {c.kind for c in earlier} == {Kind.RESPELLED}:
-        words = f"= the same meaning in other bytes, from byte {found.first:,} on"
+        words = f"= same meaning in other bytes, from byte {found.first:,}"
         return line(Span(words, "info"), Span(share, "muted"))
     words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {found.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))
@@ -117,9 +121,9 @@ def change_line(change: Change) -> Line:
 def detail_words(before: JsonValue, after: JsonValue, kind: Kind) -> str:
     """A difference in a few words."""
     if kind is Kind.ADDED:
-        return "something is added"
+        return "added"
     if kind is Kind.REMOVED:
-        return "something is gone"
+        return "removed"
     if isinstance(before, str) and isinstance(after, str):
         at = common(before, after)
         return f"{len(before):,} → {len(after):,} characters, from character {at:,}"

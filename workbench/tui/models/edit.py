@@ -26,7 +26,7 @@ PANES: Panes = (
     ("bytes", "Bytes"),
 )
 
-PROMISE = "nothing recorded is changed"
+PROMISE = "the recording is never modified"
 
 MOST_SHOWN = 200
 """Bytes of a value shown in its row."""
@@ -163,7 +163,7 @@ def headline(number: int, node: BranchNode, studied: Studied | None, said: Span,
 def where(node: BranchNode) -> Line:
     """Where in the tree."""
     if node.parent is None:
-        return line(Span("as recorded", "strong"), Span(" · an edit begins a branch", "muted"))
+        return line(Span("as recorded", "strong"), Span(" · an edit makes a branch", "muted"))
     named = f"{clip(node.name, 30)} · " if node.name else ""
     return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
 
@@ -171,7 +171,7 @@ def where(node: BranchNode) -> Line:
 def verdict_line(studied: Studied | None) -> Line:
     """The contract, its verdict and what that rests on; and how much is changed."""
     if studied is None:
-        return line(Span(" judging …", "muted"))
+        return line(Span(" checking …", "muted"))
     told, loose = studied.told, len(studied.meant.unbound)
     sign, style = SIGNS[told.verdict.value]
     why = f" · {told.finding.rule}" if told.finding else ""
@@ -189,7 +189,7 @@ def changed_words(studied: Studied) -> str:
     """How the request differs from the recorded one, in a few words."""
     found = studied.difference
     if found.first is None:
-        return "headers changed" if studied.is_changed else "the recorded bytes"
+        return "headers changed" if studied.is_changed else "unchanged"
     changes = count(len(found.changes), "change") if found.is_read else count(len(found.hunks), "range")
     return f"{changes} · {size(len(found.before))} → {size(len(found.after))}"
 
@@ -197,8 +197,8 @@ def changed_words(studied: Studied) -> str:
 def said(studied: Studied) -> tuple[Said, ...]:
     """Everything there is to say of it: why it cannot be judged, what the contract finds, what an edit unbound."""
     if studied.meant.problem:
-        head = line(Span("✗ ", "error"), Span("not judged  ", "error"), Span(studied.meant.problem))
-        more = "it can be sent as it is, to see what is answered: R edits its bytes"
+        head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(studied.meant.problem))
+        more = "you can send it unchanged to see the response · R: edit its bytes"
         return (Said(head, ((studied.meant.problem, ""), (more, "muted"))),)
     loose = (_unbound(pointer) for pointer in studied.meant.unbound)
     return (*said_of(studied.told), *loose)
@@ -207,5 +207,5 @@ def said(studied: Studied) -> tuple[Said, ...]:
 def _unbound(pointer: str) -> Said:
     """A signed block that an edit before it may have made worthless."""
     head = line(Span("! ", "warning"), Span("signature unbound  ", "warning"), Span(pointer, "muted"))
-    why = "what stands before this signed block is not what it was signed with: its provider may refuse it"
-    return Said(head, ((why, ""), ("sending offers to leave it out", "muted")), pointer)
+    why = "content before this signed block has changed, so its signature may be invalid: the provider may refuse it"
+    return Said(head, ((why, ""), ("the Send screen can drop it", "muted")), pointer)

@@ -59,9 +59,9 @@ def form_line(row: FormRow) -> Line:
 
 def summary(scope: Scope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:
     """What is chosen."""
-    what = f"{scope}{' as it was edited' if is_edited and scope is Scope.ONE else ''}"
+    what = f"{scope}{', edited' if is_edited and scope is Scope.ONE else ''}"
     more = f" ({count(exchanges, 'exchange')})" if scope is not Scope.ONE else ""
-    private = Span("private text replaced by stand-ins", "ok") if is_redacted else Span("private text stays", "muted")
+    private = Span("private text replaced by stand-ins", "ok") if is_redacted else Span("private text is kept", "muted")
     return line(Span(f"{what}{more}", "accent"), Span(" · no secrets · ", "muted"), private)
 
 
@@ -87,7 +87,7 @@ def made_lines(made: Exported, width: int) -> list[Line]:
 
 def _notes(made: Exported, width: int) -> Iterator[Line]:
     for text in made.left_out:
-        yield from wrap(f"✗ not in it: {text}", width, "warning")
+        yield from wrap(f"✗ left out: {text}", width, "warning")
     for text in made.notes:
         yield from wrap(f"· {text}", width)
 
@@ -108,7 +108,7 @@ def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, w
     where = paths[0].parent if len(paths) > 1 else paths[0] if paths else ""
     lines = wrap(f"✓ written: {where}", width, "ok")
     if is_trying:
-        lines.append(line(Span("  running the test on what was broken and on what is right …", "muted")))
+        lines.append(line(Span("  running the test on the broken and on the fixed request …", "muted")))
     if proof is None:
         return [*lines, BLANK]
     for run in proof.tried:
@@ -118,15 +118,15 @@ def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, w
         )
         sign, word, style = ("✗", "red", "error") if is_red else ("✓", "green", "ok")
         lines.append(
-            line(Span(f"  {sign} {word:<6}", style), f"on what {_ON.get(run.on, run.on)}: {run.problem or told}")
+            line(Span(f"  {sign} {word:<6}", style), f"on the {_ON.get(run.on, run.on)}: {run.problem or told}")
         )
         for text in run.lines:
             lines += wrap(text, width, "muted", indent=6, most=3)
     if proof.why_not:
-        lines += wrap(f"✗ it proves nothing: {proof.why_not}", width, "error")
+        lines += wrap(f"✗ the test proves nothing: {proof.why_not}", width, "error")
     else:
-        lines += wrap("✓ the test tells one from the other", width, "ok strong")
+        lines += wrap("✓ the test distinguishes both", width, "ok strong")
     return [*lines, BLANK]
 
 
-_ON = {"broken": "was broken", "fixed": "is right"}
+_ON = {"broken": "broken request", "fixed": "fixed request"}

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 _UPSTREAM = 32
 
-TOOLS = "tools are never executed"
-PROMISE = f"no key · {TOOLS}"
+TOOLS = "tools are never run"
+PROMISE = f"offline · {TOOLS}"
 """What the program does with what is open: it only reads."""
-CLIENTS_KEY = "client's key passes"
+CLIENTS_KEY = "client's API key not stored"
 """What it does with what is recorded at this moment: the key of the client goes on to its provider, and to no file."""
 
 
@@ -26,7 +26,7 @@ def headline(
     progress: str = "",
     mode: str = "replay",
     upstream: str = "",
-    key: str = "no key",
+    key: str = "offline",
 ) -> list[Line]:
     """One line where there is room, else two.
 
@@ -37,7 +37,7 @@ def headline(
     promise = f"{mode} · {key} · {TOOLS}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     told = " · ".join(f for f in (goes_to, progress, _facts(row) if row else "") if f)
-    facts = line(Span(f" {told or 'no exchange is open'}  ", "muted"))
+    facts = line(Span(f" {told or 'no exchange open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
     both = used + _cells(facts)

@@ -27,11 +27,13 @@ _MOST_LINES = 6
 def welcome(recordings: int) -> tuple[Line, ...]:
     """What this is, and what it does with keys and tools. ``recordings``: how many run for this window."""
     mode = (
-        "replay · no key" if not recordings else f"● {count(recordings, 'recording')} · keys pass and are not written"
+        "replay · offline"
+        if not recordings
+        else f"● {count(recordings, 'recording')} · API keys are forwarded, never stored"
     )
     return (
-        line(Span(" Workbench", "accent strong"), Span("   see where a chain of tool calls breaks")),
-        line(Span(f" {mode} · tools are never executed", "warning" if recordings else "ok")),
+        line(Span(" Workbench", "accent strong"), Span("   find where tool calling breaks")),
+        line(Span(f" {mode} · tools are never run", "warning" if recordings else "ok")),
     )
 
 
@@ -47,7 +49,7 @@ def rows(sections: Iterable[Section], switch: str) -> list[Row]:
     """Sections as rows. ``switch`` is the key that switches the sessions of clients off and on."""
     made: list[Row] = []
     for section in sections:
-        about = f" · read-only · {switch} switches them {'on' if is_off(section) else 'off'}"
+        about = f" · read-only · {switch}: {'show' if is_off(section) else 'hide'}"
         made.append(Row(heading=section.title + (about if section.title == FOUND else "")))
         made += [Row(item) for item in section.items]
         made += [Row(note=note) for note in section.notes]
@@ -64,10 +66,8 @@ def hints(keys: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
     return (
         line(Span(" Your own traffic", "strong")),
         *(line(Span(f"  {key}", "accent strong", 24), text) for key, text in keys),
-        line(
-            Span("  workbench record …", "accent", 24), "the same recorder from the shell, which starts the client too"
-        ),
-        line(Span("  workbench check FILE", "accent", 24), "the findings as text or JSON, for scripts and CI"),
+        line(Span("  workbench record …", "accent", 24), "the same from the shell; also starts the client"),
+        line(Span("  workbench check FILE", "accent", 24), "findings as text or JSON, for scripts and CI"),
     )
 
 
@@ -86,7 +86,7 @@ def item_line(item: Item, story: Story | None, width: int, now: float, held: int
     """
     room = width - _AGE - _VERDICT
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
-    sign = Span(f" {pauses.SIGN} {held} held", "warning strong", _VERDICT) if held else _sign(item, story)
+    sign = Span(f" {pauses.SIGN} {held} paused", "warning strong", _VERDICT) if held else _sign(item, story)
     if width < ROOMY:
         return line(_name(item, room), when, sign)
     rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER
@@ -122,9 +122,9 @@ def held_lines(held: Sequence[Held], width: int, now: float) -> list[Line]:
     if not held:
         return []
     first = pauses.first_to_decide(held)
-    many = f"{len(held)} held, first " if len(held) > 1 else ""
-    said = f"{pauses.SIGN} {many}a {first.side} held {pauses.clock(now - first.since)}: {first.why}"
-    way = "enter opens it, P there decides"
+    many = f"{len(held)} paused, first: " if len(held) > 1 else ""
+    said = f"{pauses.SIGN} {many}{first.side} paused for {pauses.clock(now - first.since)}: {first.why}"
+    way = "enter: open the session, then P: decide"
     return wrap(f"{said} · {pauses.patience(first, now).text} · {way}", width, "warning", indent=2, most=_MOST_LINES)
 
 

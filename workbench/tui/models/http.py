@@ -99,7 +99,7 @@ class HttpView(View):
 
     def nothing(self, width: int) -> list[Line]:
         exchange = self.opened.decoded.exchange
-        return wrap(f"nothing was recorded: the exchange is {exchange.state}", width, "muted")
+        return wrap(f"nothing recorded: the exchange is {exchange.state}", width, "muted")
 
     def selection(self, item: int) -> Selection | None:
         row = self.rows[item]
@@ -121,7 +121,7 @@ def _rows(opened: ExchangeView) -> Iterator[Row]:
     for title, rows in (
         ("session", _session(opened)),
         ("exchange", _exchange(exchange)),
-        ("changed on the way, by the adapter in the path", _changes(exchange)),
+        ("changed by a translation or correction", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),
         ("ids", _ids(opened)),
@@ -132,7 +132,7 @@ def _rows(opened: ExchangeView) -> Iterator[Row]:
         ("other headers of the request, as sent", _other(exchange.request, REQUEST)),
         ("other headers of the response, as sent", _other(exchange.response, RESPONSE)),
         ("bodies", _bodies(opened)),
-        ("replaced before it was stored", _redactions(exchange)),
+        ("redacted before it was stored", _redactions(exchange)),
     ):
         made = list(rows)
         if made:
@@ -252,7 +252,7 @@ def _ids(opened: ExchangeView) -> Iterator[Row]:
     yield from _of(opened.decoded.exchange, known.Topic.ID)
     answer = opened.decoded.response
     if answer and answer.id:
-        yield Row("id of the answer", answer.id, "", RESPONSE, "in the body", "/id")
+        yield Row("id of the response", answer.id, "", RESPONSE, "in the body", "/id")
     if answer and answer.error and answer.error.request_id:
         yield Row("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
 
@@ -267,7 +267,7 @@ def _version(opened: ExchangeView) -> Iterator[Row]:
     for pointer in known.BETA_MEMBERS if opened.decoded.request_text else ():
         for step, (start, end) in opened.decoded.request_index.elements(pointer):
             flag = loads(opened.decoded.request_text[start:end])
-            about = "a beta feature asked for in the body"
+            about = "beta feature requested in the body"
             yield Row(pointer[1:], str(flag), "", REQUEST, about, f"{pointer}/{step}")
 
 
@@ -307,15 +307,15 @@ def _passed(side: str, each: digests.BodyDigest) -> Row:
     """Whether the recorder handed on what it received."""
     about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
     if each.is_equal:
-        return Row("through the recorder", "✓ bytes equal on both sides", "ok", side, about)
-    return Row("through the recorder", f"✗ bytes are not the same on both sides: {each.words}", "error", side, about)
+        return Row("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
+    return Row("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)
 
 
 def _length(body: Body, text: bytes) -> str:
     sent = len(body.raw) if body.original_length is None else body.original_length
     facts = [f"{count(sent, 'byte')}{f' of {body.encoding}' if body.encoding else ''}"]
     facts += [f"{len(text):,} decoded"] if body.encoding or sent != len(body.raw) else []
-    facts += [] if body.is_raw else ["not kept as they were sent"]
+    facts += [] if body.is_raw else ["not kept as sent"]
     return ", ".join(facts)
 
 
@@ -327,4 +327,4 @@ def _redactions(exchange: Exchange) -> Iterable[Row]:
                 if mark.where != "body"
                 else f"bytes {mark.start:,}–{mark.end:,}"
             )
-            yield Row(mark.where, f"{mark.kind}, {where}", "warning", side, "what is shown there is a stand-in")
+            yield Row(mark.where, f"{mark.kind}, {where}", "warning", side, "a stand-in is shown instead")

@@ -51,7 +51,7 @@ class IrView(View):
         return node_body(self.nodes[item], width, is_arriving=self.opened.decoded.is_arriving)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap(self.opened.silence("it holds nothing"), width, "muted")
+        return wrap(self.opened.silence("empty"), width, "muted")
 
     def selection(self, item: int) -> Selection:
         return self.opened.at_node(item)
@@ -139,7 +139,7 @@ def _part_spans(node: Node, style: str) -> Line:
             return line(Span(word, "error" if is_error else style, _WORD), " ", *text, *_id(call_id))
         case Reasoning(text=said, data=data):
             hidden = said is None and data is not None
-            shown = line(Span("hidden from the reader", "muted")) if hidden else text
+            shown = line(Span("not readable (encrypted)", "muted")) if hidden else text
             return line(Span("reasoning", style, _WORD), " ", *(_EMPTY if said == "" else shown))
         case Media(kind=kind, media_type=media_type):
             return line(Span(kind, style, _WORD), " ", Span(f"{media_type or ''} ", "muted"), *text)

@@ -66,7 +66,7 @@ def heads(columns: Sequence[Column], chosen: int, width: int) -> list[Line]:
         names += [Span(name, "tab" if n == chosen else "strong", CELL - 1), Span(" ")]
         how += [Span(f" {subject.protocol}", "muted", CELL)]
     room = width - NAME - CELL * len(shown)
-    names.append(Span(f"+{more}" if more else "what it finds out" if room >= LEAST_TITLE else "", "muted"))
+    names.append(Span(f"+{more}" if more else "what it measures" if room >= LEAST_TITLE else "", "muted"))
     return [tuple(names), tuple(how)]
 
 
@@ -123,7 +123,7 @@ def state_of(run: ProbeRun | None, probe: Probe) -> str:
 def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
     """What a run would take."""
     if not probes:
-        return line(Span("no probe is marked: space marks one, a all of them", "warning"))
+        return line(Span("no probe marked · space: mark one · a: mark all", "warning"))
     return line(
         Span(f"{len(probes)} of {count(of, 'probe')}", "strong"),
         Span(f" · {count(samples, 'sample')} each · {estimate(probes, samples)}", "muted"),
@@ -158,7 +158,7 @@ def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
     key = f"with the key in ${target.key_variable}" if target.key_variable else "without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
     host = urlsplit(target.url).netloc
-    return f"{told[:1].upper()}{told[1:]} go to {host} ({model}) {key}. They may cost money. Tools are never executed."
+    return f"{told[:1].upper()}{told[1:]} go to {host} ({model}) {key}. They may cost money. Tools are never run."
 
 
 # One verdict.
@@ -170,16 +170,16 @@ def verdict_lines(
     """Everything about one verdict."""
     made = wrap(f"{probe.name}: {probe.title}", width, "strong")
     if column is None or result is None:
-        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} for a sample", width, "muted")]
+        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} per sample", width, "muted")]
     sign, style = SIGNS[result.outcome.value]
     low, high = result.interval
-    share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing was measured"
+    share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing measured"
     sure = f" · 95 % interval {low:.0%}–{high:.0%}" if result.n else ""
     failed = f" · {result.unmeasured} not measured" if result.unmeasured and result.n else ""
     made.append(line(Span(f"{sign} {result.outcome.value}  ", f"{style} strong"), Span(f"{share}{failed}{sure}", "")))
     made += wrap(result.words, width, style if style != "muted" else "")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
-    kept = f"{count(len(result.evidence), 'exchange')} · enter opens" if result.evidence else "no exchange"
+    kept = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange"
     made += labelled("seen in", f"{kept} · {when}", width, "muted")
     made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
@@ -219,10 +219,10 @@ def told(value: JsonValue) -> str:
 def profile_lines(column: Column | None, now: float, width: int) -> list[Line]:
     """What was measured now beside what was measured last, with what differs marked."""
     if column is None:
-        return wrap("no target yet: T adds one", width, "muted")
+        return wrap("no target yet · T: add one", width, "muted")
     profile, last = column.profile, column.last
     if profile is None and last is None:
-        return wrap("nothing was measured of it yet: r runs the marked probes, s steps through one", width, "muted")
+        return wrap("not measured yet · r: run the marked probes · s: step through one", width, "muted")
     return [*_profile_head(column, now, width), *_facts(profile, last, width), *_profile_foot(column, width)]
 
 
@@ -271,9 +271,9 @@ def _profile_foot(column: Column, width: int) -> Iterator[Line]:
     for change in kept.drift:
         yield from wrap(f"! drift: {change}", width, "warning")
     if kept.trouble:
-        yield from wrap(f"✗ not kept: {kept.trouble}", width, "error")
+        yield from wrap(f"✗ not saved: {kept.trouble}", width, "error")
     elif kept.profile.evidence:
-        yield from wrap(f"kept; its exchanges are in {kept.profile.evidence}", width, "muted")
+        yield from wrap(f"saved; its exchanges are in {kept.profile.evidence}", width, "muted")
 
 
 def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) -> Iterator[Line]:

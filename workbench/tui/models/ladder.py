@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from workbench.toolcalls.formats import TextCall
 
 RUNGS = {
-    "strict": ("✓", "ok", "read as it stands"),
-    "unwrapped": ("~", "warning", "it was JSON inside a JSON string"),
-    "repaired": ("~", "warning", "its syntax was mended"),
-    "coerced": ("~", "warning", "values were read as the schema declares them"),
-    "validated": ("✓", "ok", "it fits the schema"),
-    "refused": ("✗", "error", "the call is not run; the model is told this"),
-    "typed": ("✓", "ok", "read from the text, typed by the tool's schema"),
+    "strict": ("✓", "ok", "parsed unchanged"),
+    "unwrapped": ("~", "warning", "was a JSON string with JSON inside"),
+    "repaired": ("~", "warning", "its syntax was repaired"),
+    "coerced": ("~", "warning", "values were converted to the schema's types"),
+    "validated": ("✓", "ok", "matches the schema"),
+    "refused": ("✗", "error", "not run; the model gets this error"),
+    "typed": ("✓", "ok", "parsed from the text, typed by the tool's schema"),
 }
 """Rung → sign, style and meaning."""
 
@@ -78,7 +78,7 @@ def rungs(steps: Sequence[Step]) -> tuple[Rung, ...]:
 def text_rungs(found: TextCall, steps: Sequence[Step]) -> tuple[Rung, ...]:
     """The steps of a call in text: how its format types it, then the schema."""
     if found.input is None:
-        return (Rung("refused", found.raw, None, "its arguments cannot be read"),)
+        return (Rung("refused", found.raw, None, "unreadable arguments"),)
     return (Rung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
 
 
@@ -117,7 +117,7 @@ def verdict(told: Sequence[Rung] | None) -> tuple[str, str, str]:
     mended = [name for name in names if name in ("unwrapped", "repaired", "coerced")]
     if mended:
         return "~", "warning", ", ".join(mended)
-    return ("✓", "ok", "fits") if "validated" in names else ("✓", "ok", "no schema to fit")
+    return ("✓", "ok", "valid") if "validated" in names else ("✓", "ok", "no schema")
 
 
 def problem_line(problem: str) -> Line:

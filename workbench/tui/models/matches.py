@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     from workbench.contracts.error_texts import Match
 
 UNKNOWN = (
-    "No contract or page knows this text.",
-    "Paste all of it, with the status and the JSON around it where there is any: the words of the provider are what "
-    "it is known by, not those of a library.",
-    "Else check the request it came with: record it (r on Home), or open a file that holds it (o).",
+    "No rule matches this error message.",
+    "Paste all of it, with the status and the JSON around it: rules are found by the provider's own words, not by "
+    "those of a library.",
+    "Else check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = (
-    "Paste or type an error text above: a line of a log, an error body, a message. All rules, as long as it is empty:"
-)
+EMPTY = "Paste or type an error message above: a log line, an error body, a text. Leave empty to list all rules:"
 
 
 class Known(NamedTuple):
@@ -45,7 +43,7 @@ def of_matches(matches: Sequence[Match]) -> list[Known]:
     for match in matches:
         where = f", {match.where}" if match.where else ""
         _, *rest = error_texts.match_lines(match, 10_000)
-        said = f"said by {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
+        said = f"from {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"
         made.append(Known(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
@@ -81,5 +79,5 @@ def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
 
 def nothing(has_text: bool, is_known: bool, width: int) -> list[Line]:
     """Why there is no rule."""
-    texts = UNKNOWN if has_text and is_known else ("looking …",)
+    texts = UNKNOWN if has_text and is_known else ("searching …",)
     return [made for n, text in enumerate(texts) for made in wrap(text, width, "" if n else "strong")]

@@ -87,8 +87,8 @@ def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> Said:
     )
     text = [(found.message, "")]
     if is_answer and row.refusal:
-        said = found.refusal or "a text that was never captured"
-        text.append((f"{row.title} answers {row.refusal.status}: {said}", "error"))
+        said = found.refusal or "a text that was not recorded"
+        text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
     if found.evidence:
         text.append((found.evidence, "muted"))
     if found.source:
@@ -105,11 +105,11 @@ def _loss(loss: Loss) -> Said:
 
 def body_title(row: MatrixRow) -> Line:
     """The border over the request as this contract gets it."""
-    lost = count(len(row.losses), "thing") if row.losses else "nothing"
-    how = f"as {row.protocol}, {lost} lost" if row.is_converted else f"{row.protocol}, as it is"
+    lost = count(len(row.losses), "loss") if row.losses else "no loss"
+    how = f"as {row.protocol}, {lost}" if row.is_converted else f"{row.protocol}, unchanged"
     return line(f" Request · {how} · {size(len(row.body))} ")
 
 
 def nothing_to_say(row: MatrixRow) -> str:
     """What to say where there is nothing to list."""
-    return row.note if row.verdict == "unknown" else "no check of this contract fails"
+    return row.note if row.verdict == "unknown" else "passes all checks of this contract"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
 
-NEVER = "nothing is sent · tools are never executed"
+NEVER = "nothing is sent · tools are never run"
 
 
 class Part(NamedTuple):
@@ -30,11 +30,11 @@ class Part(NamedTuple):
 
 PARTS = (
     Part("system", "▒", "role", "the system prompt"),
-    Part("overhead", "▓", "warning", "added by the provider because tools are declared"),
+    Part("overhead", "▓", "warning", "added by the provider for declared tools"),
     Part("tools", "▚", "call", "definitions of tools"),
-    Part("history", "░", "muted", "replayed: everything up to the last answer"),
-    Part("new", "█", "ok", "what came since: words of the user, results"),
-    Part("output", "▄", "accent", "what the model wrote, reasoning included"),
+    Part("history", "░", "muted", "sent again: everything up to the last response"),
+    Part("new", "█", "ok", "new: user messages, tool results"),
+    Part("output", "▄", "accent", "written by the model, including reasoning"),
 )
 """In the order of a bar; all but the last make up the prompt."""
 
@@ -53,19 +53,21 @@ class Rate(NamedTuple):
 
 
 RATES = (
-    Rate("parsed", "parsed", ("calls",), "ok", "calls whose arguments are one JSON value, as they should be"),
-    Rate("fitting", "fitting", ("calls",), "ok", "calls that also fit the schema of a declared tool"),
-    Rate("closure errors", "unclosed", ("histories",), "error", "requests with a call that has no result in its place"),
+    Rate("parsed", "parsed", ("calls",), "ok", "calls with arguments that are one JSON value"),
+    Rate("fitting", "fitting", ("calls",), "ok", "calls that also match the schema of a declared tool"),
     Rate(
-        "reasoning errors", "reasoning_errors", ("replays",), "error", "requests whose replayed reasoning is not whole"
+        "closure errors",
+        "unclosed",
+        ("histories",),
+        "error",
+        "requests with a tool call without a result in the required position",
     ),
-    Rate("calls in text", "text_calls", ("exchanges",), "error", "answers with a call that was left in the text"),
-    Rate("serial", "serial", ("with_tools",), "info", "requests that switch parallel calls off"),
-    Rate("repaired", "repaired", ("broken",), "ok", "broken calls after which the model made a usable one"),
-    Rate(
-        "blocked", "blocked", ("blocked", "executed"), "ok", "calls that could not be used and got an error, not a run"
-    ),
-    Rate("refused", "refused", ("exchanges",), "error", "requests that were answered with a status of 400 to 499"),
+    Rate("reasoning errors", "reasoning_errors", ("replays",), "error", "requests with incomplete replayed reasoning"),
+    Rate("calls in text", "text_calls", ("exchanges",), "error", "responses with a tool call as plain text"),
+    Rate("serial", "serial", ("with_tools",), "info", "requests that disable parallel calls"),
+    Rate("repaired", "repaired", ("broken",), "ok", "broken calls after which the model made a valid one"),
+    Rate("blocked", "blocked", ("blocked", "executed"), "ok", "invalid calls that got an error and were not run"),
+    Rate("refused", "refused", ("exchanges",), "error", "requests with a response status of 400 to 499"),
 )
 
 LABEL = 26
@@ -191,8 +193,8 @@ def legend(view: str, width: int) -> Line:
         cached = f"  {CACHED} cached before" if width >= 78 else f" {CACHED}"
         return (*signs, Span(cached, "strong"))
     if view == "cost":
-        return line(Span(" what each would have cost at list price; tokens of prompt and output", "muted"))
-    return line(Span(" a bar is a share: how many, of how many", "muted"))
+        return line(Span(" cost at list price; tokens of prompt and output", "muted"))
+    return line(Span(" each bar is a share of a total", "muted"))
 
 
 # Rows.
@@ -223,7 +225,7 @@ def row(item: Item, view: str, most: float, width: int) -> Line:
     if item.trouble:
         return (*label, Span(f"? {item.trouble}", "muted"))
     if not sum(item.tokens):
-        return (*label, Span("no exchange with a model that was answered", "muted"))
+        return (*label, Span("no exchange with a response of a model", "muted"))
     chart = _token_row if view == "tokens" else _cost_row
     return (*label, *chart(item, most, width - first))
 
@@ -238,7 +240,7 @@ def _token_row(item: Item, most: float, width: int) -> Line:
 def _cost_row(item: Item, most: float, width: int) -> Line:
     tokens = f"{'' if item.is_counted else '~'}{sum(item.tokens):,}"
     if item.dollars is None:
-        return (Span("no price is known for this model", "muted", max(4, width - 24)), Span(f"{'-':>12}{tokens:>12}"))
+        return (Span("no price known for this model", "muted", max(4, width - 24)), Span(f"{'-':>12}{tokens:>12}"))
     share = item.dollars / most if most else 0.0
     return (*plain_bar(share, max(4, width - 24), "warning"), Span(f"{money(item.dollars):>12}{tokens:>12}"))
 
@@ -247,7 +249,7 @@ def _rate_row(item: Item, rate: Rate, counts: Counts, width: int) -> Line:
     part, whole = share_of(rate, counts)
     label = Span(f"  {rate.name} ", "", RATE + 2)
     if not whole:
-        return line(label, Span("none to count", "muted"))
+        return line(label, Span("nothing to count", "muted"))
     numbers = f"{part:,}/{whole:,}"
     bar = plain_bar(part / whole, max(4, width - RATE - 24), rate.style)
     return (label, *bar, Span(f"{numbers:>14}", "strong"), Span(f"{part / whole:>7.0%}"))
@@ -289,14 +291,14 @@ def details(item: Item | None, gathered: Sequence[Gathered], view: str, width: i
     if item.rate and item.group:
         return list(_about_rate(item.rate, item.group, width))
     if item.group:
-        return wrap(f"{item.label}: the rates below; b groups them otherwise", width, "muted")
+        return wrap(f"{item.label}: rates below · b: change the grouping", width, "muted")
     if item.trouble:
         return wrap(item.trouble, width, "error")
     one = gathered[item.session] if item.session is not None else None
     made = list(_about_turn(one.costs.turns[item.turn], width)) if one and item.turn is not None else []
     if one and item.turn is None:
         made += _parts(item, width)
-        made += wrap("enter shows it turn by turn", width, "muted")
+        made += wrap("enter: show it turn by turn", width, "muted")
     return [*made, *(_savings(one.costs, width) if one else ())]
 
 
@@ -308,7 +310,7 @@ def _about_rate(rate: Rate, counts: Counts, width: int) -> Iterator[Line]:
 
 def _about_turn(turn: Turn, width: int) -> Iterator[Line]:
     model = turn.model or "(no model)"
-    cost = f" · {money(turn.dollars)}" if turn.dollars is not None else " · no price is known"
+    cost = f" · {money(turn.dollars)}" if turn.dollars is not None else " · no price known"
     counted = "" if turn.is_counted else " · estimated from bytes"
     yield line(Span(f"exchange {turn.index + 1}  ", "strong"), Span(f"{model}{cost}{counted}", "muted"))
     tokens = _tokens(turn)
@@ -345,7 +347,7 @@ def _saving(saving: Saving) -> str:
     if saving.why_not:
         return f"{place}: {saving.why_not}"
     dollars = f", {money(saving.dollars)}" if saving.dollars is not None else ""
-    return f"{place} would have saved {saving.tokens:,} tokens from being read anew{dollars}"
+    return f"{place} would have saved {saving.tokens:,} uncached tokens{dollars}"
 
 
 # What is above.

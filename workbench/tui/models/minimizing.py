@@ -40,7 +40,7 @@ def pieces(view: JudgedBody) -> tuple[Piece, ...]:
     """What is left of a request, in the order of the wire."""
     request, value = view.decoded.request, view.value
     if request is None or not isinstance(value, dict):
-        return (Piece("bytes", "the body cannot be read", len(view.text), None),)
+        return (Piece("bytes", "unreadable body", len(view.text), None),)
     made = list[tuple[str, str, str]]()
     for key, held in value.items():
         pointer = f"/{key}"
@@ -49,7 +49,7 @@ def pieces(view: JudgedBody) -> tuple[Piece, ...]:
         if messages:
             made += ((message.role, _said(message), message.pointer) for message in messages)
         elif tools:
-            made += (("tool", tool.name or "without a name", tool.pointer) for tool in tools)
+            made += (("tool", tool.name or "(no name)", tool.pointer) for tool in tools)
         else:
             made.append((key, _short(held), pointer))
     return tuple(_piece(view, *each) for each in made[:MOST_PIECES])
@@ -108,11 +108,11 @@ def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
         return line(
             Span(f"{result.note or 'it does not fail'} · ", "ok"), Span(f"nothing to minimise · {asked}", "muted")
         )
-    left = f"{size(len(result.original))} → {size(len(result.text))}, {100 * result.removed_share:.1f} % gone"
+    left = f"{size(len(result.original))} → {size(len(result.text))}, −{100 * result.removed_share:.1f} %"
     if not seen.is_over:
         state = Span("stopped · " if is_stopped else f"{seen.stage} … ", "warning" if is_stopped else "accent")
     else:
-        state = Span("nothing of it can go · " if result.is_minimal else "more may go · ", "ok")
+        state = Span("minimal: nothing more can be removed · " if result.is_minimal else "not minimal yet · ", "ok")
     return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
 
 
@@ -129,7 +129,7 @@ def question(host: str, budget: int, key: str) -> str:
     """What is asked before a real endpoint is."""
     return (
         f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each may cost money. "
-        f"What the contract can tell is never asked. Tools are never executed."
+        f"What the contract decides is not sent. Tools are never run."
     )
 
 
@@ -137,8 +137,8 @@ def edit_line(mended: MinimalFix, target: str) -> Line:
     """What an edit does, and what the target says of it."""
     sign, style, said = {
         True: ("✓", "ok", f"{target} accepts"),
-        False: ("✗", "error", f"{target} refuses it all the same"),
-        None: ("·", "muted", "the target was not asked"),
+        False: ("✗", "error", f"{target} still refuses"),
+        None: ("·", "muted", "not sent to the target"),
     }[mended.accepted]
     return line(
         Span(f" {sign} ", style), Span(visible(mended.repair.title)), Span(f" · {size(mended.size)} · {said}", "muted")

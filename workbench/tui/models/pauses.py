@@ -140,21 +140,21 @@ def banner(held: Collection[Held], number: int | None, key: str, now: float) -> 
         key: opens the screen that decides.
     """
     first = first_to_decide(held)
-    more = f"{len(held)} held, first " if len(held) > 1 else ""
+    more = f" (1 of {len(held)})" if len(held) > 1 else ""
     return line(
-        Span(f" {SIGN} {more}{named(first, number)} held {clock(now - first.since)}", "warning strong"),
+        Span(f" {SIGN} {named(first, number)} paused {clock(now - first.since)}{more}", "warning strong"),
         Span(" · ", "muted"),
         patience(first, now),
         Span(" · ", "muted"),
         Span(key, "accent strong"),
-        Span(f" decides · {clip(first.why, 40)}", "muted"),
+        Span(f": decide · {clip(first.why, 40)}", "muted"),
     )
 
 
 def announced(held: Held, key: str) -> str:
     """A sentence for the moment when something is held."""
     words = clip(held.reasons[0].words, _WHY) if held.reasons else ""
-    return " · ".join(f for f in (words, f"{key} decides what becomes of it") if f)
+    return " · ".join(f for f in (words, f"{key}: decide") if f)
 
 
 def row(held: Held, number: int | None, now: float) -> Line:
@@ -170,12 +170,12 @@ def row(held: Held, number: int | None, now: float) -> Line:
 
 def row_heading() -> Line:
     """Above these lines: for how long it is held, and how long its client still waits."""
-    return line(Span("held now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
+    return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
 def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
     """Everything about a pause: what is held, why, for how long, and what can be done."""
-    told = [line(Span(f"{SIGN} {named(held, number)} is held", "warning strong"))]
+    told = [line(Span(f"{SIGN} {named(held, number)} is paused", "warning strong"))]
     told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
     if held.client:
         told.append(line(Span("client   ", "muted"), Span(clip(held.client, 100))))
@@ -183,11 +183,11 @@ def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
         told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
         facts = (f"breakpoint {why.kind}", why.rule, why.pointer)
         told.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
-    told.append(line(Span("held     ", "muted"), Span(f"{clock(now - held.since)}   "), patience(held, now)))
+    told.append(line(Span("paused   ", "muted"), Span(f"{clock(now - held.since)}   "), patience(held, now)))
     if held.timeout is not None:
         known = f" ({held.timeout_from})" if held.timeout_from else ""
         told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
-    left = f", {held.sent:,} of them have left already" if held.sent else ", none of them has left"
+    left = f", {held.sent:,} of them already passed on" if held.sent else ", none passed on yet"
     told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
     return [piece for each in told for piece in _fitted(each, width)]
 
@@ -204,7 +204,7 @@ def _fitted(of: Line, width: int) -> list[Line]:
 
 
 DEEDS: Mapping[str, str] = {
-    "continue": "passed on as it came",
+    "continue": "passed on unchanged",
     "edit": "passed on as edited",
     "answer": "answered by a simulator",
     "drop": "dropped",
@@ -215,7 +215,7 @@ DEEDS: Mapping[str, str] = {
 def refused(held: Held, deed: str) -> str:
     """Why a deed cannot be done."""
     can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
-    return f"this {held.side} cannot be {DEEDS[deed]}: possible is {can}"
+    return f"this {held.side} cannot be {DEEDS[deed]}; possible: {can}"
 
 
 def point_line(name: str, says: str, *, is_armed: bool) -> Line:

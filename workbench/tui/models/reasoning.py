@@ -42,7 +42,7 @@ class ReasoningView(View):
 
     def nothing(self, width: int) -> list[Line]:
         contract = self.opened.detail.contract.label
-        words = f"the history holds no answer of a model: nothing is owed under contract {contract}"
+        words = f"no response of a model in the history: contract {contract} requires no reasoning"
         return wrap(came_in(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
 
     def selection(self, item: int) -> Selection:
@@ -67,7 +67,7 @@ def entry_line(entry: Entry) -> Line:
         Span(str(entry.sent), style, 9),
         Span(f"turn {entry.turn + 1}", "strong"),
         Span(
-            "" if entry.sent is Sent.NOT_OWED else "  owed" if entry.owed else "  not owed",
+            "" if entry.sent is Sent.NOT_OWED else "  required" if entry.owed else "  not required",
             "" if entry.owed else "muted",
         ),
     )
@@ -78,8 +78,8 @@ def entry_body(entry: Entry, width: int) -> list[Line]:
     made: list[Line] = []
     if entry.why:
         made += wrap(entry.why, width, indent=2)
-    where = "its turn is not in this request" if entry.message is None else f"message {entry.message + 1}"
-    facts = [where, entry.carrier, _received(entry)] if entry.carrier else [where, "no reasoning known"]
+    where = "turn is not in this request" if entry.message is None else f"message {entry.message + 1}"
+    facts = [where, entry.carrier, _received(entry)] if entry.carrier else [where, "no reasoning seen"]
     made += wrap(" · ".join(facts), width, "muted", indent=2)
     if entry.text:
         made += wrap(entry.text[: 4 * width], width, "reasoning", indent=2, most=3)
@@ -90,13 +90,13 @@ def summary(ledger: Ledger) -> str:
     """``sent 0 of 1``."""
     owed = [e for e in ledger.entries if e.owed]
     if not owed:
-        return "nothing owed" if ledger.entries else ""
+        return "none required" if ledger.entries else ""
     return f"sent {sum(e.sent is Sent.SENT for e in owed)} of {len(owed)}"
 
 
 def came_in(ledger: Ledger) -> str:
     """What the answer brought, in words; empty when nothing."""
-    return f"the answer brought {count(len(ledger.came_in), 'piece')} of reasoning" if ledger.came_in else ""
+    return f"the response contains {count(len(ledger.came_in), 'reasoning block')}" if ledger.came_in else ""
 
 
 def _received(entry: Entry) -> str:

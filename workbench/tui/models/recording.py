@@ -27,16 +27,16 @@ def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]
 
 def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[str]:
     """What runs, where it writes, and how each client is pointed at it. ``keyed``: what is to be said about keys."""
-    yield "It listens"
+    yield "Listening"
     for name, url in urls.items():
-        speaks = f", which speaks {plan.spoken}: clients of other protocols are translated" if plan.spoken else ""
-        yield f"  {url} stands for {plan.upstreams.get(name, name)}{speaks}"
-    yield f"  and writes {plan.out}{f' as the place {plan.hop}' if plan.hop else ''}"
+        speaks = f" (protocol {plan.spoken}; other protocols are translated)" if plan.spoken else ""
+        yield f"  {url} → {plan.upstreams.get(name, name)}{speaks}"
+    yield f"  output file: {plan.out}{f', hop {plan.hop}' if plan.hop else ''}"
     if plan.breaks:
-        yield f"  it breaks on {', '.join(plan.breaks)}; P in the session decides, and arms others"
-    yield "  it ends with the workbench, or with S on Home"
+        yield f"  breakpoints: {', '.join(plan.breaks)} · P in the session: decide, arm others"
+    yield "  recording stops when Workbench exits, or with S on Home"
     yield ""
-    yield "Keys"
+    yield "API keys"
     yield from (f"  {words}" for words in keyed)
     yield ""
     yield "In the shell that starts your program"
@@ -53,11 +53,11 @@ def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
 
     found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []
     own = [t for t in found if t.key_variable and is_set(t.key_variable, environ)]
-    said = [f"{target.name} gets the key in ${target.key_variable}, in the place of the client's" for target in own]
+    said = [f"{target.name} gets the API key in ${target.key_variable} instead of the client's" for target in own]
     return [
         *said,
-        "what the client sends as its key passes" if not own else "else the client's passes",
-        "keys are written to no file",
+        "the client's API key is forwarded" if not own else "otherwise the client's API key is forwarded",
+        "API keys are never stored",
     ]
 
 

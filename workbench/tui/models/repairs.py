@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.diff import Difference
     from workbench.wire.exchange import HttpRequest
 
-LOOKING = "looking for one …"
+LOOKING = "searching for a repair …"
 """Stands in place of repairs until they are known."""
 
 LABEL = 10
@@ -47,7 +47,7 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
         return labelled("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
     made = labelled("repair", best.title, width, "ok" if best.verified else "warning", most=2)
-    others = f"f shows it{f' and {more} more' if more else ''} · {CHECKED}"
+    others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {CHECKED}"
     return made + [line(Span("", "", LABEL), *text) for text in wrap(others, width - LABEL, "muted")]
 
 
@@ -63,7 +63,7 @@ def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:
 
     found, is_whole = offered.difference, offered.repair.verified
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
-    told = Span(" ✓ nothing else is broken", "ok") if is_whole else Span(" ! more is broken beside it", "warning")
+    told = Span(" ✓ no other finding", "ok") if is_whole else Span(" ! other findings remain", "warning")
     first = line(Span(f" Repair {number + 1} of {of} ·", "accent"), told, Span(lengths, "muted"))
     named = wrap(offered.repair.title, max(20, width - 2), "strong", indent=1)
     proof = line(Span(f" {CHECKED}: {offered.contract}", "muted"))

@@ -29,7 +29,7 @@ LABEL = 12
 LEAST_TITLE = 12
 """Columns of a title that still says something."""
 
-NEVER = "tools are never executed"
+NEVER = "tools are never run"
 
 
 class Said(NamedTuple):
@@ -58,7 +58,7 @@ def where(target: Target) -> str:
 def key_words(target: Target, *, is_set: bool) -> str:
     """Which key goes with it, never what it is."""
     if not target.key_variable:
-        return "no key"
+        return "no API key"
     return f"key ${target.key_variable}{'' if is_set else ' (not set)'}"
 
 
@@ -73,7 +73,7 @@ def made(node: BranchNode) -> str:
     """Which state of a request it is, "" for the recorded one."""
     if node.parent is None:
         return ""
-    return f" · {clip(node.name or ('as it was sent' if node.is_sent else node.title), 36)}"
+    return f" · {clip(node.name or ('as sent' if node.is_sent else node.title), 36)}"
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
@@ -95,7 +95,7 @@ def summary(shown: Preflight) -> Line:
     loose = Span(" · signed blocks unbound", "warning") if shown.unbound else Span("")
     corrected = corrected_words(shown.choice.decided)
     told = " · ".join(
-        f for f in (corrected, going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f
+        f for f in (corrected, going.protocol, going.model, "streamed" if going.is_stream else "not streamed") if f
     )
     return line(
         Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
@@ -141,7 +141,7 @@ def _corrections(shown: Preflight) -> Iterator[Said]:
         yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
     for each in choice.decided:
         changed = [note.partition(": ")[2] for note in shown.outgoing.notes if note.startswith(f"{each.name}: ")]
-        on = f"here: {'; '.join(changed)}" if changed else "here: the request stays as it is"
+        on = f"here: {'; '.join(changed)}" if changed else "here: the request is unchanged"
         here = on if each.is_on else "switched off"
         yield correction(each, here)
 
@@ -178,19 +178,19 @@ def _address(going: Outgoing, shown: Preflight, *, is_set: bool) -> Iterator[Sai
     target = going.target
     yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
     if target.is_simulator:
-        yield _fact("target", "simulated from its contract: nothing leaves this program", "ok")
+        yield _fact("target", "simulated from its contract; nothing is sent over the network", "ok")
     else:
-        yield _fact("target", "a real endpoint: you are asked once in a session", "warning")
+        yield _fact("target", "a real endpoint; you are asked once per session", "warning")
     yield _fact("key", *_key(target, is_set=is_set))
-    own = shown.own.protocol or "no protocol that is known"
-    was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, as it is"
+    own = shown.own.protocol or "unknown protocol"
+    was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, unchanged"
     yield _fact("protocol", was)
-    yield _fact("model", going.model or "none is named")
-    yield _fact("answer", "a stream" if going.is_stream else "in one piece")
+    yield _fact("model", going.model or "none")
+    yield _fact("response", "streamed" if going.is_stream else "not streamed")
     if shown.trial.decoded.request is None:
-        yield _fact("body", "cannot be read: it goes as it is", "warning", _problems(shown))
-    same = "the same bytes as" if shown.trial.decoded.request_text == shown.own.request_text else "other bytes than"
-    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {same} the request it is made of")
+        yield _fact("body", "unreadable, sent unchanged", "warning", _problems(shown))
+    same = "identical to" if shown.trial.decoded.request_text == shown.own.request_text else "differs from"
+    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {same} the recorded request")
 
 
 def _problems(shown: Preflight) -> str:
@@ -199,10 +199,10 @@ def _problems(shown: Preflight) -> str:
 
 def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
     if not target.key_variable:
-        return "none goes with it", ""
+        return "none is sent", ""
     if not is_set:
-        return f"${target.key_variable} is not set: export it, then start the program again", "error"
-    return f"${target.key_variable} is set; its value goes to {urlsplit(target.url).netloc} alone", ""
+        return f"${target.key_variable} is not set: export it and restart Workbench", "error"
+    return f"${target.key_variable} is set; its value is sent to {urlsplit(target.url).netloc} only", ""
 
 
 def _verdict(shown: Preflight) -> Said:
@@ -215,13 +215,13 @@ def _verdict(shown: Preflight) -> Said:
     label = trial.contract.label
     head = line(Span(f"{sign} ", style), Span(f"{label} {judged.verdict.value}", f"{style} strong"))
     if judged.finding is None:
-        words = "no check of this contract fails" if judged.verdict.value == "accepts" else trial.contract.note
+        words = "passes all checks of this contract" if judged.verdict.value == "accepts" else trial.contract.note
         return Said((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
     found = judged.finding
     answer = refusal(found, trial.contract)
     text = [(found.message, "")]
     if answer:
-        text.append((f"it would answer {answer.status}: {found.refusal or 'a text that was never captured'}", "error"))
+        text.append((f"its response: {answer.status} {found.refusal or '(text not recorded)'}", "error"))
     more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
     return Said((*head, more), tuple(text), _spans(shown, found))
 
@@ -248,7 +248,7 @@ def _unbound(unbound: UnboundReasoning, shown: Preflight) -> Iterator[Said]:
         Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),
         Span(f"  {unbound.pointers[0]}", "muted"),
     )
-    how = "u leaves them out" if unbound.without else "no request without them holds: put the edited part back"
+    how = "u: drop them" if unbound.without else "the request is invalid without them: undo the edit before them"
     spans = tuple(span for at in unbound.pointers for span in shown.own.place(REQUEST, at).spans)
     yield Said(head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True)
 
@@ -271,5 +271,5 @@ def question(going: Outgoing, *, is_set: bool) -> str:
     )
     key = f" with the key in ${target.key_variable}" if target.key_variable else " without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
-    once = f"You are not asked again about {host} in this session."
-    return f"{what}{key}. It may cost money. Tools are never executed. {once}"
+    once = f"Workbench does not ask again for {host} in this session."
+    return f"{what}{key}. It may cost money. Tools are never run. {once}"

@@ -98,7 +98,7 @@ def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -
     """How long the bodies are, and where they begin to differ."""
     old, new = _length(before), _length(after)
     if old and new:
-        note = "the same bytes" if first is None else f"they differ from byte {first:,} on"
+        note = "identical" if first is None else f"first difference at byte {first:,}"
         yield Row("bytes", old, new, note, first is None)
     elif old or new:
         yield Row("bytes", old, new)
@@ -119,7 +119,7 @@ def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
     rest = min(len(olds), len(news)) - start
     end = common(olds[len(olds) - rest :][::-1], news[len(news) - rest :][::-1])
     is_long = told.kind in ("text", "reasoning")
-    note = f"{len(olds):,} → {len(news):,} characters, the first difference at character {start + 1:,}"
+    note = f"{len(olds):,} → {len(news):,} characters, first difference at character {start + 1:,}"
     is_alike = start + end >= LEAST_SHARED * min(len(olds), len(news))
     old, new = (Said(text, (start, len(text) - end) if is_alike else (0, 0)) for text in (olds, news))
     return Row(told.kind, old, new, note if is_long else "")
@@ -133,20 +133,20 @@ def _text(item: Item) -> str:
     if item.kind == "call":
         return f"{item.label or '(no name)'} {said}"
     if item.kind == "reasoning" and value is not None and not isinstance(value, str):
-        return f"{item.label}, hidden from the reader: {len(said):,} characters"
+        return f"{item.label}, not readable: {len(said):,} characters"
     return f"{item.label}: {said}" if item.label and item.kind == "error" else said or '""'
 
 
 def head(row: Row, *, is_over: bool) -> Line:
     """What a row is about, and whether both say the same; what is missing of an answer that arrives may come yet."""
     if row.after is None and not is_over:
-        sign, style, word = "…", "muted", "not there yet"
+        sign, style, word = "…", "muted", "not received yet"
     elif row.before is None:
-        sign, style, word = "+", "ok", "new alone"
+        sign, style, word = "+", "ok", "only in new"
     elif row.after is None:
-        sign, style, word = "-", "error", "original alone"
+        sign, style, word = "-", "error", "only in original"
     else:
-        sign, style, word = ("=", "muted", "the same") if row.is_same else ("≠", "warning", "differs")
+        sign, style, word = ("=", "muted", "same") if row.is_same else ("≠", "warning", "differs")
     return line(
         Span(f"{sign} ", style), Span(f"{row.kind} ", "role", 15), Span(word, style), Span(f"  {row.note}", "muted")
     )
@@ -180,9 +180,9 @@ def columns(shown: Beside, width: int, side: str, where: str) -> Line:
 def _facts(decoded: DecodedExchange) -> str:
     exchange = decoded.exchange
     if exchange.response is None:
-        return exchange.note or ("no answer yet" if exchange.state is State.OPEN else "no answer was recorded")
+        return exchange.note or ("no response yet" if exchange.state is State.OPEN else "no response recorded")
     status = str(exchange.response.status) if exchange.response.status else "no status"
-    how = {State.OPEN: "arriving", State.ABORTED: "broken off", State.INCOMPLETE: "incomplete"}.get(exchange.state, "")
+    how = {State.OPEN: "arriving", State.ABORTED: "aborted", State.INCOMPLETE: "incomplete"}.get(exchange.state, "")
     return " · ".join(f for f in (status, duration(exchange.duration), how) if f)
 
 
@@ -217,12 +217,14 @@ def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
 def verdict(shown: Beside) -> Line:
     """What came of it, beside what came of the original."""
     old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
-    was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "there is no original"
+    was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "no original"
     exchange = shown.after.exchange
     if exchange.state is not State.COMPLETE or not new:
-        return line(Span(f"! {exchange.note or 'it was broken off'}", "warning strong"), Span(f" · {was}", "muted"))
+        return line(
+            Span(f"! {exchange.note or 'the request was cancelled'}", "warning strong"), Span(f" · {was}", "muted")
+        )
     if _is_fine(new) and shown.after.unread:
-        said = Span(f"? {new}, but it cannot be read: {shown.after.unread}", "warning strong")
+        said = Span(f"? {new}, but unreadable: {shown.after.unread}", "warning strong")
         return line(said, Span(f" · {was}", "muted"))
     words, style = ("✓ accepted", "ok strong") if _is_fine(new) else ("✗ refused", "error strong")
     error = shown.after.response.error if shown.after.response else None
@@ -235,7 +237,7 @@ def _differing(shown: Beside) -> Line:
     """In what two answers differ that came to the same."""
     kinds = tuple(dict.fromkeys(row.kind for row in shown.rows if not row.is_same and row.kind != "bytes"))
     if not kinds:
-        return line(Span(" · says the same", "ok"))
+        return line(Span(" · same content", "ok"))
     return line(Span(f" · differs in {', '.join(kinds)}", "warning"))
 
 
@@ -248,19 +250,19 @@ def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait
     if retries and not octets:
         last = retries[-1]
         what = f"refused for now ({last.status})" if last.status else "not reached"
-        words = f"! {what}: sent again in {duration(last.wait)}, attempt {last.attempt} · {last.why}"
-        return line(Span(words, "warning strong"), Span(" · esc gives up", "muted"))
+        words = f"! {what}: retry in {duration(last.wait)}, attempt {last.attempt} · {last.why}"
+        return line(Span(words, "warning strong"), Span(" · esc cancel", "muted"))
     status = after.exchange.response.status if after and after.exchange.response else 0
-    told = [str(status) if status else "waiting for an answer", size(octets)]
+    told = [str(status) if status else "waiting for the response", size(octets)]
     told += [count(len(after.events), "event")] if after and after.events else []
     told += [duration(after.exchange.duration)] if after else []
-    return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(told)} · esc breaks it off", "muted"))
+    return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(told)} · esc cancel", "muted"))
 
 
 def retry_line(retry: RetryWait) -> Line:
     """A refusal that is not the end of it."""
     what = f"{retry.status}" if retry.status else "not reached"
-    return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  again after {duration(retry.wait)}", "muted"))
+    return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  retry after {duration(retry.wait)}", "muted"))
 
 
 def event_lines(shown: Beside) -> list[Line]:

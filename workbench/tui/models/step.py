@@ -35,7 +35,7 @@ def sent_line(sent: SentRequest) -> Line:
 def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
     """The request that is next, or the verdict."""
     if stood is None:
-        return line(Span("… what is next", "muted"))
+        return line(Span("… preparing the next request", "muted"))
     if stood.sample:
         sign, style = SIGNS[stood.sample.outcome.value]
         words = Span(stood.sample.words, "muted")
@@ -50,7 +50,7 @@ def said(sent: SentRequest) -> str:
     """What an answer says, in a few words."""
     answer = sent.opened.decoded.response
     if answer is None:
-        return sent.exchange.note or "no answer that can be read"
+        return sent.exchange.note or "no readable response"
     if answer.error is not None:
         return answer.error.message[:SHORT]
     parts = [part for message in answer.messages for part in message.parts]
@@ -58,7 +58,7 @@ def said(sent: SentRequest) -> str:
     if calls:
         return f"calls {', '.join(calls)}"
     text = " ".join(part.text for part in parts if isinstance(part, Text)).split()
-    return f"says {' '.join(text)[:SHORT]}" if text else "says nothing"
+    return f"text: {' '.join(text)[:SHORT]}" if text else "empty"
 
 
 def reasoned(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
@@ -79,7 +79,7 @@ def _seen(number: int, sent: SentRequest, width: int) -> Iterator[Line]:
     yield ()
     yield line(Span(f"{number}  ", "accent strong"), Span(sent.ask.title, "strong"))
     if sent.is_changed:
-        yield from wrap("~ it was not sent as the probe has it", width, "warning", indent=3)
+        yield from wrap("~ edited before it was sent", width, "warning", indent=3)
     status = sent.exchange.response.status if sent.exchange.response else 0
     yield from wrap(f"status {status or 'none'}", width, "ok" if 200 <= status < 300 else "error", indent=3)
     answer = sent.opened.decoded.response
@@ -98,7 +98,7 @@ def _next(stood: SampleState, width: int) -> Iterator[Line]:
     assert stood.ask
     yield line(Span("next  ", "accent strong"), Span(stood.ask.title, "strong"))
     if stood.is_changed:
-        yield from wrap("~ changed by you; u puts it back", width, "warning", indent=3)
+        yield from wrap("~ edited by you · u: undo", width, "warning", indent=3)
     if stood.why:
         yield from wrap(f"✗ {stood.why}", width, "error", indent=3)
     for part in _new_parts(stood):
@@ -122,8 +122,8 @@ def _verdict(sample: Sample, width: int, *, is_changed: bool) -> Iterator[Line]:
     for name, value in sample.facts.items():
         yield line(Span("   "), Span(f"{name}  ", "key"), Span(told(value)))
     if is_changed:
-        yield from wrap("~ of requests that you changed", width, "warning", indent=3)
-    yield from wrap("a sample that was stepped through is no part of the profile", width, "muted", indent=3)
+        yield from wrap("~ some requests were edited by you", width, "warning", indent=3)
+    yield from wrap("a sample that you stepped through is not part of the profile", width, "muted", indent=3)
 
 
 def _part(part: Part) -> str:
@@ -162,7 +162,7 @@ def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> 
     if sent:
         decoded = sent.opened.decoded
         text = decoded.request_text if side == REQUEST else decoded.response_text
-        return f" {'Request' if side == REQUEST else 'Answer'} · {size(len(text))} "
+        return f" {'Request' if side == REQUEST else 'Response'} · {size(len(text))} "
     if stood is None or stood.ask is None:
         return " Bytes "
     new = f" · {count(len(stood.new), 'new message')}" if stood.new else ""
@@ -172,8 +172,8 @@ def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> 
 def facts(stood: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:
     """How far it is."""
     if stood is None:
-        return line(Span("making the first request …", "muted"))
-    state = "sending … " if is_sending else "running on · " if runs_on else ""
+        return line(Span("preparing the first request …", "muted"))
+    state = "sending … " if is_sending else "running · " if runs_on else ""
     told_of = count(len(stood.sent), "request") + " sent"
     end = ""
     if stood.sample:

@@ -124,7 +124,7 @@ class Stream:
             made += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
         names = [name for group in self.departures.get(number, ()) for name in group.policies]
         if names:
-            made += wrap(f"≠ another message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
+            made += wrap(f"≠ another message from here: {', '.join(names)}", width, "error", indent=4, most=2)
         made += self._raw(number, width)
         if len(made) > most:
             made = [*made[: most - 1], line(Span(f"    … {len(made) - most + 1} more lines: z", "muted"))]
@@ -136,7 +136,7 @@ class Stream:
         data = self.decoded.response_text[event.start : event.end]
         room = max(8, width - 4)
         if event.data is not None and self.decoded.framing is Framing.AWS:
-            of = "its data, out of base64" if is_sealed(event) else "its data"
+            of = "its data, decoded from base64" if is_sealed(event) else "its data"
             head = f"a message of {count(len(data), 'byte')}, named {event.name or '(nothing)'}; {of}:"
             made += wrap(head, width, "muted", indent=4, most=2)
             data = event.data
@@ -179,7 +179,7 @@ class Stream:
                     first = len(made) + inside
                 made += lines
         if not answer.messages:
-            made.append(line(Span("nothing has been accumulated yet", "muted")))
+            made.append(line(Span("no content yet", "muted")))
         made += [BLANK, *self._ending(step, number, width)]
         return made, first or 0
 
@@ -204,21 +204,21 @@ class Stream:
     def agreement(self) -> str:
         """Whether clients agree, in a few words."""
         if self.decoded.is_arriving:
-            return "compared once the stream has ended"
+            return "compared when the stream has ended"
         if not self.groups:
-            return f"clients are not compared for {self.decoded.protocol or 'a stream of no protocol'}"
+            return f"no comparison of clients for {self.decoded.protocol or 'an unknown protocol'}"
         names = sum(len(g.policies) for g in self.groups)
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:
             return f"all {names} clients build this message"
-        return f"{differing} of {names} clients build something else"
+        return f"{differing} of {names} clients build another message"
 
     def group_line(self, number: int) -> Line:
         """A group of clients on one line."""
         group = self.groups[number]
         names = ", ".join(group.policies)
         if group.agrees:
-            return line(Span("✓ ", "ok"), Span(names, "strong"), Span("  as shown here", "muted"))
+            return line(Span("✓ ", "ok"), Span(names, "strong"), Span("  same as shown", "muted"))
         where = "at the end" if group.event is None else f"from event {group.event}"
         return line(Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), group.words)
 
@@ -263,7 +263,7 @@ def _parses(call: ToolCallIR) -> Span:
         loads(raw)
     except WireError:
         return Span(f"  {count(len(raw), 'character')}, not JSON yet", "warning")
-    return Span(f"  {count(len(raw), 'character')}, whole JSON", "ok")
+    return Span(f"  {count(len(raw), 'character')}, valid JSON", "ok")
 
 
 def _lit_lines(text: str, start: int, end: int, lit: Highlight, width: int) -> tuple[list[Line], int]:
@@ -302,4 +302,4 @@ def _usage(answer: ModelResponse) -> str | None:
 
 
 def _ended(answer: ModelResponse) -> str:
-    return "has ended" if answer.is_complete else "goes on"
+    return "ended" if answer.is_complete else "continues"

@@ -77,7 +77,7 @@ class Studied:
     def decoded(self) -> DecodedExchange:
         """The request, read. Raises LocalProtocolError where it cannot be."""
         if self.meant.trial is None:
-            raise LocalProtocolError("it cannot be read as a request", where=self.meant.problem)
+            raise LocalProtocolError("the body cannot be decoded as a request", where=self.meant.problem)
         return self.meant.trial.decoded
 
     @property
@@ -152,7 +152,7 @@ def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, con
     difference = compare(inspector.detail(index).decoded.request_text, text_of(request))
     trial = inspector.trial(index, request, provider=contract)
     if trial.decoded.request is None:
-        return EditAssessment(difference, json_problem(difference.after) or "no request of a protocol that is known")
+        return EditAssessment(difference, json_problem(difference.after) or "not a request of a known protocol")
     return EditAssessment(difference, "", trial)
 
 

@@ -20,7 +20,7 @@ TOO_SMALL: tuple[Line, ...] = (
     (),
     (Span(" Workbench needs a window of", "strong"),),
     (Span(" 60 columns and 15 lines.", "strong"),),
-    (Span(" Make it larger; ctrl+q leaves."),),
+    (Span(" Make it larger · ctrl+q: quit."),),
 )
 """What stands in place of a screen for which there is no room."""
 

@@ -21,9 +21,9 @@ SIGNS = {"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗
 """Verdict → sign and style; the word stands beside them where there is room."""
 
 VERDICTS = {
-    "accepted": "accepted as it stands",
-    "changed": "changed: refused as it stands, accepted with a change",
-    "refused": "refused: no change was found that helps",
+    "accepted": "accepted unchanged",
+    "changed": "changed: needs a change to be accepted",
+    "refused": "refused: no change makes it acceptable",
 }
 
 MOST = 4 * 80
@@ -73,8 +73,8 @@ class Row(NamedTuple):
 
 def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
     """Which request, how many tools, and under which contract it is read."""
-    progress = "" if judged >= tools else f" · {judged:,} judged"
-    contract = f"   this request is read under {here}" if here else ""
+    progress = "" if judged >= tools else f" · {judged:,} checked"
+    contract = f"   this request's contract: {here}" if here else ""
     words = f"   {count(tools, 'tool')} declared{progress}"
     return line(Span(f" Tools of request {number}", "strong"), Span(words, "muted"), Span(contract, "info"))
 
@@ -117,7 +117,7 @@ def verdict_words(judged: Judged) -> str:
     """What becomes of a tool under a dialect, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
         what = "accepted in parts" if judged.lowered.parts else "its schema is accepted"
-        return f"changed: refused as it stands, {what}"
+        return f"changed: refused unchanged, {what}"
     return VERDICTS[judged.verdict]
 
 
@@ -131,14 +131,14 @@ def rows_of(judged: Judged, spans: dict[str, Range]) -> tuple[Row, ...]:
 def _change(lowered: Lowered, spans: dict[str, Range], part: str) -> tuple[Row, ...]:
     made = [_step(step, spans, part) for step in lowered.steps]
     if lowered.steps and lowered.check is not True:
-        head = line(Span("= ", "info"), Span("check that remains", "info", 20), Span(_short(lowered.check), "muted"))
-        told = "To be made locally, on the arguments as the original schema has them:"
+        head = line(Span("= ", "info"), Span("remaining check", "info", 20), Span(_short(lowered.check), "muted"))
+        told = "Check the arguments locally with the original schema:"
         made.append(Row(head, ((told, "muted"), (laid_out(lowered.check), ""))))
     for issue in lowered.remaining:
         row = _issue(issue, spans, "still")
         made.append(row)
     for name, inner in lowered.parts:
-        head = line(Span("+ ", "ok"), Span("a tool in its place", "ok", 20), Span(name, "strong"))
+        head = line(Span("+ ", "ok"), Span("replacement tool", "ok", 20), Span(name, "strong"))
         made.append(Row(head, ((laid_out(inner.schema), ""),)))
         made += _change(inner, {}, f"{name}: ")
     return tuple(made)
@@ -153,7 +153,7 @@ def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> Row:
         Span(f"{issue.pointer or 'the schema'}  ", "strong"),
         Span(issue.message, "muted"),
     )
-    text = ((issue.message, ""), (f"source: {issue.source}" if issue.source else "no contract says so", "muted"))
+    text = ((issue.message, ""), (f"source: {issue.source}" if issue.source else "not in any contract", "muted"))
     is_keyword = bool(issue.keyword) and issue.pointer.endswith(f"/{issue.keyword}")
     return Row(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
 
@@ -167,9 +167,9 @@ def _step(step: Step, spans: dict[str, Range], part: str) -> Row:
         Span(f"{step.what} → {step.instead}", "muted"),
     )
     meaning = {
-        "exact": "exact: the same values are accepted",
-        "local check": "local check: what the schema no longer says is in the check that remains",
-    }.get(step.effect, f"{step.effect}: some values of the original cannot be written any more")
+        "exact": "exact: accepts the same values",
+        "local check": "local check: the remaining check covers what the schema no longer says",
+    }.get(step.effect, f"{step.effect}: some values of the original are no longer possible")
     text = ((step.what, "error"), (f"→ {step.instead}", "ok"), (meaning, style))
     return Row(head, text, None if part else step.pointer, _spans(spans, step.pointer))
 
@@ -202,5 +202,5 @@ def declared_title(lens: Lens) -> Line:
 
 def lowered_title(judged: Judged, lowered: bytes, declared: bytes) -> Line:
     """The border over what to declare in its place."""
-    same = "the same" if lowered == declared else size(len(lowered))
+    same = "unchanged" if lowered == declared else size(len(lowered))
     return line(f" For {judged.dialect.name} · {same} ")

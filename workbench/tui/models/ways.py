@@ -125,6 +125,6 @@ def as_bytes(studied: Studied, row: Entry) -> Way:
     """
     span = studied.span(row.pointer)
     if span is None:
-        raise LocalProtocolError("it stands nowhere in the body", where=row.pointer)
+        raise LocalProtocolError("the value is not in the body", where=row.pointer)
     text, (start, end) = studied.text, span
     return Way(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")

@@ -46,7 +46,7 @@ def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
     """The names of the targets."""
     shown = seen(len(targets), chosen, width)
     each = cell_width(width, shown)
-    spans = [Span("  what is different", "muted", NAME + 2)]
+    spans = [Span("  variant", "muted", NAME + 2)]
     for n in shown:
         name = f"{'▸' if n == chosen else ' '}{targets[n].name}"
         spans += [Span(name, "tab" if n == chosen else "strong", each - 1), Span(" ")]
@@ -72,7 +72,7 @@ def row(
 def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     """Sign, words and style of an outcome."""
     if isinstance(outcome, bool):
-        return ("…", "on its way", "muted") if outcome else (" ", "not sent", "muted")
+        return ("…", "sending", "muted") if outcome else (" ", "not sent", "muted")
     if outcome.exchange is None:
         return "·", outcome.text.removeprefix(f"{outcome.target.name} ").partition("; ")[0], "muted"
     sign, style = SIGNS[outcome.verdict.value]
@@ -88,12 +88,12 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
     if variant.request is None:
         return made + labelled("why not", variant.why_not, width, "muted")
     if isinstance(outcome, bool):
-        return made + wrap("on its way …" if outcome else "not sent yet: s sends it", width, "muted", indent=2)
+        return made + wrap("sending …" if outcome else "not sent yet · s: send", width, "muted", indent=2)
     if outcome.exchange is None:
         return made + labelled("not sent", outcome.text, width, "muted")
     sign, style = SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
-    facts = " · ".join(f for f in (str(outcome.status or "no answer"), took, "enter shows it") if f)
+    facts = " · ".join(f for f in (str(outcome.status or "no response"), took, "enter: show") if f)
     made.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
     found = outcome.finding
     for label, text, shade in (
@@ -102,7 +102,7 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
         ("calls", ", ".join(outcome.calls), ""),
         (
             "lost",
-            f"{count(outcome.losses, 'thing')} on the way to another protocol" if outcome.losses else "",
+            f"{count(outcome.losses, 'loss')} in the conversion to another protocol" if outcome.losses else "",
             "warning",
         ),
     ):
@@ -122,10 +122,10 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
         if tally[verdict]:
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
     spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []
-    return (*spans, Span(f" · {waiting:,} to go" if waiting else "", "muted"))
+    return (*spans, Span(f" · {waiting:,} remaining" if waiting else "", "muted"))
 
 
 def question(target: Target, host: str, requests: int, key: str) -> str:
     """What is asked before requests leave this program."""
     what = f"{count(requests, 'request')}, each with all of this conversation, go to {host} ({target.name}) with {key}."
-    return f"{what} They may cost money. Tools are never executed."
+    return f"{what} They may cost money. Tools are never run."

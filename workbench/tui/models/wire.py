@@ -86,7 +86,7 @@ def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> li
     if with_headers:
         made += [line(Span(f"{name}: ", "key"), value) for name, value in http.headers]
     elif len(http.headers):
-        made.append(line(Span(f"{count(len(http.headers), 'header')} (H shows them)", "muted")))
+        made.append(line(Span(f"{count(len(http.headers), 'header')} (H: show)", "muted")))
     note = _body_note(http.body)
     return [*made, *([line(Span(note, "muted"))] if note else [])]
 
@@ -107,7 +107,7 @@ def _first_line(http: HttpRequest | HttpResponse) -> Line:
 
 def _body_note(body: Body) -> str:
     facts = [f"{body.encoding}, shown decoded; {size(len(body.raw))} on the wire" if body.encoding else ""]
-    facts += ["the original bytes were not kept" + (f": {body.note}" if body.note else "") if not body.is_raw else ""]
+    facts += ["not the original bytes" + (f": {body.note}" if body.note else "") if not body.is_raw else ""]
     return " · ".join(f for f in facts if f)
 
 
@@ -116,4 +116,4 @@ def nothing(decoded: DecodedExchange, side: str) -> str:
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is not None:
         return f"the {side} has no body"
-    return f"no {side} was recorded: the exchange is {decoded.exchange.state}"
+    return f"no {side} recorded: the exchange is {decoded.exchange.state}"

@@ -33,8 +33,8 @@ class PageScreen(ModalScreen[None]):
         self.rule = rule
 
     def compose(self) -> ComposeResult:
-        yield TextPane(f" {self.rule} · esc closes ")
-        yield Ways(("pane.down", "down"), ("pane.up", "up"), ("pane.page-down", "page down"), ("esc", "closes"))
+        yield TextPane(f" {self.rule} · esc back ")
+        yield Ways(("pane.down", "down"), ("pane.up", "up"), ("pane.page-down", "page down"), ("esc", "back"))
 
     def on_mount(self) -> None:
         self.call_after_refresh(lambda: self._read(self.query_one(TextPane).text_width))
