@@ -53,7 +53,7 @@ def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_come
     fold = folded[1]
     assert len(folded) == before + 2 and len(fold.trials) == 5
     assert "+ what if: 2 variants, 1 of 3 responses accepted" in plain(branches.trials_line(fold, is_open=False))
-    assert "2 edits · 1 send · 3 sent by what if" in plain(branches.headline(1, folded, root.id)[0])
+    assert "2 edits · 1 send · 3 sent by what-if" in plain(branches.headline(1, folded, root.id)[0])
     opened = branches.rows(work, 0, {root.id})
     assert opened[1] == fold and {row.node.id for row in opened[2:7]} == {node.id for node in fold.trials}
     assert branches.headline(1, opened, root.id)[0] == branches.headline(1, folded, root.id)[0]

@@ -74,8 +74,8 @@ def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
     old = text(lab.profile_lines(column(history=(profile(closes=True),)), 90 * DAY, 90))
     assert "stale: measured 90 days ago" in old and "closes" in old
     assert "r: run the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
-    assert "T adds one" in text(lab.profile_lines(None, 0.0, 60))
-    failed = SavedProfile(profile(closes=True), None, (), "disk full")
+    assert "T: add one" in text(lab.profile_lines(None, 0.0, 60))
+    failed = Kept(profile(closes=True), None, (), "disk full")
     assert "not kept: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))
 
 
@@ -92,7 +92,7 @@ def test_what_is_asked_says_how_much_goes_where_and_with_which_key() -> None:
     told = lab.estimate(probes.select(), 100)
     asked = lab.question(real, told, "m", is_set=False)
     assert asked.startswith("At most 2,900 requests, about 1,9") and "api.example (m)" in asked
-    assert "$HERE_KEY, which is not set" in asked and "Tools are never executed" in asked
+    assert "$HERE_KEY, which is not set" in asked and "Tools are never run" in asked
 
 
 def test_the_chosen_target_is_always_in_sight() -> None:

@@ -42,9 +42,7 @@ def test_how_long_the_client_still_waits(ends: float | None, said: str, short: s
 def test_the_header_names_the_one_to_decide_first() -> None:
     late, soon = held(1), held(2, times_out_at=130.0)
     line = plain(pauses.banner([late, soon], 4, "P", 112.0))
-    assert (
-        line == " ‖ request 4 paused 12 s (1 of 2) · ! client waits 18 s more · P: decide · closure.missing-result"
-    )
+    assert line == " ‖ request 4 paused 12 s (1 of 2) · ! client waits 18 s more · P: decide · closure.missing-result"
     assert pauses.first_to_decide([late, soon]) is soon
 
 
@@ -60,6 +58,4 @@ def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
     ):
         assert said in " ".join(text.split()), text
     assert max(len(plain(line)) for line in facts) <= 40
-    assert (
-        pauses.refused(held(deeds=["drop"]), "edit") == "this request cannot be passed on as edited; possible: drop"
-    )
+    assert pauses.refused(held(deeds=["drop"]), "edit") == "this request cannot be passed on as edited; possible: drop"

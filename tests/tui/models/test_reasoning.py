@@ -26,8 +26,8 @@ def test_what_nobody_asks_for_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (entry(Sent.NOT_OWED, owed=False), "· not required turn 1"),
-        (entry(Sent.SENT), "✓ sent     turn 1  owed"),
+        (entry(Sent.NOT_OWED, owed=False), "· not owed turn 1"),
+        (entry(Sent.SENT), "✓ sent     turn 1  required"),
         (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not required"),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_lost_debt_is_counted() -> None:
 
 def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
     opened = samples.opened(samples.LOST_REASONING, 0)
-    assert came_in(opened.detail.ledger) == "the answer brought 1 piece of reasoning"
+    assert came_in(opened.detail.ledger) == "the response contains 1 reasoning block"
     view = opened.views["reasoning"]
     assert view.count() == 0
     assert "nothing is owed" in " ".join(plain(x) for x in view.nothing(200))

@@ -16,7 +16,7 @@ def test_settings_can_be_pasted_into_a_shell() -> None:
 
 def test_what_clients_are_to_be_told() -> None:
     text = "\n".join(told(Plan(UPSTREAMS, Path("/x/y.wb")), URLS, ["no file gets any"]))
-    assert "http://127.0.0.1:4000/anthropic stands for https://api.anthropic.com" in text
+    assert "http://127.0.0.1:4000/anthropic → https://api.anthropic.com" in text
     assert "Claude Code: ANTHROPIC_BASE_URL=http://127.0.0.1:4000/anthropic claude" in text
     assert "/x/y.wb" in text
 

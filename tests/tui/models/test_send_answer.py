@@ -56,7 +56,7 @@ def test_the_range_that_differs_is_marked_on_both_sides() -> None:
     text = next(row for row in shown.rows if row.kind == "text")
     assert text.before and text.before.text[slice(*text.before.marked)] == "red"
     assert text.after and text.after.text[slice(*text.after.marked)] == "dark green"
-    assert "the first difference at character 13" in text.note
+    assert "first difference at character 13" in text.note
     lines = send_answer.body(text, 120, BOTH)
     marked = {span.text for each in lines for span in each if "doubtful" in span.style}
     assert marked == {"red", "dark green"}
@@ -102,7 +102,7 @@ def test_what_has_not_come_yet_is_not_called_missing() -> None:
     shown: Beside = beside(decoded(answer("a")), decoded({"choices": []}))
     text = next(row for row in shown.rows if row.kind == "text")
     assert "not received yet" in plain(send_answer.head(text, is_over=False))
-    assert "error" in plain(send_answer.head(text, is_over=True))
+    assert "only in original" in plain(send_answer.head(text, is_over=True))
 
 
 def test_a_retry_says_why_and_how_long_it_waits() -> None:
@@ -116,4 +116,4 @@ def test_an_answer_that_cannot_be_read_is_not_called_accepted() -> None:
     after = decoded(["no", "answer"])
     assert after.unread
     told = plain(send_answer.verdict(beside(decoded(answer("a")), after)))
-    assert told.startswith("? 200, but it cannot be read: response: ")
+    assert told.startswith("? 200, but unreadable: response: ")

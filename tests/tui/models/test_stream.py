@@ -56,13 +56,13 @@ def test_the_message_after_each_event() -> None:
     assert [lit(made.message(n, 60)[0]) for n in range(3)] == ["", "hel", "lo"]
     lines, first = made.message(2, 60)
     assert "".join(span.text for span in lines[first]).strip() == "hello"
-    assert "has ended" in "\n".join(plain(line) for line in made.message(4, 60)[0])
+    assert "ended" in "\n".join(plain(line) for line in made.message(4, 60)[0])
 
 
 def test_partial_arguments_say_whether_they_parse() -> None:
     made = stream(ROLE, call(0, "call_1", "f", '{"a"'), call(0, arguments=": 1}", kind=""))
     assert "4 characters, not JSON yet" in plain(made.message(1, 80)[0][1])
-    assert "8 characters, whole JSON" in plain(made.message(2, 80)[0][1])
+    assert "8 characters, valid JSON" in plain(made.message(2, 80)[0][1])
 
 
 def test_a_long_part_is_shown_around_what_was_added() -> None:
@@ -99,7 +99,7 @@ def test_raw_bytes_of_an_event_and_no_more_lines_than_asked_for() -> None:
 def test_clients_that_agree_and_that_do_not() -> None:
     assert stream(ROLE, {"content": "hi"}).agreement == "all 9 clients build this message"
     made = stream(*REUSED)
-    assert made.agreement == "7 of 9 clients build something else"
+    assert made.agreement == "7 of 9 clients build another message"
     assert plain(made.group_line(0)).startswith("✓ ")
     assert "from event 2" in plain(made.group_line(1))
     assert any("openai 3.52.0" in plain(line) for line in made.group_body(1, 200))
@@ -128,7 +128,7 @@ def test_a_framed_event_shows_its_data() -> None:
     lines = [plain(line).strip() for line in made.details(10, 80, 12)]
     assert lines[0].startswith("a message of ") and lines[0].endswith("named chunk; its data, decoded from base64:")
     assert lines[1].startswith('{"type":"message_stop"')
-    assert made.agreement == "clients are not compared for bedrock-invoke"
+    assert made.agreement == "no comparison of clients for bedrock-invoke"
 
 
 def test_items_are_one_answer_and_long_types_keep_their_ends() -> None:

@@ -43,7 +43,7 @@ async def test_a_tree_of_nothing_says_how_it_begins() -> None:
         driver = edit.driver
         await driver.press("q", "B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).found)
-        assert "nothing was made of it yet" in driver.text and "as recorded" in driver.text
+        assert "no edits yet" in driver.text and "as recorded" in driver.text
         await driver.press("u")
         await until(driver.pilot, lambda: "as it was recorded" in driver.text)
         await driver.press("tab", "tab", "tab", "enter")

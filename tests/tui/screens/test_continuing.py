@@ -203,7 +203,7 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
         screen = await continuing(driver)
         first = await pending(driver, screen, AnswerCall, 0)
         assert first.of == 1 and screen.stepper.loop.limits.errors == 2
-        assert "2 corrections: one call at a time, you are asked after 2 errors" in driver.text
+        assert "2 corrections: one call at a time, pause after 2 errors" in driver.text
         await driver.press("P")
         assert isinstance(driver.app.screen, CorrectingScreen)
         assert "supports_parallel_tool_use: no" in driver.text and "[x] serial-calls" in driver.text
@@ -212,7 +212,7 @@ async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int
         await driver.press("escape")
         first = await pending(driver, screen, AnswerCall, 0)
         assert first.of == 2 and not screen.stepper.loop.policy.is_serial
-        assert "1 correction, 1 switched off: you are asked after 2 errors" in driver.text
+        assert "1 correction, 1 switched off: pause after 2 errors" in driver.text
         await driver.press("P", "enter", "j", "space", "q")
         await until(driver.pilot, lambda: screen.stepper.pending and screen.stepper.loop.limits.errors == 0)
         assert screen.stepper.loop.policy.is_serial

@@ -90,4 +90,4 @@ async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch)
     async with at_home((80, 24)) as home:
         await home.press("e", "x")
         await home.until("the rules cannot be read: anthropic.yaml:1: not YAML")
-        assert "looking …" not in home.text
+        assert "searching …" not in home.text

@@ -132,7 +132,7 @@ async def test_the_stream_screen_goes_along_while_events_arrive(recorder: Record
         recorder.ends(seq)
         await until(driver.pilot, lambda: "clients build this message" in screen_text(driver.app))
         text = screen_text(driver.app)
-        assert "155 events" in text and "has ended" in text and "still arriving" not in text
+        assert "155 events" in text and "the stream  ended" in text and "still arriving" not in text
         assert screen.events.cursor == 154
         await driver.press("enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)

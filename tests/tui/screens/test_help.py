@@ -15,7 +15,7 @@ async def test_it_is_about_this_pane_and_this_screen() -> None:
             assert text.index(title) < text.index("keys: ")
             assert ("next value on the line" in text) == bool(only_here)
             if only_here:
-                assert text.index(only_here) < text.index("next break across exchanges")
+                assert text.index(only_here) < text.index("next break (error or warning)")
             await driver.press("escape")
 
 

@@ -99,7 +99,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         await driver.press("u")
         await sent(driver, screen, 1)
         await change_result(driver, screen, '{"sum": 33}')
-        assert "~ changed by you" in driver.text
+        assert "~ edited by you" in driver.text
         await driver.press("1", "shift+tab", "shift+tab", "enter")
         await sent(driver, screen, 2)
         assert screen.stood and screen.stood.sample and screen.stood.sample.outcome.value != "pass"
@@ -195,7 +195,7 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
             await driver.press("r")
             assert isinstance(driver.app.screen, ConfirmScreen)
             words = driver.app.screen.question
-            assert all(told in words for told in ("29 requests", "19,000 tokens", "Tools are never executed")), words
+            assert all(told in words for told in ("29 requests", "19,000 tokens", "Tools are never run")), words
             await driver.press("n")
             assert not real.asked and screen.runs.run_now is None
             await driver.press("r", "y")

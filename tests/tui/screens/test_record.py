@@ -85,8 +85,8 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         await home.press("ctrl+u", *"closure, id", "enter")
         await home.until("which speaks openai-chat")
         assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner", "breaks": ("closure", "id")}
-        await home.until("as the place")
-        await home.until("it breaks on closure, id")
+        await home.until("hop")
+        await home.until("breakpoints: closure, id")
 
 
 async def test_a_simulator_is_offered_and_speaks_what_the_client_speaks(recorders: list[Fake]) -> None:

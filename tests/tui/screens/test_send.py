@@ -84,7 +84,7 @@ async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) ->
         assert "simulated" in text and "no API key" in text
         assert "tools are never run" in text
         await driver.press("G", "k")
-        assert "in one piece" in driver.text or size[1] < 20
+        assert "not streamed" in driver.text or size[1] < 20
 
 
 async def test_what_another_protocol_cannot_say_is_listed_with_its_place() -> None:
@@ -222,7 +222,7 @@ async def test_a_real_endpoint_is_asked_about_once_and_gets_no_key_of_others(mon
             assert "LIVE 127.0.0.1" in driver.text and "asked once" in driver.text
             await driver.press("enter")
             assert isinstance(driver.app.screen, ConfirmScreen)
-            assert "Tools are never executed" in driver.text
+            assert "Tools are never run" in driver.text
             await driver.press("n")
             assert isinstance(driver.app.screen, SendScreen) and not held.asked
             for _ in range(2):

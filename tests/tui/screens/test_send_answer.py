@@ -143,7 +143,7 @@ async def test_what_is_broken_off_is_kept_as_far_as_it_came(key: str) -> None:
             await driver.press(key)
             if key == "escape":
                 await over(driver, screen)
-                assert "broken off" in driver.text and "│ one" in driver.text
+                assert "aborted" in driver.text and "│ one" in driver.text
                 assert driver.app.screen is screen
             else:
                 await until(driver.pilot, lambda: driver.app.screen is not screen)

@@ -309,7 +309,7 @@ async def test_what_is_not_found_is_said() -> None:
 async def test_help_lists_the_keys_and_closes() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.press("question_mark")
-        assert "next break across exchanges" in "\n".join(map(plain, driver.app.screen.query_one(HelpPane).lines))
+        assert "next break (error or warning)" in "\n".join(map(plain, driver.app.screen.query_one(HelpPane).lines))
         await driver.press("q")
         assert isinstance(driver.app.screen, SessionScreen)
 

@@ -63,7 +63,7 @@ async def test_stepping_shows_the_message_after_each_event_and_lights_what_it_ad
         await driver.press("k")
         assert lit(screen) == '{"pa'
         await driver.press("G")
-        assert "has ended" in screen_text(driver.app)
+        assert "the stream  ended" in screen_text(driver.app)
 
 
 def lit(screen: StreamScreen) -> str:

@@ -49,7 +49,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         assert "✗ refused (400)" in driver.text and "sim:deepseek:v3.2" in driver.text
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
-        await until(driver.pilot, lambda: "+ what if: " in driver.text and "answers accepted" in driver.text)
+        await until(driver.pilot, lambda: "+ what if: " in driver.text and "responses accepted" in driver.text)
         tree = driver.app.screen
         assert isinstance(tree, BranchesScreen) and len(tree.found) == 2, "all of it in one row"
         await driver.press("j", "s")
@@ -78,7 +78,7 @@ async def test_an_endpoint_is_asked_when_somebody_says_so_and_can_be_stopped() -
             assert f"{len(screen._possible())} requests" in driver.text and not held.asked
             await driver.press("n", "s", "y")
             await until(driver.pilot, lambda: held.asked)
-            assert "on its way" in driver.text
+            assert "sending" in driver.text
             await driver.press("escape")
             await until(driver.pilot, lambda: not screen.is_sending)
             assert (0, 3) not in screen.outcomes and "not sent yet" in driver.text

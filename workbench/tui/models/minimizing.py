@@ -108,7 +108,7 @@ def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
         return line(
             Span(f"{result.note or 'it does not fail'} · ", "ok"), Span(f"nothing to minimise · {asked}", "muted")
         )
-    left = f"{size(len(result.original))} → {size(len(result.text))}, −{100 * result.removed_share:.1f} %"
+    left = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
     if not seen.is_over:
         state = Span("stopped · " if is_stopped else f"{seen.stage} … ", "warning" if is_stopped else "accent")
     else:
