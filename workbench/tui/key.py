@@ -44,7 +44,7 @@ class Key(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """Where it is in force: a name of ``SCOPES``."""
+        """Scope in which the key is active: a name of ``SCOPES``."""
         return self.id.partition(".")[0]
 
     @property

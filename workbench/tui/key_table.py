@@ -78,7 +78,7 @@ SESSION = (
     Key("session.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
     Key("session.next-warning", "w", "warning(1)", "next warning", "next warning of the session", 9),
     Key("session.previous-warning", "W", "warning(-1)", "previous warning", "previous warning"),
-    Key("session.next-pane", "tab", "pane(1)", "next pane", "next pane", 5),
+    Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 5),
     Key("session.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     *session_panes.keys(),
     Key("session.side", "r", "side", "request/response", "show the request or the response in the Wire pane", 7),
@@ -171,7 +171,7 @@ STREAM = (
     Key("stream.next-mark", "n", "mark(1)", "next anomaly", "next anomaly, or event from which a client differs", 1),
     Key("stream.previous-mark", "p", "mark(-1)", "previous", "previous such event", 2),
     Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
-    Key("stream.next-pane", "tab", "pane(1)", "next pane", "next pane: events, message, clients", 5),
+    Key("stream.next-pane", "tab", "pane(1)", "pane", "next pane: events, message, clients", 5),
     Key("stream.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("stream.search", "/", "search", "search", "search the events and what they did", 6),
     Key("stream.zoom", "z", "zoom", "zoom", "show only the focused pane; press again to restore", 7),
@@ -200,7 +200,7 @@ COMPARE = (
     Key("compare.previous-difference", "N,p", "next(-1)", "previous", "previous difference", 4),
     Key("compare.next-turn", "]", "turn(1)", "next turn", "next turn, with or without a difference", 6),
     Key("compare.previous-turn", "[", "turn(-1)", "previous turn", "previous turn"),
-    Key("compare.next-pane", "tab", "pane(1)", "next pane", "next pane: turns, differences, side by side", 5),
+    Key("compare.next-pane", "tab", "pane(1)", "pane", "next pane: turns, differences, side by side", 5),
     Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
     Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; again: the next pair", 7),
@@ -243,7 +243,7 @@ EDIT = (
     Key("edit.send", "s", "send", "send", "send the edited request", 2),
     Key("edit.export", "x", "export", "export", "export the edited request: pytest, cURL, report …", 15),
     Key("edit.branches", "B", "branches", "branches", "show the tree of edits and sends of this exchange", 8),
-    Key("edit.next-pane", "tab", "pane(1)", "next pane", "next pane: request, value, verdict, chain, changes", 8),
+    Key("edit.next-pane", "tab", "pane(1)", "pane", "next pane: request, value, verdict, chain, changes", 8),
     Key("edit.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("edit.outline", "1", "show('outline')", "request", "show what can be edited"),
     Key("edit.value", "2", "show('value')", "value", "show the value under the cursor in full"),
@@ -282,7 +282,7 @@ CONVERSION = (
     Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "convert to the next protocol", 3),
     Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "convert to the previous protocol"),
     Key("conversion.side", "r", "side", "request/response", "convert the request or the response", 4),
-    Key("conversion.next-pane", "tab", "pane(1)", "next pane", "next pane: original, converted, losses", 6),
+    Key("conversion.next-pane", "tab", "pane(1)", "pane", "next pane: original, converted, losses", 6),
     Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "next exchange", 8),
     Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange", 9),
@@ -304,7 +304,7 @@ TOOLS = (
 )
 
 MATRIX = (
-    Key("matrix.pane", "tab,shift+tab", "pane", "next pane", "next pane: contracts, findings of one, request", 3),
+    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "next pane: contracts, findings of one, request", 3),
     Key(
         "matrix.next-refusal",
         "n",
@@ -331,7 +331,7 @@ LADDER = (
 )
 
 SEND = (
-    Key("send.pane", "tab,shift+tab", "pane", "next pane", "switch between the checks and the request as sent", 7),
+    Key("send.pane", "tab,shift+tab", "pane", "pane", "switch between the checks and the request as sent", 7),
     Key("send.next-protocol", "l,right", "protocol(1)", "protocol", "use the next protocol of the target", 4),
     Key("send.previous-protocol", "h,left", "protocol(-1)", "previous", "use the previous protocol of the target"),
     Key("send.stream", "t", "stream", "stream", "ask for a streamed or for a single response", 5),
@@ -343,7 +343,7 @@ SEND = (
 )
 
 ANSWER = (
-    Key("answer.pane", "tab", "pane(1)", "next pane", "next pane: responses, findings; or to the other response", 3),
+    Key("answer.pane", "tab", "pane(1)", "pane", "next pane: responses, findings; or to the other response", 3),
     Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("answer.again", "s", "again", "send again", "send the same request again", 5),
     Key("answer.edit", "e", "edit", "edit", "edit the sent request further", 6),
@@ -372,7 +372,7 @@ CONTINUE = (
         4,
     ),
     Key("continue.target", "T", "target", "target", "choose another target", 9),
-    Key("continue.pane", "tab,shift+tab", "pane", "next pane", "switch between the steps and the details of one", 10),
+    Key("continue.pane", "tab,shift+tab", "pane", "pane", "switch between the steps and the details of one", 10),
     Key("continue.leave", "escape", "leave", "back", "cancel what is running; else go back"),
     Key("continue.back", "q", "back", "back", "go back; sent requests stay as branches", 4),
 )
@@ -390,7 +390,7 @@ WHAT_IF = (
         "what-if.send", "s", "send", "send", "send the variant under the cursor to the target; again: send once more", 5
     ),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
-    Key("what-if.pane", "tab,shift+tab", "pane", "next pane", "switch between the table and the outcome", 7),
+    Key("what-if.pane", "tab,shift+tab", "pane", "pane", "switch between the table and the outcome", 7),
     Key("what-if.leave", "escape", "leave", "back", "cancel what is running; else go back"),
     Key("what-if.back", "q,V", "back", "back", "go back; sent variants stay as branches", 2),
 )
@@ -399,7 +399,7 @@ EXPORT = (
     Key("export.write", "w", "write", "write", "write the export; a test is run at once: red before, green after"),
     Key("export.scope", "a", "scope", "scope", "switch the scope: this exchange, its branch, the whole session", 3),
     Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
-    Key("export.pane", "tab,shift+tab", "pane", "next pane", "switch between the formats and the preview", 6),
+    Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
     Key("export.back", "q,escape,x", "back", "back", "go back to the session", 2),
 )
 
@@ -438,7 +438,7 @@ LAB = (
     Key("lab.protocol", "p", "protocol", "protocol", "use the next protocol of the target", 12),
     Key("lab.model", "m", "model", "model", "choose another model of the target", 13),
     Key("lab.dials", "D", "dials", "dials", "set how the simulator's model behaves: parallel=2 calls=hermes", 14),
-    Key("lab.next-pane", "tab", "pane(1)", "next pane", "next pane: probes, verdict, profile", 7),
+    Key("lab.next-pane", "tab", "pane(1)", "pane", "next pane: probes, verdict, profile", 7),
     Key("lab.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("lab.leave", "escape", "leave", "back", "cancel and keep the measurements; else go back"),
     Key("lab.back", "q", "back", "back", "go back; a running measurement is cancelled, results are kept", 2),
@@ -452,7 +452,7 @@ STEP = (
     Key("step.again", "a", "again", "restart", "restart the probe as another sample", 9),
     Key("step.side", "v", "side", "request/response", "show the bytes of a sent request or of its response", 8),
     Key("step.open", "o", "open", "open", "open the sent requests as a session", 7),
-    Key("step.next-pane", "tab", "pane(1)", "next pane", "next pane: steps, notes, request or response, bytes", 5),
+    Key("step.next-pane", "tab", "pane(1)", "pane", "next pane: steps, notes, request or response, bytes", 5),
     Key("step.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("step.fold", "space", "fold", "fold", "expand or collapse the row"),
     Key("step.leave", "escape", "leave", "back", "cancel what is running; else go back"),
@@ -464,7 +464,7 @@ METRICS = (
     Key("metrics.cost", "2", "view('cost')", "cost", "show their cost", 3),
     Key("metrics.rates", "3", "view('rates')", "rates", "show how often tool use succeeded and failed", 4),
     Key("metrics.group", "b", "group", "group by", "group the rates by provider, model, client or day", 5),
-    Key("metrics.next-view", "tab", "turn(1)", "next view", "next view", 6),
+    Key("metrics.next-view", "tab", "turn(1)", "view", "next view", 6),
     Key("metrics.previous-view", "shift+tab", "turn(-1)", "previous view", "previous view"),
     Key("metrics.folder", "o", "folder", "folder", "choose another folder of sessions, or a file", 7),
     Key("metrics.leave", "escape", "leave", "back", "cancel counting; else go back"),
@@ -481,7 +481,7 @@ BREAKS = (
     Key("breaks.filter", "&", "filter", "filter", "break on exchanges that match a filter: tool:bash, text~word", 8),
     Key("breaks.show", "o", "show", "show", "show the exchange in the session: wire, IR, reasoning, closure", 7),
     Key("breaks.page", "w", "page", "rule", "show the page of the rule: what it checks and who refuses it", 9),
-    Key("breaks.pane", "tab,shift+tab", "pane", "next pane", "next pane: list, reason, bytes", 10),
+    Key("breaks.pane", "tab,shift+tab", "pane", "pane", "next pane: list, reason, bytes", 10),
     Key("breaks.back", "q,escape,P", "back", "back", "go back; paused exchanges stay paused", 6),
 )
 

@@ -56,7 +56,7 @@ class Keymap(NamedTuple):
         return [self.row(key) for key in table]
 
     def overrides(self) -> dict[str, str]:
-        """What Textual is to bind in place of the table's keys: a key nobody can press where there is none."""
+        """Bindings for Textual in place of the table's; a key that is switched off gets a name nothing can press."""
         return {id: ",".join(names) or f"none-{id}" for id, names in self.changed.items()}
 
 
@@ -67,7 +67,7 @@ def keymap_of(app: object) -> Keymap:
 
 
 def path() -> Path:
-    """Where the file is; it need not exist."""
+    """Path of the user's file; it need not exist."""
     return resources.own_folder("keys.yaml")
 
 

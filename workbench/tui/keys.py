@@ -175,14 +175,12 @@ OPEN_FAULT = _reworded("pane.open", "show bytes", "show the bytes of the fault i
 OPEN_CALL = _reworded("pane.open", "show bytes", "show the bytes of the call in the session", 1)
 OPEN_SEND = _reworded("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _reworded("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)
-OPEN_MEND = _reworded(
-    "pane.open", "use the smallest request", "make a branch of what is under the cursor, to edit it further", 1
-)
+OPEN_MEND = _reworded("pane.open", "make branch", "make a branch of what is under the cursor, to edit it further", 1)
 OPEN_STEP = _reworded("pane.open", "do step", "do the pending step", 1)
-OPEN_NODE = _reworded("pane.open", "continue here", "make this node the current one: edit and send it", 1)
+OPEN_NODE = _reworded("pane.open", "continue", "make this node the current one: edit and send it", 1)
 OPEN_FORM = _reworded("pane.open", "write", "write the export in the format under the cursor", 1)
 OPEN_CELL = _reworded("pane.open", "show", "show the exchange of the outcome beside the original", 1)
-OPEN_EVIDENCE = _reworded("pane.open", "open evidence", "open the exchanges behind the verdict as a session", 1)
+OPEN_EVIDENCE = _reworded("pane.open", "evidence", "open the exchanges behind the verdict as a session", 1)
 OPEN_ASK = _reworded("pane.open", "send", "send the pending request", 1)
 OPEN_POINT = _reworded(
     "pane.open", "show/arm", "show the bytes of what is paused; arm the breakpoint under the cursor", 11

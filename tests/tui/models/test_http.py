@@ -94,7 +94,7 @@ def group(of: HttpView, title: str) -> list[Row]:
         ]),
         ("other headers of the request", [("X-Custom", "1"), ("x-custom", "2"), ("x-api-key", "stand-in")]),
         ("other headers of the response", [("set-cookie", "a=b"), ("set-cookie", "c=d"), ("x-empty", '""')]),
-        ("replaced", [("header:x-api-key", "api-key, characters 0–8"), ("body", "bearer, bytes 1–5")]),
+        ("redacted", [("header:x-api-key", "api-key, characters 0–8"), ("body", "bearer, bytes 1–5")]),
     ],
 )  # fmt: skip
 def test_rows_in_groups(title: str, expected: list[tuple[str, str]]) -> None:

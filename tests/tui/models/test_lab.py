@@ -76,7 +76,7 @@ def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
     assert "r: run the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
     assert "T: add one" in text(lab.profile_lines(None, 0.0, 60))
     failed = Kept(profile(closes=True), None, (), "disk full")
-    assert "not kept: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))
+    assert "not saved: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))
 
 
 def test_a_verdict_says_how_sure_it_is_and_what_it_rests_on() -> None:

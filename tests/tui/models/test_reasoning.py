@@ -57,4 +57,4 @@ def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
     assert came_in(opened.detail.ledger) == "the response contains 1 reasoning block"
     view = opened.views["reasoning"]
     assert view.count() == 0
-    assert "nothing is owed" in " ".join(plain(x) for x in view.nothing(200))
+    assert "requires no reasoning" in " ".join(plain(x) for x in view.nothing(200))

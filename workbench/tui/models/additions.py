@@ -1,4 +1,4 @@
-"""What can be added to a request at a row of its outline, and how."""
+"""Elements that can be added to a request at a row of its outline, and the edits that add them."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class Choice(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """What is to be added, and what was told of it."""
+    """Element to add: its choice and the text that the person typed."""
 
     choice: str
     text: str
 
 
 class Added(NamedTuple):
-    """What adding it changes, and where it then stands."""
+    """Edits that add an element, and the pointer where it is afterwards."""
 
     splices: Splices
     pointer: str
 
 
 def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
-    """What can be added at a row, the likeliest first."""
+    """Elements that can be added at a row, the likeliest first."""
     here = rows[at]
     made = [Choice(RESULT, "its text")] if _call(rows, at) else []
     made += [Choice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]

@@ -33,7 +33,7 @@ class Branch(NamedTuple):
 
     @property
     def key(self) -> tuple[str, bool]:
-        """What a row is found again by."""
+        """Identity of a row, to find it again."""
         return self.node.id, bool(self.trials)
 
 
@@ -77,7 +77,7 @@ def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[B
 
 
 def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
-    """Of which exchange, how many edits and sends, and where the person stands."""
+    """Number of the exchange, counts of edits and sends, and the current node."""
     folded = {node.id: node for b in found for node in b.trials}
     nodes = [b.node for b in found if not b.trials and b.node.id not in folded]
     sends = sum(node.is_sent for node in nodes)
@@ -95,7 +95,7 @@ def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
 
 
 def trials_line(branch: Branch, *, is_open: bool) -> Line:
-    """What was tried of a node, and how it was answered."""
+    """Number of variants and accepted responses of a what-if on a node."""
     answers = [node for node in branch.trials if node.is_sent]
     accepted = sum(is_accepted(node) for node in answers)
     variants = sum(not node.is_sent for node in branch.trials)
@@ -130,7 +130,7 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
 
 
 def _standing(node: BranchNode, verdict: str | None) -> Line:
-    """What was answered, for what was sent or recorded; else what the contract says."""
+    """Response status of a sent or recorded node; the verdict of the contract for an edited one."""
     sign, style = SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
     response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:
@@ -140,20 +140,20 @@ def _standing(node: BranchNode, verdict: str | None) -> Line:
 
 
 def against(node: BranchNode) -> str:
-    """What a node is called where there is little room."""
+    """Short name of a node, cut at 40 characters."""
     return clip(node.name or node.title, 40)
 
 
 def moment(node: BranchNode) -> str:
-    """When it was made: the time of day, with the day where that is another one."""
-    if node.parent is None or node.compact.bare.started_at is None:
+    """Time of day when the node was made, with the date unless it is today; empty for the recorded request."""
+    if node.parent is None or node.held.bare.started_at is None:
         return ""
     made, today = time.localtime(node.compact.bare.started_at), time.localtime()
     return time.strftime("%H:%M:%S" if made[:3] == today[:3] else "%Y-%m-%d %H:%M", made)
 
 
 def verdict(inspector: Inspector, index: int, node: BranchNode) -> str:
-    """What the contract of the exchange makes of a node's request; in the inspector's thread."""
+    """Verdict of the exchange's contract on a node's request. Runs in the inspector's thread."""
     from workbench.tui.models.studied import study
 
     request = node.exchange.request

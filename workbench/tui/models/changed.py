@@ -1,4 +1,4 @@
-"""What an adapter in the path changed, read from the note of an exchange (``bridge.changes``)."""
+"""Changes by a translation or correction, parsed from the note of an exchange (``bridge.changes``)."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def read(note: str) -> list[Noted]:
 
 
 def count(note: str) -> int:
-    """How many changes it names."""
+    """Number of changes that the note names."""
     return sum(bool(each.kind) for each in read(note))

@@ -66,7 +66,7 @@ def call_line(call: CallLine) -> Line:
 
 
 def call_body(call: CallLine, width: int) -> list[Line]:
-    """What there is to say about it beyond its line."""
+    """Further lines of a call: its note."""
     return wrap(call.note, width, "muted", indent=2) if call.note else []
 
 

@@ -46,7 +46,7 @@ LINE = "/line"
 
 
 class Pairing(NamedTuple):
-    """What is compared with what.
+    """Names of the two sides of a comparison.
 
     Attributes:
         left, right: their names.
@@ -110,7 +110,7 @@ class Place(NamedTuple):
 
 
 def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[Line]:
-    """What is compared, where it parts first, and where in meaning, if that is later."""
+    """Names of both sides, the first difference, and the first difference in meaning if that is a later one."""
     between = "→" if pairing.are_places else "against"
     title = line(Span(f" {pairing.left}", "strong"), Span(f" {between} ", "muted"), Span(pairing.right, "strong"))
     more = "" if is_over else " · comparing …"
@@ -203,7 +203,7 @@ def damage_line(damage: Damage) -> Line:
 
 
 def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> list[Line]:
-    """What happened, whether it matters, and where."""
+    """Explanation of a damage, its effect on the meaning, and its places."""
     made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
     meant = "same meaning: no reader of the protocol notices it" if damage.is_same_meaning else "the meaning changed"
     made += wrap(meant, width, "info" if damage.is_same_meaning else "warning", indent=4)
@@ -335,7 +335,7 @@ def _differing(kind: str, before: str | None, after: str | None) -> Row:
 
 
 def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
-    """Where a damage is seen: what is called as it is, else the range nearest to its first byte; None for nowhere."""
+    """Index of the row that shows a damage: by name, else the nearest range of bytes; None if no row does."""
     mine = [(n, place) for n, place in enumerate(found) if place.side == damage.side]
     wanted = {LINE if _is_of_line(where) else where for where in (damage.at, damage.was)}
     named = next((n for n, place in mine if place.at in wanted - {""}), None)
@@ -351,7 +351,7 @@ def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
 
 
 def place_line(place: Place) -> Line:
-    """What stands side by side, in one line."""
+    """One row of the comparison."""
     sign, style = ("=", "muted") if place.row.is_same else ("≠", "warning")
     if place.row.before is None:
         sign, style = "+", "ok"

@@ -78,7 +78,7 @@ class Done:
 
 
 def facts(loop: ConversationLoop, done: Sequence[Done], running: str, decided: Sequence[Correction] = ()) -> Line:
-    """What is corrected, how far it is, and what limits it."""
+    """Corrections, progress and limits of the conversation."""
     limits = loop.limits
     turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
     about = "about " if loop.is_estimated else ""
@@ -94,7 +94,7 @@ def facts(loop: ConversationLoop, done: Sequence[Done], running: str, decided: S
 
 
 def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
-    """How many corrections it goes by, and what they make of it; "" for none."""
+    """Number and effects of the corrections; empty if there are none."""
     policy, errors = loop.policy, loop.limits.errors
     said = (
         "one call at a time" if policy.is_serial else "",
@@ -206,7 +206,7 @@ def _result(offer: Offer | None, width: int) -> Iterator[Line]:
 
 
 def shown(result: CallResult) -> str:
-    """What a result says, what is no text by name."""
+    """Text of a tool result; other parts by the name of their type."""
     from workbench.ir import Text
 
     texts = (p.text if isinstance(p, Text) else f"({type(p).__name__.lower()})" for p in result.content)

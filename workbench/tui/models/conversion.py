@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 def headline(shown: Shown) -> Line:
-    """What is converted into what, and how much is lost."""
+    """Protocols of a conversion, its losses, renamed ids and sizes."""
     made = shown.converted
     losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("no loss", "ok")
     return line(
@@ -67,7 +67,7 @@ def readable(body: bytes, content_type: str) -> bytes:
 
 
 def file_name(shown: Shown) -> str:
-    """What a file of the body may be called."""
+    """Suggested name for a file of the converted body."""
     made = shown.converted
     kind = made.content_type.partition(";")[0]
     ends = {"application/json": "json", "text/event-stream": "sse", "application/x-ndjson": "ndjson"}
@@ -93,7 +93,7 @@ def loss_line(loss: Loss) -> Line:
 
 
 def loss_body(loss: Loss, width: int) -> list[Line]:
-    """What was done instead; what its line says once more where that is cut."""
+    """Replacement of a loss; before it the text of its line if that line is cut."""
     told = wrap(loss.instead, width, "info", indent=2, most=8)
     if cells(plain(loss_line(loss))) <= width:
         return told

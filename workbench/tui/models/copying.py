@@ -1,4 +1,4 @@
-"""What can be copied of where one stands."""
+"""Values that can be copied for a selection."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def body_of(opened: ExchangeView, side: str) -> bytes:
 
 
 def value_of(opened: ExchangeView, selection: Selection) -> str | None:
-    """What stands at a selection, decoded: a string as its text, a part as what it says, anything else as JSON."""
+    """Decoded value of a selection: a string as its text, a part as its text, anything else as JSON."""
     number = opened.node_at(selection)
     node = opened.outline.nodes[number] if number is not None else None
     if node and node.part and (node.pointer == selection.pointer or selection.events):

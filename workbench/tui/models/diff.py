@@ -50,7 +50,7 @@ class Compared(NamedTuple):
 
 
 def title(compared: Compared) -> list[Line]:
-    """Which requests, how much is shared, and whether the history was kept."""
+    """Numbers of both requests, the share of unchanged bytes, and if the history was kept."""
     found = compared.difference
     which = f" Request {compared.after + 1} against request {compared.before + 1}"
     lengths = f"   {size(len(found.before))} → {size(len(found.after))}"
@@ -137,7 +137,7 @@ def short(value: JsonValue, most: int = 40) -> str:
 
 
 def change_body(change: Change, places: Places, width: int) -> list[Line]:
-    """Where and how a change differs; of what came or went, how it begins."""
+    """Details of a change; for an added or removed element its beginning."""
     if change.kind in (Kind.ADDED, Kind.REMOVED):
         _, style = SIGNS[change.kind]
         return wrap(from_bytes(places.bytes_of(change)[:MOST_SHOWN]), width, style, indent=4, most=8)
@@ -202,7 +202,7 @@ def _rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterat
 
 
 class Places:
-    """Which change a range of bytes belongs to, and the other way round."""
+    """Maps changes to ranges of bytes and back."""
 
     def __init__(self, found: Difference) -> None:
         self._before, self._index = JsonIndex(found.before), JsonIndex(found.after)

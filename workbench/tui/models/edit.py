@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """Of its bytes in the body."""
+        """Pointer of its bytes in the body."""
         return self.element.pointer
 
     @property
@@ -72,7 +72,7 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is, in a few words."""
+        """Short description of the element."""
         kind, label = self.element.kind, clip(self.element.label, 40)
         if self.is_message:
             return f"message {self.number}"
@@ -147,7 +147,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
 
 
 def headline(number: int, node: BranchNode, studied: Studied | None, said: Span, width: int) -> list[Line]:
-    """That it is an edit, and of what; the contract and its verdict; what there is to say.
+    """Title of the edit screen: request and branch, contract and verdict, and a sentence of the moment.
 
     Args:
         number: of the exchange, from one.
@@ -161,7 +161,7 @@ def headline(number: int, node: BranchNode, studied: Studied | None, said: Span,
 
 
 def where(node: BranchNode) -> Line:
-    """Where in the tree."""
+    """Name of the node in the tree of branches."""
     if node.parent is None:
         return line(Span("as recorded", "strong"), Span(" · an edit makes a branch", "muted"))
     named = f"{clip(node.name, 30)} · " if node.name else ""
@@ -186,7 +186,7 @@ def verdict_line(studied: Studied | None) -> Line:
 
 
 def changed_words(studied: Studied) -> str:
-    """How the request differs from the recorded one, in a few words."""
+    """Number of changes from the recorded request, and both sizes."""
     found = studied.difference
     if found.first is None:
         return "headers changed" if studied.is_changed else "unchanged"

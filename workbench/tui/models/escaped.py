@@ -38,7 +38,7 @@ class Escaped(RowTable):
                 at, flags = self._cut(at, stop), CONTINUES
 
     def _cut(self, start: int, stop: int) -> int:
-        """Where the row that begins at ``start`` is full."""
+        """Byte at which the row that begins at ``start`` is full."""
         limit = min(stop, start + self.width)
         plain = _PLAIN.match(self.body, start, limit)
         if plain and plain.end() == limit:

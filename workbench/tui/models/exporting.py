@@ -25,7 +25,7 @@ MOST_BYTES = 8 * 1024 * 1024
 
 
 class Scope(StrEnum):
-    """What is exported."""
+    """Exchanges to export."""
 
     ONE = "this exchange"
     BRANCH = "its branch"
@@ -58,7 +58,7 @@ def form_line(row: FormRow) -> Line:
 
 
 def summary(scope: Scope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:
-    """What is chosen."""
+    """Chosen scope and redaction."""
     what = f"{scope}{', edited' if is_edited and scope is Scope.ONE else ''}"
     more = f" ({count(exchanges, 'exchange')})" if scope is not Scope.ONE else ""
     private = Span("private text replaced by stand-ins", "ok") if is_redacted else Span("private text is kept", "muted")
@@ -66,14 +66,14 @@ def summary(scope: Scope, exchanges: int, *, is_edited: bool, is_redacted: bool)
 
 
 def default_name(row: FormRow, scope: Scope, index: int, session: str) -> str:
-    """What it may be called."""
+    """Suggested name for the file or folder."""
     stem = Path(session).stem or "session"
     number = "" if scope is Scope.ALL else f"-{index + 1}"
     return f"{stem}{number}{row.suffix}" if row.suffix else f"{stem}{number}-test"
 
 
 def made_lines(made: Exported, width: int) -> list[Line]:
-    """What would be written: what it lacks, the files, the first of them that is a test, or the only one."""
+    """Preview of an export: omissions, files, and the text of the test or of the only file."""
     lines = list(_notes(made, width))
     files = made.files
     if "" not in files:
@@ -104,7 +104,7 @@ def trouble_lines(what: str, hint: str, width: int) -> list[Line]:
 
 
 def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, width: int) -> list[Line]:
-    """What was written, and what became of the test."""
+    """Path of the written export, and the outcome of its test."""
     where = paths[0].parent if len(paths) > 1 else paths[0] if paths else ""
     lines = wrap(f"✓ written: {where}", width, "ok")
     if is_trying:

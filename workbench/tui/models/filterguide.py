@@ -12,7 +12,7 @@ _KEYS = 26
 
 
 def filter_lines(width: int) -> list[Line]:
-    """How an expression may look, then every key with an example."""
+    """Forms of an expression, then every key with an example."""
     from workbench.filters.keys import ANY, FORMS, KEYS
 
     made = [line(Span("filter: how an expression looks", "role"))]

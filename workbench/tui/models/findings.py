@@ -32,7 +32,7 @@ def lasting(finding: Finding) -> str:
 
 
 def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str = ()) -> list[Line]:
-    """What is wrong, what can be done, where it began, what was seen, what the provider answers, and who says so.
+    """Message, repairs, origin, evidence, response of the provider, and source of a finding.
 
     Args:
         repairs: in words why they are not known, where they are not.
@@ -116,6 +116,6 @@ def next_of(severity: str, findings: Sequence[Finding], current: int | None, exc
 
 
 def first_break(findings: Sequence[Finding]) -> int | None:
-    """What to open a session at: the first error, else the first warning."""
+    """Finding to open a session at: the first error, else the first warning."""
     ranked = [(f.severity.rank, n) for n, f in enumerate(findings) if is_break(f)]
     return min(ranked)[1] if ranked else None

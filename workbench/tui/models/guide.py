@@ -1,4 +1,4 @@
-"""What every pane shows and how to read its signs: the words of the help screen, in one place."""
+"""Texts of the help screen: the purpose of every pane, its signs and keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tables = Sequence[tuple[str, Sequence[Key]]]
 
 
 class Guide(NamedTuple):
-    """What a pane is for.
+    """Help on one pane.
 
     Attributes:
         title: its name.

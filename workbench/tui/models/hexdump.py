@@ -31,7 +31,7 @@ class Hex(RowTable):
         self.body = body
 
     def _column(self, byte: int) -> int:
-        """Where the digits of a byte of the row stand."""
+        """Column of the digits of a byte in its row."""
         return self._digits + 2 + 3 * byte + byte // _GROUP
 
     def _text_column(self, per_row: int) -> int:

@@ -25,7 +25,7 @@ _MOST_LINES = 6
 
 
 def welcome(recordings: int) -> tuple[Line, ...]:
-    """What this is, and what it does with keys and tools. ``recordings``: how many run for this window."""
+    """Name and promise of the program. ``recordings``: number of recordings started from this window."""
     mode = (
         "replay · offline"
         if not recordings
@@ -62,7 +62,7 @@ def is_off(section: Section) -> bool:
 
 
 def hints(keys: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
-    """What to do with one's own traffic: (key, what it does in a sentence)."""
+    """Ways to record and check own traffic, as (key, sentence)."""
     return (
         line(Span(" Your own traffic", "strong")),
         *(line(Span(f"  {key}", "accent strong", 24), text) for key, text in keys),
@@ -118,7 +118,7 @@ def item_body(item: Item, story: Story | None, width: int, where: str) -> list[L
 
 
 def held_lines(held: Sequence[Held], width: int, now: float) -> list[Line]:
-    """What waits at breakpoints: the one to decide first, and the way there. None where nothing does."""
+    """Paused exchanges: the most urgent one, and how to decide it. No lines if nothing is paused."""
     if not held:
         return []
     first = pauses.first_to_decide(held)
@@ -129,7 +129,7 @@ def held_lines(held: Sequence[Held], width: int, now: float) -> list[Line]:
 
 
 def note_lines(note: str, width: int) -> list[Line]:
-    """What is not listed, and why."""
+    """Note of a section: sessions that are not listed, and why."""
     return wrap(note, width, "muted", most=_MOST_LINES)
 
 
@@ -142,7 +142,7 @@ def age(seconds: float) -> str:
 
 
 def _name(item: Item, width: int) -> Span:
-    """As much of it as there is room for: names often begin alike, so their end stays."""
+    """Name of a session, shortened in its middle: names often begin alike."""
     name = visible(item.name)
     if cells(name) < width:
         return Span(f"{name} ", "strong", width)

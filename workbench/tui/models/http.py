@@ -148,7 +148,7 @@ def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse
 
 
 def _session(opened: ExchangeView) -> Iterator[Row]:
-    """What its maker says of the session the exchange is of."""
+    """Facts about the session, as its maker recorded them."""
     for name, value in opened.detail.about.items():
         yield Row(name or "(no name)", value)
 
@@ -179,7 +179,7 @@ def _exchange(exchange: Exchange) -> Iterator[Row]:
 
 
 def _changes(exchange: Exchange) -> Iterator[Row]:
-    """What an adapter in the path did."""
+    """Changes by a translation or correction."""
     for kind, text in changed.read(exchange.note):
         if kind:
             yield Row(kind, text, CHANGE_STYLES.get(kind, ""))
@@ -243,7 +243,7 @@ def _grouped(text: str) -> str:
 
 
 def _clock(exchange: Exchange) -> float | None:
-    """When the server answered, as it said itself, else as it was recorded."""
+    """Time of the response by the server's own clock, else by the recording."""
     said = exchange.response.headers.get("date") if exchange.response else None
     return (ratelimits.moment(said) if said else None) or exchange.started_at
 
@@ -272,7 +272,7 @@ def _version(opened: ExchangeView) -> Iterator[Row]:
 
 
 def _time(exchange: Exchange) -> Iterator[Row]:
-    """What the recording measured, then what the server says."""
+    """Times measured by the recording, then those of the server."""
     if exchange.started_at is not None and 0 <= exchange.started_at < 1e11:
         started = datetime.fromtimestamp(exchange.started_at, UTC).isoformat(" ", "milliseconds")
         yield Row("started", started.replace("+00:00", " UTC"))
@@ -304,7 +304,7 @@ def _bodies(opened: ExchangeView) -> Iterator[Row]:
 
 
 def _passed(side: str, each: digests.BodyDigest) -> Row:
-    """Whether the recorder handed on what it received."""
+    """Row that compares the bytes received and sent by the recorder."""
     about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
     if each.is_equal:
         return Row("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)

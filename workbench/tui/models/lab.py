@@ -108,7 +108,7 @@ def ago(seconds: float) -> str:
 
 
 def state_of(run: ProbeRun | None, probe: Probe) -> str:
-    """What goes on in a cell: it runs, or waits; "" where neither."""
+    """State of a cell during a run: running or waiting; empty otherwise."""
     if run is None or probe not in run.probes:
         return ""
     if probe is run.running:
@@ -121,7 +121,7 @@ def state_of(run: ProbeRun | None, probe: Probe) -> str:
 
 
 def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
-    """What a run would take."""
+    """Number of probes, samples, requests and tokens of the next run."""
     if not probes:
         return line(Span("no probe marked · space: mark one · a: mark all", "warning"))
     return line(
@@ -140,7 +140,7 @@ def estimate(probes: Sequence[Probe], samples: int) -> str:
 
 
 def going_on(run: ProbeRun, waiting: int, *, is_stopping: bool) -> Line:
-    """How far a run is."""
+    """Progress of a run."""
     probe = run.running
     name = probe.name if probe else "the profile"
     most = sum(probe.requests for probe in run.probes) * run.samples
@@ -154,7 +154,7 @@ def going_on(run: ProbeRun, waiting: int, *, is_stopping: bool) -> Line:
 
 
 def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
-    """What is asked before anything leaves this program."""
+    """Question asked before requests go to a real endpoint."""
     key = f"with the key in ${target.key_variable}" if target.key_variable else "without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
     host = urlsplit(target.url).netloc
@@ -217,7 +217,7 @@ def told(value: JsonValue) -> str:
 
 
 def profile_lines(column: Column | None, now: float, width: int) -> list[Line]:
-    """What was measured now beside what was measured last, with what differs marked."""
+    """Facts measured now beside those of the last profile, with differences marked."""
     if column is None:
         return wrap("no target yet · T: add one", width, "muted")
     profile, last = column.profile, column.last
@@ -277,7 +277,7 @@ def _profile_foot(column: Column, width: int) -> Iterator[Line]:
 
 
 def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) -> Iterator[Line]:
-    """How much differs, and in which part of the key."""
+    """Counts of changed facts, and changed parts of the profile's key."""
     from workbench.probes.profiles import differences
 
     found = differences(last, profile)

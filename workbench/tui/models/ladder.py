@@ -83,7 +83,7 @@ def text_rungs(found: TextCall, steps: Sequence[Step]) -> tuple[Rung, ...]:
 
 
 def headline(number: int, subjects: Sequence[Subject]) -> Line:
-    """Which exchange, and how many calls."""
+    """Number of the exchange and of its calls."""
     in_text = sum(s.found is not None for s in subjects)
     apart = "" if not in_text else ", in text" if in_text == len(subjects) else f", {in_text:,} of them in text"
     told = f"   {count(len(subjects), 'call')}{apart}"
@@ -121,7 +121,7 @@ def verdict(told: Sequence[Rung] | None) -> tuple[str, str, str]:
 
 
 def problem_line(problem: str) -> Line:
-    """What is wrong with the markup of a call in text."""
+    """Fault in the markup of a call in text."""
     return line(Span("! ", "warning"), Span(problem, "warning"))
 
 

@@ -61,7 +61,7 @@ def known_line(known: Known) -> Line:
 
 
 def known_body(known: Known, width: int) -> list[Line]:
-    """What to look for, how to record it, and where that is known from."""
+    """Further lines of a rule: what to look for, how to record it, sources."""
     made: list[Line] = []
     for text in known.text:
         bare = text.lstrip(" ")

@@ -30,14 +30,14 @@ SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": 
 
 
 class Told(NamedTuple):
-    """What one contract says, with its lines."""
+    """Verdict of one contract, with its lines."""
 
     row: MatrixRow
     said: tuple[Said, ...]
 
 
 def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
-    """Which request, how many contracts, and how they judge it."""
+    """Number of the request, number of contracts, and counts of their verdicts."""
     tally = Counter(row.verdict.value for row in rows)
     progress = "" if tally.total() >= asked else f"{tally.total():,} of "
     spans = [Span(f" Request {number}", "strong"), Span(f"   {progress}{count(asked, 'contract')}", "muted")]
@@ -111,5 +111,5 @@ def body_title(row: MatrixRow) -> Line:
 
 
 def nothing_to_say(row: MatrixRow) -> str:
-    """What to say where there is nothing to list."""
+    """Text for a contract without findings."""
     return row.note if row.verdict == "unknown" else "passes all checks of this contract"

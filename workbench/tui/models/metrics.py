@@ -187,7 +187,7 @@ def plain_bar(share: float, width: int, style: str) -> Line:
 
 
 def legend(view: str, width: int) -> Line:
-    """What the stretches of a bar are."""
+    """Meaning of the stretches of a bar."""
     if view == "tokens":
         signs = [piece for part in PARTS for piece in (Span(f" {part.sign}", part.style), Span(f" {part.name}"))]
         cached = f"  {CACHED} cached before" if width >= 78 else f" {CACHED}"
@@ -256,7 +256,7 @@ def _rate_row(item: Item, rate: Rate, counts: Counts, width: int) -> Line:
 
 
 def share_of(rate: Rate, counts: Counts) -> tuple[int, int]:
-    """How many, of how many."""
+    """Part and whole of a rate."""
     return getattr(counts, rate.part), sum(getattr(counts, name) for name in rate.whole)
 
 
@@ -275,7 +275,7 @@ def money(dollars: float) -> str:
 
 
 def most_of(items: Sequence[Item], view: str) -> float:
-    """What the longest bar stands for."""
+    """Value of the longest bar."""
     if view == "cost":
         return max((item.dollars or 0.0 for item in items), default=0.0)
     return float(max((sum(item.tokens) for item in items), default=0))
@@ -354,7 +354,7 @@ def _saving(saving: Saving) -> str:
 
 
 def title(name: str, width: int) -> Line:
-    """Which sessions, and that nothing happens."""
+    """Names of the sessions, and the promise that nothing is sent."""
     from workbench.safetext import cells, clip
 
     told = f"{NEVER} "
@@ -363,7 +363,7 @@ def title(name: str, width: int) -> Line:
 
 
 def standing(gathered: Sequence[Gathered], going: str, date: str) -> Line:
-    """How far it is, and how much there is in all."""
+    """Progress of the counting, and the totals."""
     read = [one for one in gathered if not one.trouble]
     tokens = sum(one.costs.total for one in read)
     known = [one.costs.dollars for one in read if one.costs.dollars is not None]

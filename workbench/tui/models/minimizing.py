@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 
 def pieces(view: JudgedBody) -> tuple[Piece, ...]:
-    """What is left of a request, in the order of the wire."""
+    """Remaining parts of a request, in the order of the wire."""
     request, value = view.decoded.request, view.value
     if request is None or not isinstance(value, dict):
         return (Piece("bytes", "unreadable body", len(view.text), None),)
@@ -97,7 +97,7 @@ def piece_line(piece: Piece) -> Line:
 
 
 def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
-    """How far it is, in a few words."""
+    """Progress of a minimisation."""
     if why:
         return line(Span(visible(why), "error"))
     if seen is None:
@@ -126,7 +126,7 @@ def failure(seen: Seen | None) -> Line:
 
 
 def question(host: str, budget: int, key: str) -> str:
-    """What is asked before a real endpoint is."""
+    """Question asked before requests go to a real endpoint."""
     return (
         f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each may cost money. "
         f"What the contract decides is not sent. Tools are never run."
@@ -134,7 +134,7 @@ def question(host: str, budget: int, key: str) -> str:
 
 
 def edit_line(mended: MinimalFix, target: str) -> Line:
-    """What an edit does, and what the target says of it."""
+    """Title of a fix, and the target's response to it."""
     sign, style, said = {
         True: ("✓", "ok", f"{target} accepts"),
         False: ("✗", "error", f"{target} still refuses"),

@@ -136,7 +136,7 @@ class Outline:
 
 
 def _frames(decoded: DecodedExchange) -> Iterator[Node]:
-    """What goes to and fro where nothing is decoded."""
+    """Frames and events of an exchange that no adapter decodes."""
     if decoded.request or decoded.response:
         return
     for frame in seen_frames(decoded.exchange):
@@ -155,7 +155,7 @@ def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Nod
 
 
 def text_of(part: Part) -> str:
-    """What a part says, as text."""
+    """Content of a part as text."""
     match part:
         case Text():
             return part.text
@@ -182,7 +182,7 @@ def _problems(decoded: DecodedExchange) -> Iterator[Node]:
 
 
 def _error_pointer(decoded: DecodedExchange, message: str) -> str:
-    """Where an error says its message; "" for a stream, and where it is wrapped beyond finding."""
+    """Pointer of an error's message; empty for a stream and if the message is not found."""
     text = dumps(message)[1:-1]
     at = decoded.response_text.find(text) if text and not decoded.events else -1
     return decoded.response_index.pointer_at(at) if at >= 0 else ""

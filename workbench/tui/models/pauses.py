@@ -1,4 +1,4 @@
-"""What a recorder holds at breakpoints, in words: why, how long, and how long its client still waits."""
+"""Lines about exchanges paused at breakpoints: reason, duration, remaining time of the client."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def clock(seconds: float) -> str:
 
 
 def patience(held: Held, now: float) -> Span:
-    """How long the client still waits."""
+    """Remaining time of the client."""
     if held.times_out_at is None:
         return Span("client's timeout unknown", "muted")
     left = held.times_out_at - now
@@ -133,7 +133,7 @@ def first_to_decide(held: Collection[Held]) -> Held:
 
 
 def banner(held: Collection[Held], number: int | None, key: str, now: float) -> Line:
-    """What is held, for the header of a session: the one to decide first, and how many there are.
+    """Most urgent paused exchange, for the header of a session, and how many there are.
 
     Args:
         number: of its exchange.

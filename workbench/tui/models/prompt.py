@@ -17,7 +17,7 @@ LEFT = 2
 
 
 def suggestion_lines(found: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
-    """As many suggestions as there is room for, the chosen one among them."""
+    """Suggestions that fit into the room, the chosen one among them."""
     first = max(0, min(chosen - room // 2, len(found) - room))
     shown = found[first : first + room]
     width = min(36, max((cells(s.text) for s in shown), default=0))
@@ -37,7 +37,7 @@ def suggestion_lines(found: Sequence[Suggestion], chosen: int, room: int) -> lis
 
 
 def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) -> list[Line]:
-    """What is wrong, under the characters that are, and which filter stays meanwhile."""
+    """Error below the characters that cause it, and the filter that stays active."""
     start = max(0, LEFT + cells(typed[: error.start]) - scrolled)
     length = max(1, cells(typed[error.start : error.end]))
     says = f"{error.what}; {error.hint}" if error.hint else error.what
@@ -47,5 +47,5 @@ def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) ->
 
 
 def said_lines(says: str, hint: str) -> list[Line]:
-    """What the text typed comes to, and which keys go on."""
+    """Meaning of the text typed, and the keys to continue."""
     return [line(Span(says, "strong")) if says else BLANK, line(Span(hint, "muted"))]

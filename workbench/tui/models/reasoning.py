@@ -24,7 +24,7 @@ LOOK: dict[Sent, tuple[str, str]] = {
 
 
 class ReasoningView(View):
-    """What came in, who owes it, and what was sent."""
+    """Ledger entries of a request: reasoning received, required and sent."""
 
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
@@ -95,7 +95,7 @@ def summary(ledger: Ledger) -> str:
 
 
 def came_in(ledger: Ledger) -> str:
-    """What the answer brought, in words; empty when nothing."""
+    """Number of reasoning blocks in the response, in words; empty if none."""
     return f"the response contains {count(len(ledger.came_in), 'reasoning block')}" if ledger.came_in else ""
 
 

@@ -1,4 +1,4 @@
-"""What to point clients at while a recording runs."""
+"""Instructions to connect clients while a recording runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]
 
 
 def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[str]:
-    """What runs, where it writes, and how each client is pointed at it. ``keyed``: what is to be said about keys."""
+    """Addresses, output file, breakpoints, and the settings of each client. ``keyed``: lines about API keys."""
     yield "Listening"
     for name, url in urls.items():
         speaks = f" (protocol {plan.spoken}; other protocols are translated)" if plan.spoken else ""

@@ -40,7 +40,7 @@ class Offered(NamedTuple):
 
 
 def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
-    """What can be done about a finding. ``repairs``: at least one, or in words why they are not known."""
+    """Best repair of a finding. ``repairs``: at least one, or the reason why they are not known."""
     from workbench.edits.repairs import CHECKED
 
     if isinstance(repairs, str):
@@ -58,7 +58,7 @@ def labelled(label: str, text: str, width: int, style: str = "", most: int = 100
 
 
 def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:
-    """Which repair it is, what it changes, and who was asked."""
+    """Number and title of a repair, its effect, and how it was verified."""
     from workbench.edits.repairs import CHECKED
 
     found, is_whole = offered.difference, offered.repair.verified

@@ -61,7 +61,7 @@ class _Ahead:
             self._closes.pop(token.start, None)
 
     def close_of(self, start: int, limit: int) -> int:
-        """Where the container at ``start`` ends, if that is on the same line and not after ``limit``; else 0."""
+        """End of the container at ``start`` if it is on the same line and not after ``limit``; else 0."""
         while self._seen <= limit and self._read():
             pass
         end = self._closes.get(start, 0)
@@ -180,13 +180,13 @@ class Rows(RowTable):
         return end - start <= room and self._reach(start, end, room) == end
 
     def _reach(self, start: int, end: int, room: int) -> int:
-        """How far the text from ``start`` fits into ``room`` columns."""
+        """Byte up to which the text from ``start`` fits into ``room`` columns."""
         limit = min(end, start + room)
         plain = _PLAIN.match(self.body, start, limit)
         return limit if plain and plain.end() == limit else _measure(self.body, start, end, room)
 
     def _cut(self, start: int, end: int, room: int) -> int:
-        """Where the row that begins at ``start`` ends: an escaped line end, else a space, else where it is full."""
+        """End of the row that begins at ``start``: an escaped line end, else a space, else the full width."""
         limit = self._reach(start, end, room)
         line_end = self.body.find(b"\\n", start, limit)
         if line_end >= 0:
@@ -203,7 +203,7 @@ class Rows(RowTable):
 
 
 class _Strings:
-    """Whether a position of a line lies inside a JSON string; asked front to back."""
+    """Tells if a position of a line is inside a JSON string; positions must be asked front to back."""
 
     def __init__(self, body: bytes, start: int, end: int) -> None:
         self._found = STRING.finditer(body, start, end)
@@ -216,7 +216,7 @@ class _Strings:
 
 
 def _measure(body: bytes, start: int, end: int, room: int) -> int:
-    """How far a text of any characters fits, at a character's border; one character at least."""
+    """Byte up to which a text of any characters fits, at a character's border; at least one character."""
     text = from_bytes(body[start : min(end, start + 4 * room + 4)])[: 2 * room + 4]
     used = count = 0
     for character in text:

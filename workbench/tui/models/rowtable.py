@@ -1,4 +1,4 @@
-"""What every way of showing bytes has: rows over a body, and ranges of its bytes in a style.
+"""Base of all views of bytes: rows over a body, and styled ranges of its bytes.
 
 Row n shows the bytes from ``bounds(n)[0]`` to ``bounds(n)[1]``; every byte is in exactly one row. Bytes are what all
 ways have in common: a selection, a match, the cursor are ranges of bytes, and each way says where it shows them.
@@ -90,7 +90,7 @@ class RowTable(ABC):
 
     @property
     def can_grow(self) -> bool:
-        """What comes after the body does not change the rows of what is there, but for its last line."""
+        """True if bytes appended to the body change only its last line."""
         return True
 
     def extend(self, more: int) -> bool:

@@ -56,21 +56,21 @@ def where(target: Target) -> str:
 
 
 def key_words(target: Target, *, is_set: bool) -> str:
-    """Which key goes with it, never what it is."""
+    """Name of the API key variable sent with a request, never its value."""
     if not target.key_variable:
         return "no API key"
     return f"key ${target.key_variable}{'' if is_set else ' (not set)'}"
 
 
 def promise(target: Target, width: int, *, is_set: bool) -> Line:
-    """What is always visible: where it goes, whether a key does, and that nothing is run."""
+    """Line that is always visible: destination, API key variable, and that no tool is run."""
     style = "ok" if target.is_simulator else "warning strong"
     words = f"{where(target)} · {key_words(target, is_set=is_set)} · {NEVER} "
     return line(Span(words, style, -max(0, width)))
 
 
 def made(node: BranchNode) -> str:
-    """Which state of a request it is, "" for the recorded one."""
+    """Name of the node whose request is sent; empty for the recorded one."""
     if node.parent is None:
         return ""
     return f" · {clip(node.name or ('as sent' if node.is_sent else node.title), 36)}"
@@ -87,7 +87,7 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
 
 
 def summary(shown: Preflight) -> Line:
-    """What goes out, in a few words."""
+    """Verdict, losses, protocol, model and size of the request as sent."""
     going = shown.outgoing
     judged = shown.trial.judgement
     sign, style = SIGNS[judged.verdict.value]
@@ -135,7 +135,7 @@ def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
 
 
 def _corrections(shown: Preflight) -> Iterator[Said]:
-    """Of what the profile is, and each correction: what it does, what it changes here, and why."""
+    """Measured profile, and each correction with its effect here and its reason."""
     choice = shown.choice
     if choice.profile:
         yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
@@ -160,7 +160,7 @@ def _is_told(note: str, choice: ProfileChoice) -> bool:
 
 
 def corrected_words(decided: Iterable[Correction]) -> str:
-    """How many corrections there are, and how many are switched off; "" for none."""
+    """Number of corrections, and of those switched off; empty if there are none."""
     every = tuple(decided)
     off = sum(not each.is_on for each in every)
     told = f"{count(len(every) - off, 'correction')}" if every else ""
@@ -206,7 +206,7 @@ def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
 
 
 def _verdict(shown: Preflight) -> Said:
-    """What the contract of the target says before anything is sent."""
+    """Verdict of the target's contract on the request before it is sent."""
     from workbench.contracts import refusal
 
     trial = shown.trial
@@ -227,7 +227,7 @@ def _verdict(shown: Preflight) -> Said:
 
 
 def _findings(shown: Preflight) -> Iterator[Said]:
-    """What else is found in what goes out."""
+    """Other findings of the request as sent."""
     first = shown.trial.judgement.finding
     for found in shown.trial.findings:
         if found.side == REQUEST and found is not first and found.severity != "info":
@@ -263,7 +263,7 @@ def _loss(loss: Loss, shown: Preflight) -> Said:
 
 
 def question(going: Outgoing, *, is_set: bool) -> str:
-    """What is asked once in a session, before something leaves this machine."""
+    """Question asked once per session and host, before a request leaves this machine."""
     target = going.target
     host = urlsplit(target.url).netloc
     what = (

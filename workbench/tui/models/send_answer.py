@@ -45,7 +45,7 @@ def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:
 
 
 class Said(NamedTuple):
-    """What an answer says of one thing; ``marked`` is the range of characters in which the other one differs."""
+    """Content of a response on one item; ``marked`` is the range of characters that differs from the other one."""
 
     text: str
     marked: tuple[int, int] = (0, 0)
@@ -95,7 +95,7 @@ def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None 
 
 
 def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -> Iterator[Row]:
-    """How long the bodies are, and where they begin to differ."""
+    """Sizes of the bodies, and the first byte that differs."""
     old, new = _length(before), _length(after)
     if old and new:
         note = "identical" if first is None else f"first difference at byte {first:,}"
@@ -138,7 +138,7 @@ def _text(item: Item) -> str:
 
 
 def head(row: Row, *, is_over: bool) -> Line:
-    """What a row is about, and whether both say the same; what is missing of an answer that arrives may come yet."""
+    """Kind of a row, and if both sides are the same; an item missing from an open response may still arrive."""
     if row.after is None and not is_over:
         sign, style, word = "…", "muted", "not received yet"
     elif row.before is None:
@@ -153,7 +153,7 @@ def head(row: Row, *, is_over: bool) -> Line:
 
 
 def body(row: Row, width: int, side: str) -> list[Line]:
-    """What both say, side by side, or one of them; where they differ is marked."""
+    """Content of one side, or of both side by side, with the differences marked."""
     if side != BOTH:
         return _column(row.before if side == BEFORE else row.after, width - 2, row, "  ")
     room = (width - 5) // 2
@@ -215,7 +215,7 @@ def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
 
 
 def verdict(shown: Beside) -> Line:
-    """What came of it, beside what came of the original."""
+    """Outcome of the new request beside that of the original."""
     old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
     was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "no original"
     exchange = shown.after.exchange
@@ -246,7 +246,7 @@ def _is_fine(status: int) -> bool:
 
 
 def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait]) -> Line:
-    """What has come so far."""
+    """Status, bytes and events received so far."""
     if retries and not octets:
         last = retries[-1]
         what = f"refused for now ({last.status})" if last.status else "not reached"

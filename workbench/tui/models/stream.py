@@ -75,7 +75,7 @@ class Stream:
         return tuple(sorted({*self.effects.anomalies, *self.departures} & set(range(len(self.events)))))
 
     def start(self, selected: int | None) -> int:
-        """Where to look first: the selected event, the first anomaly, else the last event."""
+        """Event to look at first: the selected one, the first anomaly, else the last."""
         if selected is not None and 0 <= selected < len(self.events):
             return selected
         anomalous = [n for n in self.marks if n in self.effects.anomalies]
@@ -118,7 +118,7 @@ class Stream:
         return [Span(duration(at), "muted", -7), Span(gap, "muted", -8), Span("  ")]
 
     def details(self, number: int, width: int, most: int) -> list[Line]:
-        """What is wrong at an event, and its bytes; ``most`` lines in all."""
+        """Anomalies of an event, and its bytes; at most ``most`` lines."""
         made: list[Line] = []
         for anomaly in self.effects.anomalies.get(number, ())[:4]:
             made += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
@@ -156,7 +156,7 @@ class Stream:
         return wanted in data.casefold() or wanted in words.casefold()
 
     def did(self, number: int) -> str:
-        """What an event did, in words."""
+        """Effects of an event, in words."""
         return "; ".join(d.words for d in self.effects.of(number))
 
     # The message.
@@ -202,7 +202,7 @@ class Stream:
 
     @property
     def agreement(self) -> str:
-        """Whether clients agree, in a few words."""
+        """Number of clients that build another message, in words."""
         if self.decoded.is_arriving:
             return "compared when the stream has ended"
         if not self.groups:

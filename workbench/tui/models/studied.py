@@ -33,7 +33,7 @@ _BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
 
 @dataclass(frozen=True)
 class Studied:
-    """What is known of an edited request.
+    """An edited request with its verdict and its changes.
 
     Attributes:
         contract: label of the one that judges it.
@@ -64,7 +64,7 @@ class Studied:
 
     @cached_property
     def index(self) -> JsonIndex:
-        """Where the values of its body are."""
+        """Index of the values of its body."""
         return self.meant.trial.decoded.request_index if self.meant.trial else JsonIndex(self.text)
 
     @property
@@ -90,7 +90,7 @@ class Studied:
                 yield change.after
 
     def span(self, pointer: str) -> tuple[int, int] | None:
-        """Where a value is in the body; None where it is nowhere."""
+        """Byte range of a value in the body; None if the body does not have it."""
         return (0, len(self.text)) if not pointer else self.index.span(pointer)
 
     def value(self, pointer: str) -> bytes:

@@ -47,7 +47,7 @@ def tab_at(column: int, panes: Panes = PANES) -> str | None:
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
-    """As many hints as fit whole, the most important ones, in the order of their table."""
+    """Hints that fit whole, chosen by rank, in the order of their table."""
     spans = [Span(" "), Span(before, "strong")]
     for key in _kept(hints, width, before):
         spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]

@@ -1,4 +1,4 @@
-"""What is coloured in a row of bytes: the tokens of JSON, the field names of an event stream."""
+"""Coloured tokens in a row of bytes: those of JSON, the field names of an event stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IS_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
 
 
 def is_json(body: bytes) -> bool:
-    """Whether the body is laid out as JSON."""
+    """True if the body is laid out as JSON."""
     return bool(_IS_JSON.match(body))
 
 

@@ -72,7 +72,7 @@ class Row(NamedTuple):
 
 
 def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
-    """Which request, how many tools, and under which contract it is read."""
+    """Number of the request, number of tools, and the request's contract."""
     progress = "" if judged >= tools else f" · {judged:,} checked"
     contract = f"   this request's contract: {here}" if here else ""
     words = f"   {count(tools, 'tool')} declared{progress}"
@@ -114,7 +114,7 @@ def dialect_line(judged: Judged, *, is_here: bool) -> Line:
 
 
 def verdict_words(judged: Judged) -> str:
-    """What becomes of a tool under a dialect, in words."""
+    """Verdict of a dialect on a tool, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
         what = "accepted in parts" if judged.lowered.parts else "its schema is accepted"
         return f"changed: refused unchanged, {what}"

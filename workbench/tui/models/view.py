@@ -1,4 +1,4 @@
-"""What a pane asks of the thing it shows."""
+"""Interface between a pane and its items."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class View(ABC):
         """What an item stands for; None where that is no part of a body."""
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
-        """Where an item came from, when that is another exchange: its index, and the stream events of its answer."""
+        """Exchange index and stream events of an item's origin, if that is another exchange; else None."""
         return None
 
     @abstractmethod

@@ -25,7 +25,7 @@ ROOM = 60
 
 
 class Way(NamedTuple):
-    """How a value is written.
+    """A way to write a value.
 
     Attributes:
         written: the value as it is now.
@@ -48,12 +48,12 @@ class Way(NamedTuple):
 
 
 def likeliest(studied: Studied, row: Entry) -> Way:
-    """As its text where it has one, as JSON else; the whole body as its bytes."""
+    """Default way: text if the value has one, else JSON; raw bytes for the whole body."""
     return as_text(studied, row) or as_json(studied, row) if row.pointer else as_bytes(studied, row)
 
 
 def as_text(studied: Studied, row: Entry) -> Way | None:
-    """As the text that its string stands for; None where it has none that can be written."""
+    """Way to write a string as its text; None if it has no text that can be written."""
     at = row.element.text_at
     text = studied.text_of(row.element)
     if at is None or text is None:
@@ -68,7 +68,7 @@ def as_text(studied: Studied, row: Entry) -> Way | None:
 
 
 def as_json(studied: Studied, row: Entry) -> Way:
-    """As JSON: laid out where it stands on one long line. Only what differs is changed, but for what is typed anew.
+    """Way to write a value as JSON, laid out if it is one long line. An edit changes only what differs.
 
     The whole body, and what is no JSON, as its bytes.
     """
@@ -118,7 +118,7 @@ def read(text: bytes) -> JsonValue:
 
 
 def as_bytes(studied: Studied, row: Entry) -> Way:
-    """As the bytes that are sent; they need be no JSON.
+    """Way to write the bytes as sent; they may be invalid JSON.
 
     Raises:
         LocalProtocolError: it stands nowhere in the body.

@@ -26,7 +26,7 @@ MORE = 3
 
 
 def room(width: int) -> int:
-    """How many targets can be seen beside one another."""
+    """Number of targets that fit side by side."""
     return max(1, (width - NAME - MORE) // LEAST_CELL)
 
 
@@ -111,7 +111,7 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
 
 
 def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
-    """How many were sent, and what came of them."""
+    """Number of requests sent, and counts of their verdicts."""
     known = list(outcomes)
     tally = Counter(outcome.verdict.value for outcome in known if outcome.exchange)
     sent = tally.total()
@@ -126,6 +126,6 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
 
 
 def question(target: Target, host: str, requests: int, key: str) -> str:
-    """What is asked before requests leave this program."""
+    """Question asked before requests go to a real endpoint."""
     what = f"{count(requests, 'request')}, each with all of this conversation, go to {host} ({target.name}) with {key}."
     return f"{what} They may cost money. Tools are never run."

@@ -63,7 +63,7 @@ def ways(decoded: DecodedExchange, side: str) -> tuple[Way, ...]:
 
 
 def arrival(decoded: DecodedExchange, side: str, offset: int, *, is_decoded: bool) -> str:
-    """Which piece of the answer brought a byte, and when; "" where that is not known."""
+    """Number and time of the chunk that contained a byte; empty if unknown."""
     body = decoded.exchange.response.body if side == RESPONSE and decoded.exchange.response else None
     if body is None or not body.is_raw or (is_decoded and body.encoding):
         return ""
@@ -75,7 +75,7 @@ def arrival(decoded: DecodedExchange, side: str, offset: int, *, is_decoded: boo
 
 
 def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> list[Line]:
-    """What stands above the body: request or status line, headers or their number, and what was done to the body."""
+    """Lines above the body: request or status line, headers or their number, a note on the body."""
     if decoded.exchange.frames:
         sent = "sent" if side == REQUEST else "received"
         return [line(Span(f"{count(len(_frames(decoded, side)), 'WebSocket frame')} {sent}, one to a line", "muted"))]
