@@ -39,8 +39,8 @@ class Picture(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-MENDED = ("~restore the reasoning", "f", "~Repair 1", "a")
-SENT = ("s", "~Send to", "enter", "~no check of this contract fails", "enter")
+MENDED = ("~put the reasoning back", "f", "~Repair 1", "a")
+SENT = ("s", "~Send to", "enter", "~passes all checks of this contract", "enter")
 
 PICTURES = {
     "session": Picture("deepseek-reasoning-lost", (164, 38), "reasoning.missing"),

@@ -35,7 +35,7 @@ def test_the_promise_is_always_there(target: Target, words: str, width: int) -> 
 
 def test_a_key_is_named_and_said_to_be_set_or_not() -> None:
     told = [plain(fact.head) for fact in send.facts(shown(), is_set=True)]
-    assert any("$EXAMPLE_KEY is set; its value goes to api.example.com alone" in line for line in told)
+    assert any("$EXAMPLE_KEY is set; its value is sent to api.example.com only" in line for line in told)
     told = [plain(fact.head) for fact in send.facts(shown(), is_set=False)]
     assert any("$EXAMPLE_KEY is not set" in line for line in told)
 
@@ -43,7 +43,7 @@ def test_a_key_is_named_and_said_to_be_set_or_not() -> None:
 def test_what_the_contract_will_say_comes_first_with_its_bytes() -> None:
     first, *_ = send.facts(shown(SIMULATED), is_set=False)
     assert plain(first.head).startswith("✗ anthropic refuses  closure.missing-result")
-    assert first.spans and any("it would answer 400" in text for text, _ in first.text)
+    assert first.spans and any("its response: 400" in text for text, _ in first.text)
 
 
 @pytest.mark.parametrize(("is_set", "words"), [(True, "with the key in $EXAMPLE_KEY."), (False, "which is not set.")])

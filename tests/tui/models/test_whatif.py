@@ -24,7 +24,7 @@ def outcome(verdict: Verdict, status: int = 200, text: str = "") -> VariantOutco
     ("told", "cell"),
     [
         (False, (" ", "not sent", "muted")),
-        (True, ("…", "on its way", "muted")),
+        (True, ("…", "sending", "muted")),
         (outcome(Verdict.ACCEPTS), ("✓", "200 0.5 s", "ok")),
         (outcome(Verdict.REFUSES, 400, "no \x1b[2J"), ("✗", "400 no \x1b[2J", "error")),
         (

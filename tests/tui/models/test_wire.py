@@ -60,7 +60,7 @@ def test_no_byte_of_a_row_is_lost_in_painting() -> None:
 def test_headers_are_counted_or_shown() -> None:
     decoded = DecodedExchange(0, samples.exchange({"a": 1}, {"b": 2}, status=429))
     request = [plain(x) for x in wire.head_lines(decoded, "request", with_headers=False)]
-    assert request == [f"POST {samples.CHAT}", "1 header (H shows them)"]
+    assert request == [f"POST {samples.CHAT}", "1 header (H: show)"]
     response = [plain(x) for x in wire.head_lines(decoded, "response", with_headers=True)]
     assert response == ["HTTP 429", "content-type: application/json"]
 
@@ -76,7 +76,7 @@ def test_what_was_done_to_a_body_is_said() -> None:
 @pytest.mark.parametrize(
     ("exchange", "words"),
     [
-        (Exchange("1", None, None, State.ABORTED), "no response was recorded: the exchange is aborted"),
+        (Exchange("1", None, None, State.ABORTED), "no response recorded: the exchange is aborted"),
         (Exchange("1", None, HttpResponse(204)), "the response has no body"),
     ],
 )

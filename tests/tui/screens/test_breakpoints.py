@@ -77,7 +77,7 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         deeds = ["continue", "drop", *(["answer"] if number == 2 else [])]
         holder.hold(number, b"{}", exchange=f"e{number}", reasons=[REASON], since=float(number), deeds=deeds)
     async with following(recorder.writer.path, (80, 24)) as driver:
-        await said(driver, "3 held, first request 1")
+        await said(driver, "‖ request 1 paused")
         await driver.press("P")
         await said(driver, "request 3")
         await driver.press("e")

@@ -26,7 +26,9 @@ async def test_it_scrolls_and_is_searched() -> None:
         await driver.press("slash", *"anywhere", "enter")
         await until(driver.pilot, lambda: "quit from anywhere" in driver.text)
         await driver.press("n", "N", "G")
-        assert "never sent as it is" in driver.text
+        assert "published failures" in driver.text
+        await driver.press("t")
+        assert "glossary: Traffic" in driver.text and "append-only" in driver.text
         await driver.press("slash", *"zzz", "enter", "q")
         await until(driver.pilot, lambda: not isinstance(driver.app.screen, HelpScreen))
 

@@ -40,7 +40,7 @@ async def test_what_is_left_and_the_edits_are_there(size: tuple[int, int]) -> No
     async with showing(broken(), size=size) as driver:
         screen = await minimising(driver)
         text = driver.text
-        assert "nothing of it can go" in text and "919 B → " in text
+        assert "minimal · " in text and "919 B → " in text
         assert "call read_file" in text
         assert "closure.missing-result" in text
         assert "add an error result for tool call 'toolu_01Tests'" in text

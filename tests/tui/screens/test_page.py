@@ -44,7 +44,7 @@ async def test_the_footer_is_that_of_the_page() -> None:
         home.app.push_screen(PageScreen("closure.missing-result"))
         await home.until("What is wrong")
         footer = home.text.split("\n")[-1]
-        assert "j down" in footer and "esc closes" in footer
+        assert "j down" in footer and "esc back" in footer
         assert "quit" in below and "quit" not in footer
         await home.press("escape")
         assert home.text.split("\n")[-1] == below

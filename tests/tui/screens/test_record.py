@@ -83,7 +83,7 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         await home.press("r", *"sim:qwen", back, back, *"nothing", back, *"inner", back, *"openai-chat", "enter")
         await home.until("there is no breakpoint")
         await home.press("ctrl+u", *"closure, id", "enter")
-        await home.until("which speaks openai-chat")
+        await home.until("protocol openai-chat")
         assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner", "breaks": ("closure", "id")}
         await home.until("hop")
         await home.until("breakpoints: closure, id")
@@ -94,7 +94,7 @@ async def test_a_simulator_is_offered_and_speaks_what_the_client_speaks(recorder
         await home.press("r", *"sim:anthrop")
         await home.until("simulated, nothing leaves this machine")
         await home.press(*"ic", "enter")
-        await home.until("stands for sim:anthropic")
+        await home.until("→ sim:anthropic")
         assert recorders[0].words["spoken"] == ""
         assert "translated" not in home.text
 

@@ -159,7 +159,7 @@ async def test_retries_are_seen() -> None:
             await until(driver.pilot, lambda: screen._heard and screen._heard.retries)
             held.go(4)
             await over(driver, screen)
-            assert "! 529" in driver.text and "again after" in driver.text
+            assert "! 529" in driver.text and "retry after" in driver.text
             assert len(held.asked) == 2
 
 

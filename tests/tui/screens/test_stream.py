@@ -43,7 +43,7 @@ async def test_events_message_and_clients_stand_beside_each_other(size: tuple[in
         assert "begins call search_docs" in text
         assert "another call begins at index 0" in text
         assert '{"query": "Virginia Woolf"}' in text
-        assert "7 of 9 clients build something else" in text
+        assert "7 of 9 clients build another message" in text
         assert "has id `call_0call_1`" in text
 
 
@@ -58,7 +58,7 @@ async def test_stepping_shows_the_message_after_each_event_and_lights_what_it_ad
         assert "4 characters, not JSON yet" in screen_text(driver.app)
         assert lit(screen) == '{"pa'
         await driver.press("down")
-        assert "13 characters, whole JSON" in screen_text(driver.app)
+        assert "13 characters, valid JSON" in screen_text(driver.app)
         assert lit(screen) == 'th": "."}'
         await driver.press("k")
         assert lit(screen) == '{"pa'
@@ -149,7 +149,7 @@ async def test_the_session_says_that_clients_differ() -> None:
     thinking = ({"role": "assistant", "reasoning_content": "a"}, {"reasoning_content": "b"}, {"content": "hi"})
     async with showing(chat(*thinking)) as driver:
         await driver.press("t")
-        await until(driver.pilot, lambda: "clients build something else" in driver.text)
+        await until(driver.pilot, lambda: "clients build another message" in driver.text)
         await driver.press("t", "3")
         assert "SDKs differ" not in driver.text
 

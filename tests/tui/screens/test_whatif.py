@@ -53,7 +53,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         tree = driver.app.screen
         assert isinstance(tree, BranchesScreen) and len(tree.found) == 2, "all of it in one row"
         await driver.press("j", "s")
-        await until(driver.pilot, lambda: "enter opens them" in driver.text)
+        await until(driver.pilot, lambda: "enter: expand" in driver.text)
         await driver.press("enter")
         await until(driver.pilot, lambda: "- what if: " in driver.text and "sent to sim:deepseek" in driver.text)
         await driver.press("G", "o")

@@ -146,7 +146,7 @@ def against(node: BranchNode) -> str:
 
 def moment(node: BranchNode) -> str:
     """Time of day when the node was made, with the date unless it is today; empty for the recorded request."""
-    if node.parent is None or node.held.bare.started_at is None:
+    if node.parent is None or node.compact.bare.started_at is None:
         return ""
     made, today = time.localtime(node.compact.bare.started_at), time.localtime()
     return time.strftime("%H:%M:%S" if made[:3] == today[:3] else "%Y-%m-%d %H:%M", made)

@@ -112,7 +112,7 @@ def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
     if not seen.is_over:
         state = Span("stopped · " if is_stopped else f"{seen.stage} … ", "warning" if is_stopped else "accent")
     else:
-        state = Span("minimal: nothing more can be removed · " if result.is_minimal else "not minimal yet · ", "ok")
+        state = Span("minimal · " if result.is_minimal else "not minimal yet · ", "ok")
     return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
 
 

@@ -51,6 +51,6 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "partial": ("! partial", "warning", "some samples passed, or each in part"),
     "failed": ("✗ fail", "error", "no sample passed"),
     "unclear": ("? unclear", "muted", "not measured: network, API key, rate limit …"),
-    "form": ("\\x1b", "form", "a control or hidden character, never sent to the terminal"),
+    "form": ("\\x1b", "form", "a control or hidden character, never sent as it is"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
