@@ -26,7 +26,7 @@ def test_what_nobody_asks_for_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (entry(Sent.NOT_OWED, owed=False), "· not owed turn 1"),
+        (entry(Sent.NOT_OWED, owed=False), "· not required turn 1"),
         (entry(Sent.SENT), "✓ sent     turn 1  required"),
         (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not required"),
     ],
