@@ -94,7 +94,7 @@ async def test_repairs_are_looked_for_however_a_finding_comes_to_be_shown(way: t
         await driver.press(*way)
         pane = driver.screen.findings
         await until(driver.pilot, lambda: pane.current and not driver.screen.repair_lookup.is_looking)
-        await until(driver.pilot, lambda: "f shows it" in driver.text)
+        await until(driver.pilot, lambda: "f: show this" in driver.text)
         assert LOOKING not in driver.text
 
 
