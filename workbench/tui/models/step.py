@@ -47,7 +47,7 @@ def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
 
 
 def said(sent: SentRequest) -> str:
-    """What an answer says, in a few words."""
+    """Content of a response in a few words."""
     answer = sent.opened.decoded.response
     if answer is None:
         return sent.exchange.note or "no readable response"
@@ -62,7 +62,7 @@ def said(sent: SentRequest) -> str:
 
 
 def reasoned(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
-    """What was asked and seen so far, and what it came to."""
+    """Requests, responses and findings so far, then the verdict."""
     made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
     if stood is None:
         return made
@@ -158,7 +158,7 @@ def came(sent: SentRequest, side: str, width: int) -> list[Line]:
 
 
 def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> str:
-    """What the bytes are of."""
+    """Title of the pane of bytes."""
     if sent:
         decoded = sent.opened.decoded
         text = decoded.request_text if side == REQUEST else decoded.response_text
@@ -170,7 +170,7 @@ def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> 
 
 
 def facts(stood: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:
-    """How far it is."""
+    """Progress of the sample."""
     if stood is None:
         return line(Span("preparing the first request …", "muted"))
     state = "sending … " if is_sending else "running · " if runs_on else ""

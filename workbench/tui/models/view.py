@@ -29,7 +29,7 @@ class View(ABC):
 
     @abstractmethod
     def count(self) -> int:
-        """How many items there are."""
+        """Number of items."""
 
     @abstractmethod
     def head(self, item: int) -> Line:
@@ -53,7 +53,7 @@ class View(ABC):
 
     @abstractmethod
     def selection(self, item: int) -> Selection | None:
-        """What an item stands for; None where that is no part of a body."""
+        """Selection that an item is; None if it is no part of a body."""
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
         """Exchange index and stream events of an item's origin, if that is another exchange; else None."""
