@@ -50,4 +50,4 @@ def test_what_the_contract_will_say_comes_first_with_its_bytes() -> None:
 def test_the_question_says_what_goes_where(is_set: bool, words: str) -> None:
     asked = send.question(shown().outgoing, is_set=is_set)
     assert "POST https://api.example.com/v1/messages: 919 B" in asked and words in asked
-    assert "Tools are never executed" in asked
+    assert "Tools are never run" in asked

@@ -48,7 +48,7 @@ def test_of_what_cannot_be_read_no_verdict_is_claimed(text: bytes) -> None:
     assert found.told.verdict is Verdict.UNKNOWN and found.meant.problem and found.elements == ()
     assert [row.pointer for row in edit.outline(found.elements, ())] == [""]
     assert "not checked" in plain(edit.said(found)[0].head)
-    with pytest.raises(LocalProtocolError, match="cannot be read"):
+    with pytest.raises(LocalProtocolError, match="cannot be decoded"):
         found.decoded  # noqa: B018
 
 
@@ -82,7 +82,7 @@ def test_the_headline_says_that_it_is_an_edit_and_where_one_stands(width: int, i
     lines = [plain(each) for each in edit.headline(2, ROOT, None, Span("said"), width)]
     assert lines[0].startswith(" Edit of request 2") and "as recorded" in lines[0]
     assert (edit.PROMISE in lines[0]) == is_promised
-    assert lines[1:] == [" judging …", "said"]
+    assert lines[1:] == [" checking …", "said"]
     made = replace(ROOT, parent="x", title="text of message 1 changed", name="mine")
     assert "branch · mine · text of message 1 changed" in plain(edit.where(made))
 

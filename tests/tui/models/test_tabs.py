@@ -20,19 +20,19 @@ def test_the_focused_tab_is_marked_without_colour() -> None:
 
 def test_what_is_said_without_room_fits_in_forty_columns() -> None:
     said = [plain(each) for each in TOO_SMALL]
-    assert max(map(len, said)) <= 40 and "ctrl+q leaves" in " ".join(said)
+    assert max(map(len, said)) <= 40 and "ctrl+q: quit" in " ".join(said)
 
 
 def test_hints_are_dropped_whole() -> None:
     assert plain(key_line(SESSION, 200)).endswith("q back  ? help  ")
-    assert plain(key_line(SESSION, 45)) == " n next break  p previous  q back  ? help  "
+    assert plain(key_line(SESSION, 45)) == " n next break  p previous break  ? help  "
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 160])
 def test_help_and_the_way_back_are_always_there(width: int) -> None:
     text = plain(key_line(SESSION, width))
     assert "q back  ? help" in text
-    assert "n next break  p previous" in text
+    assert "n next break  p previous break" in text
     assert len(text) <= width
 
 
@@ -65,4 +65,4 @@ def test_what_stands_under_a_click_on_the_tabs() -> None:
 
 def test_a_key_that_is_switched_off_is_not_named() -> None:
     off = [key._replace(keys="") if key.id == "session.next-break" else key for key in SESSION]
-    assert plain(key_line(off, 80)).startswith(" p previous")
+    assert plain(key_line(off, 80)).startswith(" p previous break")

@@ -46,8 +46,8 @@ def test_a_row_has_what_is_refused_then_the_changes_then_the_check() -> None:
     assert span
     rows = tools.rows_of(judged(ONE_OF, "anthropic"), {"/oneOf": span})
     words = [plain(row.head).split()[1] for row in rows]
-    assert words[0] == "refused" and words[-1] == "check"
-    assert words == sorted(words, key=["refused", "ignored", "change", "check"].index)
+    assert words[0] == "refused" and words[-1] == "remaining"
+    assert words == sorted(words, key=["refused", "ignored", "change", "remaining"].index)
     assert rows[0].pointer == "/oneOf" and rows[0].spans == (span,) and rows[0].is_keyword
     assert any("source: " in text for text, _ in rows[0].text)
     assert any('"oneOf"' in text for text, _ in rows[-1].text)

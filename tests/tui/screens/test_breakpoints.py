@@ -50,7 +50,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await driver.press("1")
         holder.hold(7, request.body.raw, exchange="e1", reasons=[REASON], since=now, times_out_at=now + 600)
         await said(driver, "request 2 is held: closure.missing-result")
-        await said(driver, "‖ paused")
+        await said(driver, "‖ held")
         await said(driver, "client waits 9:")
         await driver.press("P")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BreakpointsScreen))
@@ -118,7 +118,7 @@ async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoint
     recorder.asks(user("hello"))
     holder.hold(1, b"{}", exchange="e0", reasons=[], since=time.time())
     async with following(recorder.writer.path, (80, 24)) as driver:
-        await said(driver, "request 1 held")
+        await said(driver, "request 1 paused")
         holder.close()
         await said(driver, "its recorder has ended")
         recorder.close()

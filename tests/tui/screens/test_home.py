@@ -227,13 +227,13 @@ async def test_what_a_live_session_holds_is_said_where_it_is_listed(own_home: Pa
         why = {"kind": "closure", "rule": "closure.missing-result", "words": "", "pointer": ""}
         recorder.hold(1, b"{}", exchange="x", reasons=[why])
         async with at_home((80, 24)) as home:
-            await home.until("‖ 1 held")
+            await home.until("‖ 1 paused")
             await home.press("g")
             await home.until("closure.missing-result")
             assert "enter: open the session, then P: decide" in " ".join(home.text.split())
             recorder.release(1, "continue")
             await home.press("c")  # looks again
-            await until(home.pilot, lambda: "‖ 1 held" not in home.text)
+            await until(home.pilot, lambda: "‖ 1 paused" not in home.text)
     finally:
         recorder.close()
         writer.close()

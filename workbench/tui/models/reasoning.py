@@ -64,7 +64,7 @@ def entry_line(entry: Entry) -> Line:
         glyph, style = "!", "warning"
     return line(
         Span(f"{glyph} ", style),
-        Span(str(entry.sent), style, 9),
+        Span(str(entry.sent), style, max(9, len(entry.sent) + 1)),
         Span(f"turn {entry.turn + 1}", "strong"),
         Span(
             "" if entry.sent is Sent.NOT_OWED else "  required" if entry.owed else "  not required",
