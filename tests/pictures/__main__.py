@@ -39,7 +39,7 @@ class Picture(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-MENDED = ("~put the reasoning back", "f", "~Repair 1", "a")
+MENDED = ("~restore the reasoning", "f", "~Repair 1", "a")
 SENT = ("s", "~Send to", "enter", "~passes all checks of this contract", "enter")
 
 PICTURES = {
