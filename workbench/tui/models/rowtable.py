@@ -6,7 +6,7 @@ ways have in common: a selection, a match, the cursor are ranges of bytes, and e
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ class Marked(NamedTuple):
 Marks = tuple[Marked, ...]
 
 
-class RowTable(ABC):
+class RowTable:
     """Rows of one body for one width, made front to back, a slice at a time.
 
     Attributes:
