@@ -75,7 +75,7 @@ def test_an_old_profile_is_stale_and_none_says_what_to_do() -> None:
     assert "stale: measured 90 days ago" in old and "closes" in old
     assert "r: run the marked probes" in text(lab.profile_lines(column(), 0.0, 60))
     assert "T: add one" in text(lab.profile_lines(None, 0.0, 60))
-    failed = Kept(profile(closes=True), None, (), "disk full")
+    failed = SavedProfile(profile(closes=True), None, (), "disk full")
     assert "not saved: disk full" in text(lab.profile_lines(column(kept=failed), 0.0, 60))
 
 
