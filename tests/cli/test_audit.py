@@ -88,7 +88,7 @@ def test_what_fails_is_a_choice_and_a_clean_gateway_does_not(run: Run) -> None:
     ("words", "status", "said"),
     [
         (("--gateway", "http://127.0.0.1:1", "--port", "0"), 4, "nothing accepts connections at http://127.0.0.1:1"),
-        (("--gateway", "http://127.0.0.1:1", "--", "/no/such"), 2, "no such command"),
+        (("--gateway", "http://127.0.0.1:1", "--", "/no/such"), 2, "command not found"),
         (("--gateway", "ftp://x"), 2, "is not the URL of a gateway"),
         (("--gateway", "http://x", "--protocol", "telnet"), 2, "'telnet' cannot be audited; available: anthropic-"),
         (("--gateway", "http://x", "--case", "nothing"), 2, "there is no case 'nothing'"),

@@ -22,16 +22,16 @@ def test_exchange_message_rule_and_words(run: Run) -> None:
     assert done.out.splitlines() == [
         "broken from exchange 2, message 2 on: reasoning.missing",
         "  /messages/1  this turn called a tool while thinking, but its reasoning_content was not sent back",
-        "  the provider: The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "  provider error: The `reasoning_content` in the thinking mode must be passed back to the API.",
         "  began in exchange 2: exchange 1 returned it; this is the first request that does not send it back unchanged",
         "the first 1 of 3 messages can be continued, the first 3 cannot (contract deepseek:v4)",
-        "0 calls, 3 local checks",
+        "0 requests, 3 local checks",
     ]
 
 
 def test_a_chain_that_holds(run: Run) -> None:
     done = run("bisect", HEALTHY)
-    assert done.status == 0 and "can be continued to its end" in done.out
+    assert done.status == 0 and "can be continued to the end" in done.out
 
 
 def test_json_and_a_target(run: Run, tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_json_and_a_target(run: Run, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--target", "sim:nobody"), "nobody"),
-        (("--target", "http://127.0.0.1:9/v1", "--as", "openai-chat"), "say --yes"),
-        (("--budget", "0", "--target", "sim:deepseek"), "asks nobody"),
+        (("--target", "http://127.0.0.1:9/v1", "--as", "openai-chat"), "add --yes"),
+        (("--budget", "0", "--target", "sim:deepseek"), "allows no request"),
         (("--exchange", "7"), "no exchange 7"),
     ],
 )

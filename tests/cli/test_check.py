@@ -85,7 +85,7 @@ def test_a_pasted_error_text_is_not_what_a_model_wrote(run: Run) -> None:
     done = run("check", "-", stdin=ERROR_TEXT)
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert "it looks like an error text" in done.err
-    assert "closure.missing-result) and not like a model's answer; workbench explain 'TEXT'" in done.err
+    assert "closure.missing-result), not like a model's answer; workbench explain 'TEXT'" in done.err
     long = b"I looked into it at length. " * 400 + ERROR_TEXT
     assert run("check", "-", stdin=long).status == 3
     assert run("check", "--protocol", "text", "-", stdin=long).status == 0
@@ -101,7 +101,7 @@ def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> N
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
-    [(["--provider", "nobody"], "nobody"), (["--protocol", "openai-completions"], "recognised, but not decoded")],
+    [(["--provider", "nobody"], "nobody"), (["--protocol", "openai-completions"], "recognised, but this version")],
 )
 def test_a_wrong_name_is_said_once(run: Run, words: list[str], complaint: str) -> None:
     done = run("check", *words, HEALTHY, BROKEN)
@@ -176,8 +176,8 @@ def test_of_several_faults_the_provider_names_one(run: Run) -> None:
     body = {"model": "claude-sonnet-4-5", "messages": [{"role": "usr", "content": "go"}, {"content": "go"}]}
     for form in ("text", "junit"):
         out = run("check", "--provider", "anthropic", "--format", form, "-", stdin=json.dumps(body).encode()).out
-        assert out.count("the provider answers: ") == 1 and "the provider answers: max_tokens: Field required" in out
-        assert out.count("would be refused too: ") == 2
+        assert out.count("provider error: ") == 1 and "provider error: max_tokens: Field required" in out
+        assert out.count("would be refused, too: ") == 2
 
 
 def test_an_asked_for_provider_reads_its_own_protocols(run: Run) -> None:

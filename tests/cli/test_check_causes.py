@@ -111,5 +111,5 @@ def test_the_matrix_judges_and_says_who_accepted_it(run: Run, accepted: str) -> 
 
 def test_what_is_about_to_be_sent_again_says_so_too(run: Run, accepted: str) -> None:
     done = run("send", accepted, "--target", "sim:anthropic", "--exchange", "1")
-    assert "before sending, contract anthropic: refuses with 400  schema.name" in done.out
-    assert "(in the recording accepted by api.anthropic.com)" in done.out
+    assert "contract anthropic: refuses with 400  schema.name" in done.out
+    assert "(accepted by api.anthropic.com in the recording)" in done.out

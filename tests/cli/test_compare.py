@@ -33,7 +33,7 @@ def mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 def test_the_first_divergence_is_shown_in_bytes_and_in_meaning(mended: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, LOST, mended)
     assert status == 1
-    assert "exchange 1 - 1: the same bytes" in out
+    assert "exchange 1 - 1: identical" in out
     assert "first difference at byte 543 /messages/1" in out
     assert "/messages/1/reasoning_content null ->" in out
     assert "status: 400 -> (none)" in out
@@ -52,7 +52,7 @@ def test_json_has_every_pair(mended: str, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_file_is_the_same_as_itself(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, LOOP, LOOP)
-    assert (status, out.splitlines()[-1]) == (0, "2 of 2 the same bytes")
+    assert (status, out.splitlines()[-1]) == (0, "2 of 2 identical")
 
 
 def test_two_exchanges_of_one_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_spelling_is_no_difference_in_meaning(tmp_path: Path, capsys: pytest.Cap
     other.write_bytes(b'{"model": "m", "messages": [{"role": "user", "content": "\\u0068i"}]}')
     status, out, _ = run(capsys, str(one), str(other))
     assert status == 1
-    assert "the same meaning in other bytes" in out
+    assert "same meaning, other bytes" in out
     for words in ((str(one), str(other), "--meaning"), (str(one), "--meaning", str(other))):
         assert run(capsys, *words)[0] == 0
     status, _, err = run(capsys, str(one), "--meaning", str(other), str(one))
@@ -136,7 +136,7 @@ def places(tmp_path: Path) -> dict[str, str]:
 def test_two_files_of_two_places_say_what_happened(places: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, places["client"], places["gateway"])
     assert status == 1
-    assert "recorded at client" in out and "exchange 1 - 1: different" in out
+    assert "hop client" in out and "exchange 1 - 1: different" in out
     assert 'content": ">> hi' in out and 'content": ">>hi' in out
     assert "request text trimmed /messages/0/content: white space at its beginning" in out
 
@@ -167,8 +167,8 @@ def test_one_turn_of_one_file(places: dict[str, str], capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("client",), "one place"), (("all", "--hops", "client", "x"), "no place named 'x'")],
-    ids=["one place", "no such place"],
+    [(("client",), "one hop"), (("all", "--hops", "client", "x"), "no place named 'x'")],
+    ids=["one hop", "no such place"],
 )
 def test_places_that_are_not_there(
     words: tuple[str, ...], said: str, places: dict[str, str], capsys: pytest.CaptureFixture[str]

@@ -94,8 +94,8 @@ def test_a_refusal_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     [
         (["--target", "sim:nobody"], "no contract named 'nobody'"),
         (["--target", "sim:openai", "--result", "x"], "no ID=…"),
-        (["--target", "sim:openai", "--result", "x=1", "--error", "x=2"], "answered twice"),
-        (["--target", "sim:openai", "--turns", "-1"], "below zero"),
+        (["--target", "sim:openai", "--result", "x=1", "--error", "x=2"], "two results for 'x'"),
+        (["--target", "sim:openai", "--turns", "-1"], "negative"),
         (["--target", "sim:openai", "--exchange", "9"], "no exchange 9"),
         (["--target", "sim:openai", "--parser", "nothing"], "no text format named"),
     ],
@@ -113,5 +113,5 @@ def test_people_read_what_happens(session: Path, capsys: pytest.CaptureFixture[s
     assert main(["continue", str(session), "--target", "sim:openai", "--recorded"]) == 0
     said = capsys.readouterr().out
     assert '  read {"path": "a"}\n    = recorded  (recorded in exchange 1)\n' in said
-    assert "sent, 3 new elements: 200\ndone: the model answered without a call" in said
+    assert "sent (3 new elements): 200\ndone: the model answered without a call" in said
     assert "recorded in the working session" in said

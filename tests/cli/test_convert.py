@@ -25,10 +25,10 @@ def test_a_request_for_people(run: Run) -> None:
     head, _, body = done.out.partition("\n\n")
     assert head.splitlines()[:3] == [
         "request 1: anthropic-messages -> openai-chat, by its URL",
-        "1 other exchange in the file: --exchange N takes one of them",
+        "1 other exchange in the file: select one with --exchange N",
         "path: /v1/chat/completions",
     ]
-    assert "/thinking/type  the thinking switch ('adaptive'): removed" in head
+    assert "/thinking/type  the thinking switch ('adaptive'): left out" in head
     assert json.loads(body)["messages"][0] == {
         "role": "system",
         "content": "You read files and answer in one sentence.",
@@ -43,7 +43,7 @@ def test_json_is_one_object_and_the_file_has_the_exact_bytes(run: Run, tmp_path:
     assert said["body"] == json.loads(out.read_bytes())
     assert (said["from"], said["protocol"], said["side"]) == ("anthropic-messages", "openai-chat", "request")
     assert (said["path"], said["exchange"], said["ids"], said["body_base64"]) == ("-", 0, {}, None)
-    assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": "removed"}]
+    assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": "left out"}]
     protocols.get("openai-chat").decode_request(out.read_bytes())
 
 
@@ -52,7 +52,7 @@ def test_ids_that_had_to_change(run: Run) -> None:
     said = json.loads(done.out)
     assert said["ids"] == {"f_0": "f:0"}
     assert said["body"]["messages"][1]["content"][0]["id"] == "f_0"
-    assert "f_0  was 'f:0'" in run("convert", "-", "--to", "anthropic-messages", stdin=ODD).out
+    assert "f_0  was f:0" in run("convert", "-", "--to", "anthropic-messages", stdin=ODD).out
 
 
 def test_a_stream_becomes_a_stream(run: Run, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_same_protocol_is_the_same_bytes(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "body.json"
     done = run("convert", "-", "--to", "anthropic-messages", "-o", out, stdin=BODY)
     assert out.read_bytes() == BODY
-    assert "(the same bytes)" in done.out and "lost: nothing" in done.out
+    assert "(unchanged)" in done.out and "lost: nothing" in done.out
 
 
 def test_an_exchange_is_chosen(run: Run) -> None:
@@ -81,7 +81,7 @@ def test_an_exchange_is_chosen(run: Run) -> None:
         ((LOOP, "--to", "nonsense"), "no protocol named 'nonsense'"),
         ((LOOP, "--to", "openai-chat", "--exchange", 99), "no exchange 99"),
         ((LOOP, "--to", "openai-chat", "--protocol", "nonsense"), "no protocol named 'nonsense'"),
-        (("-", "--to", "openai-chat", "--side", "response"), "no response"),
+        (("-", "--to", "openai-chat", "--side", "response"), "no decodable response"),
         ((LOOP,), "--to"),
     ],
     ids=["target", "exchange", "protocol", "side", "no target"],
@@ -103,9 +103,9 @@ def test_no_file_is_replaced_unasked(run: Run, tmp_path: Path) -> None:
     source.write_bytes(BODY)
     out.write_text("mine")
     words = ("convert", source, "--to", "anthropic-messages", "-o")
-    assert "out.json exists" in run(*words, out).err and out.read_text() == "mine"
+    assert "out.json already exists" in run(*words, out).err and out.read_text() == "mine"
     assert run(*words, out, "--force").status == 0 and out.read_text() != "mine"
-    assert "is the file that is read" in run(*words, source, "--force").err and source.read_bytes() == BODY
+    assert "is the input file" in run(*words, source, "--force").err and source.read_bytes() == BODY
 
 
 @pytest.mark.parametrize("leads_to", ["other.json", "nothing.json", "."])

@@ -124,7 +124,7 @@ def test_a_refresh_measures_what_is_stale(run: Run) -> None:
 def test_nothing_is_run_where_nothing_is_stale(run: Run) -> None:
     run("probe", "--target", "sim:deepseek")
     done = run("probe", "--target", "sim:deepseek", "--refresh")
-    assert (done.status, done.out) == (0, "") and "nothing is stale" in done.err
+    assert (done.status, done.out) == (0, "") and "no probe is stale" in done.err
 
 
 def test_probing_beside_a_session_leaves_it_as_it_is(run: Run, tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ def test_probing_beside_a_session_leaves_it_as_it_is(run: Run, tmp_path: Path) -
     assert after == before
     assert told["evidence"] and Path(told["evidence"]).parent != folder
     assert sum(len(probe["evidence"]) for probe in told["probes"]) <= 3
-    assert "left out, beyond 3 requests" in done.err
+    assert "left out, over the budget of 3 requests" in done.err
 
 
 def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run) -> None:
-    from workbench.cli._probe_due import beside
+    from workbench.cli._probe_due import running_model
 
     asked = dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     for url, target in (
@@ -158,7 +158,7 @@ def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run)
     ):
         path = tmp_path / "s.jsonl"
         store.save([Exchange("e", exchanged(asked, url=url).request)], path)
-        assert beside(str(path)).target == target
+        assert running_model(str(path)).target == target
         path.unlink()
     assert run("probe").status == 2
 
@@ -195,7 +195,7 @@ def test_a_stale_profile_wants_to_be_measured_first(run: Run, session: Path, sta
     words = ("continue", session, "--target", "sim:openai", "--result", "read=42")
     done = run(*words, "--states")
     assert "[probe first]" in done.out and "streaming: measured 365 days ago" in done.out
-    assert "stale, and used all the same" in done.out
+    assert "stale, but used" in done.out
     assert "stale: format, schema" in run("send", session, "--target", "sim:openai").out
     told = json.loads(run(*words, "--refresh", "--format", "json").out)
     assert told["profile"]["stale"] == []

@@ -13,7 +13,7 @@ from workbench import contracts
 def test_a_rule(run: Run) -> None:
     done = run("explain", "closure.missing-result")
     assert done.status == 0
-    assert "A call has no result" in done.out
+    assert "A tool call has no result" in done.out
     assert "tool_use" in done.out
 
 
@@ -128,7 +128,7 @@ def test_contracts_are_listed_with_the_rules(run: Run) -> None:
 def test_a_family_lists_its_rules(run: Run) -> None:
     done = run("explain", "closure")
     assert (done.status, done.err) == (0, "")
-    assert "closure.missing-result       A call has no result" in done.out
+    assert "closure.missing-result       A tool call has no result" in done.out
     answer = json.loads(run("explain", "closure", "--format", "json").out)
     assert (answer["family"], {slug.partition(".")[0] for slug in answer["rules"]}) == ("closure", {"closure"})
 

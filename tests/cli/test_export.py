@@ -67,7 +67,7 @@ def test_some_exchanges(run: Run, tmp_path: Path) -> None:
 def test_our_own_forms(run: Run, tmp_path: Path) -> None:
     shown = run("export", EXAMPLE, "--as", "text", "--exchange", 2)
     assert shown.out.startswith('{"workbench": "session"') and len(shown.out.splitlines()) == 2
-    assert "say where to write it" in run("export", EXAMPLE, "--as", "session").err
+    assert "name it with -o OUT" in run("export", EXAMPLE, "--as", "session").err
     out = tmp_path / "s.wb"
     assert run("export", EXAMPLE, "--as", "session", "-o", out) == (0, "", "")
     assert out.read_bytes().startswith(b"SQLite format 3")
@@ -95,7 +95,7 @@ def test_a_test_is_written_and_tried(run: Run, tmp_path: Path) -> None:
     assert "green on transcript.jsonl: 4 tests pass" in done.out
     assert "broken: request 2 of broken.jsonl" in done.err
     assert "hidden ones" in fixed.read_text(encoding="utf-8")
-    assert not [path for path in out.iterdir() if "hidden ones" in path.read_text(encoding="utf-8")]
+    assert not [path for path in out.iterdir() if path.is_file() and "hidden ones" in path.read_text(encoding="utf-8")]
 
 
 @pytest.fixture
@@ -112,7 +112,8 @@ def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: l
     tried[:] = [Proof((Tried("broken", 4), Tried("fixed", 4)), "it passes on the broken request")]
     done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
     assert done.status == 1
-    assert done.err.endswith(f"{out} proves nothing, and is left to be looked at: it passes on the broken request\n")
+    why = "it passes on the broken request"
+    assert done.err.endswith(f"{out} proves nothing ({why}); the folder is kept for inspection\n")
     proof = json.loads(done.out)["proof"]
     assert proof["holds"] is False and [r["on"] for r in proof["runs"]] == ["broken", "fixed"]
     assert (out / "transcript.jsonl").is_file()
@@ -151,7 +152,7 @@ def test_usage(run: Run, tmp_path: Path) -> None:
     assert run("export", EXAMPLE, "--as", "papyrus").status == 2
     assert run("export", EXAMPLE, "--as", "curl", "--exchange", 99).status == 2
     assert "pytest is a folder" in run("export", EXAMPLE, "--as", "pytest").err
-    assert "--broken goes with" in run("export", EXAMPLE, "--as", "curl", "--broken", EXAMPLE).err
+    assert "--broken needs" in run("export", EXAMPLE, "--as", "curl", "--broken", EXAMPLE).err
     assert "is a folder" in run("export", EXAMPLE, "--as", "text", "-o", tmp_path).err
     assert run("export", EXAMPLE, "--as", "curl", "-o", tmp_path / "no" / "where").status == 4
     assert run("export", EXAMPLE, "--as", "curl", "--provider", "nobody").status == 2

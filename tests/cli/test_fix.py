@@ -80,11 +80,11 @@ def test_a_session_stays_a_session_of_its_form(run: Run, tmp_path: Path) -> None
 
 WRONG = [
     (("--fix",), "-o OUT"),
-    (("-o", "x.json"), "-o goes with --fix"),
-    (("--force",), "--force goes with --fix"),
-    (("--fix", "--force", "-o", "{itself}"), "stays as it is"),
-    (("--fix", "-o", "{itself}"), "stays as it is"),
-    (("--fix", "-o", "{folder}"), "no regular file"),
+    (("-o", "x.json"), "-o needs --fix"),
+    (("--force",), "--force needs --fix"),
+    (("--fix", "--force", "-o", "{itself}"), "never overwritten"),
+    (("--fix", "-o", "{itself}"), "never overwritten"),
+    (("--fix", "-o", "{folder}"), "not a regular file"),
     (("{itself}", "--fix", "-o", "x.json"), "one FILE"),
     (("--fix", "-o", "x.json", "--filter", "status:4xx"), "--filter"),
 ]
@@ -106,7 +106,7 @@ def test_a_file_that_is_there_stays_unless_it_may_go(run: Run, broken: Path) -> 
     out.write_text("mine")
     refused = run("check", broken, "--fix", "-o", out)
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert "out.json exists; choose another name or say --force" in refused.err and out.read_text() == "mine"
+    assert "out.json already exists; choose another name, or use --force" in refused.err and out.read_text() == "mine"
     assert run("check", broken, "--fix", "-o", out, "--force").status == 0
     assert b"is_error" in out.read_bytes()
 
@@ -115,7 +115,7 @@ def test_what_needs_no_repair_is_copied_and_said(run: Run, broken: Path) -> None
     first, second = broken.with_name("first.json"), broken.with_name("second.json")
     run("check", broken, "--fix", "-o", first)
     done = run("check", first, "--fix", "-o", second)
-    assert done.status == 0 and f"written: {second}, a plain copy: there was nothing to repair" in done.out
+    assert done.status == 0 and f"written: {second} (unchanged copy: nothing to repair)" in done.out
     assert second.read_bytes() == first.read_bytes()
 
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_repaired_is_said_and_fails(run: Run, tmp_path: Path) -> 
     path.write_text('{"model": "claude-sonnet-4-5", "max_tokens": 5, "messages": []}')
     done = run("check", path, "--fix", "-o", out)
     assert done.status == run("check", path).status
-    assert f"written: {out}, a plain copy: nothing could be repaired" in done.out
+    assert f"written: {out} (unchanged copy: nothing could be repaired)" in done.out
     assert out.read_bytes() == path.read_bytes()
 
 

@@ -42,6 +42,6 @@ def test_what_if_repairs_for_the_target(run: Run, tmp_path: Path) -> None:
 def test_a_target_and_a_provider_are_two_words_for_one_thing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text(json.dumps(BODY))
     both = run("check", tmp_path / "body.json", *TARGET, "--provider", "openai")
-    assert both.status == 2 and "name one of them" in both.err
+    assert both.status == 2 and "give one of them" in both.err
     unknown = run("check", tmp_path / "body.json", "--target", "http://localhost:9")
     assert unknown.status == 2 and "--provider" in unknown.err

@@ -7,20 +7,20 @@ import pytest
 from tests.cli.conftest import SESSIONS, Run
 from tests.library.samples import entries, put
 from workbench.cli import main
-from workbench.library import memory, shelf
+from workbench.library import home_sections, home_state
 from workbench.tui import start
 
 
 def test_the_overview_has_every_section(run: Run, own_home: Path) -> None:
     put(own_home / ".claude/projects/p/a.jsonl", entries("/home/ann/de\x1b[2Jmo"))
-    memory.remember(own_home / "gone\n.jsonl")
+    home_state.remember(own_home / "gone\n.jsonl")
     done = run()
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert [line for line in lines if line in (shelf.RECENT, shelf.EXAMPLES, shelf.FOUND)] == [
-        shelf.RECENT,
-        shelf.EXAMPLES,
-        shelf.FOUND,
+    assert [line for line in lines if line in (home_sections.RECENT, home_sections.EXAMPLES, home_sections.FOUND)] == [
+        home_sections.RECENT,
+        home_sections.EXAMPLES,
+        home_sections.FOUND,
     ]
     assert "de\\x1b[2Jmo" in done.out
     assert "gone\\n.jsonl" in done.out
@@ -30,8 +30,8 @@ def test_the_overview_has_every_section(run: Run, own_home: Path) -> None:
 
 def test_what_is_switched_off_is_not_looked_for(run: Run, own_home: Path) -> None:
     put(own_home / ".claude/projects/p/a.jsonl", entries())
-    memory.show_clients(False)
-    assert "Claude Code" not in run().out.partition(shelf.FOUND)[2]
+    home_state.show_clients(False)
+    assert "Claude Code" not in run().out.partition(home_sections.FOUND)[2]
 
 
 def test_what_is_opened_in_the_app_is_recent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -39,4 +39,4 @@ def test_what_is_opened_in_the_app_is_recent(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("workbench.cli._screen.is_shown", lambda *streams: True)
     monkeypatch.setattr(start, "run", lambda source, **named: source().close() or 0)
     main(["open", str(path)])
-    assert memory.recent() == (path,)
+    assert home_state.recent() == (path,)

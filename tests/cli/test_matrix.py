@@ -109,5 +109,5 @@ def test_what_cannot_be_varied_is_said(run: Run) -> None:
 def test_a_real_endpoint_is_asked_about_first(run: Run) -> None:
     done = run("matrix", HEALTHY, "--target", "http://127.0.0.1:9/v1", "--protocol", "anthropic-messages")
     assert done.status == 2
-    assert "1 request each to http://127.0.0.1:9/v1" in done.err
-    assert "say --yes" in done.err
+    assert "at most 1 request to http://127.0.0.1:9/v1" in done.err
+    assert "add --yes" in done.err

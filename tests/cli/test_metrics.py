@@ -16,7 +16,7 @@ def test_a_folder_is_counted_by_provider_and_as_a_whole(run: Run) -> None:
     lines = done.out.splitlines()
     assert done.status == 0
     assert lines[0] == f"{len(list(SESSIONS.glob('*.jsonl')))} sessions, 58 exchanges with a model"
-    assert lines[2].split()[:4] == ["provider", "exchanges", "refused", "calls"]
+    assert lines[2].split()[:4] == ["provider", "exchanges", "calls", "parsed"]
     assert lines[-3].startswith("all")
     assert "list prices of" in lines[-1]
 

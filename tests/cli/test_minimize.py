@@ -24,9 +24,9 @@ def test_the_broken_exchange_is_found_and_made_small(run: Run) -> None:
     assert done.status == 1
     lines = done.out.splitlines()
     assert lines[0] == "exchange 3, sim:anthropic: refuses · 400 · invalid_request_error · closure.missing-result"
-    assert "nothing of it can go" in lines[2] and "of 150" in lines[2]
+    assert "nothing more can be removed" in lines[2] and "of 150" in lines[2]
     assert "toolu_01Tests" in lines[3] and "src/parser.py" not in lines[3]
-    assert lines[4].startswith("edit 1: add an error result") and lines[4].endswith("(sim:anthropic: accepted)")
+    assert lines[4].startswith("fix 1: add an error result") and lines[4].endswith("(sim:anthropic: accepted)")
 
 
 def test_json_says_all_of_it_and_out_takes_the_bytes(run: Run, tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_bare_body_will_do(run: Run, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--target", "sim:nobody"), "nobody"),
-        (("--target", "http://127.0.0.1:9/v1", "--as", "openai-chat"), "say --yes"),
-        (("--budget", "0"), "asks nobody"),
+        (("--target", "http://127.0.0.1:9/v1", "--as", "openai-chat"), "add --yes"),
+        (("--budget", "0"), "allows no request"),
         (("--exchange", "9"), "no exchange 9"),
         (("--as", "nothing"), "nothing"),
     ],
@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_the_smallest_so_far(run: Run, monkeypatch: pytest.MonkeyPa
     done = run("minimize", BROKEN, "--format", "json")
     monkeypatch.setattr(minimize.MinimizeSearch, "_finish", real)
     told = json.loads(done.out)
-    assert done.status == 130 and "the smallest so far" in done.err
+    assert done.status == 130 and "the smallest request so far" in done.err
     assert told["bytes"]["after"] < told["bytes"]["before"] and not told["minimal"]
 
 

@@ -77,12 +77,12 @@ def test_profiles_are_listed_shown_and_compared(run: Run) -> None:
 WRONG = {
     "no such probe": (("probe", "--target", "sim:openai", "weather"), "no probe named 'weather'"),
     "no such target": (("probe", "--target", "nobody"), "nobody"),
-    "no samples": (("probe", "--target", "sim:openai", "--samples", "0"), "0 samples"),
+    "no samples": (("probe", "--target", "sim:openai", "--samples", "0"), "--samples 0"),
     "no such dial": (("probe", "--target", "sim:openai", "--dial", "colour=red"), "colour"),
     "no value": (("probe", "--target", "sim:openai", "--dial", "parallel"), "NAME=VALUE"),
     "another protocol": (("probe", "--target", "sim:openai", "--protocol", "gemini"), "does not speak gemini"),
     "no profile": (("profile", "show", "nobody"), "no profiles fit 'nobody'"),
-    "too many names": (("profile", "list", "one"), "takes 0 names"),
+    "too many names": (("profile", "list", "one"), "needs 0 names"),
 }
 
 
@@ -98,8 +98,8 @@ def test_a_real_endpoint_is_asked_about_with_an_estimate(run: Run) -> None:
     words = ("--protocol", "openai-chat", "--model", "m", "format", "--samples", "3")
     done = run("probe", "--target", "http://127.0.0.1:9/v1", *words)
     assert done.status == 2
-    assert "6 requests at most, about 3,000 tokens" in done.err
-    assert "say --yes" in done.err
+    assert "at most 6 requests, about 3,000 tokens" in done.err
+    assert "add --yes" in done.err
 
 
 def test_an_endpoint_that_is_not_there_could_not_be_measured(run: Run) -> None:
@@ -117,7 +117,7 @@ def test_a_server_that_lists_its_models_is_asked_for_them(run: Run) -> None:
         words = ("probe", "--target", target.url, *BRIEF)
         done = run(*words)
         assert (done.status, done.out) == (2, "")
-        assert "which model" in done.err and "say --model: qwen3, gemma" in done.err
+        assert "several models" in done.err and "--model: qwen3, gemma" in done.err
         assert "say --model NAME" in run(*words, "--no-ask").err
 
 

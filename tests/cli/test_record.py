@@ -17,7 +17,7 @@ import pytest
 from tests import record_anthropic as messages
 from tests import record_openai as chat
 from tests.cli.conftest import Run
-from workbench.library import shelf
+from workbench.library import home_sections
 from workbench.wire.exchange import Exchange, Origin, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session
@@ -106,7 +106,7 @@ def test_an_sdk_is_recorded_byte_for_byte(sdk: str, tmp_path: Path, run: Run) ->
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert f"4 exchanges in {out}" in said
     assert f"workbench open {out}" in said
-    assert out in {item.path for section in shelf.look() for item in section.items}
+    assert out in {item.path for section in home_sections.all_sections() for item in section.items}
     assert run("check", out).status == 0
 
 
@@ -213,8 +213,8 @@ def _until(lines: Iterator[str], beginning: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
-        (("--", "no-such-client"), 127, "no such command"),
-        (("--", "./mine.wb"), 126, "cannot be executed"),
+        (("--", "no-such-client"), 127, "command not found"),
+        (("--", "./mine.wb"), 126, "not executable"),
         (("--upstream", "ftp://x", "--", "true"), 2, "http"),
         (("--upstream", "qwen", "--", "true"), 2, "--as PROTOCOL"),
         (("--upstream", "sim:nobody", "--", "true"), 2, "nobody"),

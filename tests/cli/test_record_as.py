@@ -53,7 +53,7 @@ def test_a_client_of_another_protocol_is_recorded_on_both_sides(home: Path) -> N
     done = subprocess.run([*command, sys.executable, "-c", CLIENT], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["['thinking', 'tool_use']", "['thinking', 'text']"]
-    assert "→ sim:deepseek" in done.stderr and "changed on the way: conversion 4, handle 3" in done.stderr
+    assert "→ sim:deepseek" in done.stderr and "changed in translation: conversion 4, handle 3" in done.stderr
     session = open_session(home / "a.wb")
     first, one, second, two = exchanges_of(session)
     session.close()

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import SESSIONS, Run
 from tests.send.hostile import answer, hostile
 from tests.send.test_unbound import SIGNED, history
-from workbench.cli._send_live import Live
+from workbench.cli._send_live import LiveAnswer
 from workbench.edits.branches import open_for
 from workbench.formats.importers import open_input
 from workbench.send.sending import BodyReceived, HeadReceived
@@ -43,12 +43,10 @@ def test_a_simulator_refuses_and_says_why(run: Run) -> None:
     lines = done.out.splitlines()
     assert lines[0] == "POST sim:deepseek /v1/chat/completions"
     assert lines[1] == "  openai-chat · deepseek-v4-flash · 661 bytes · stream · no key"
-    assert lines[2].startswith(
-        "  before sending, contract deepseek:v4: refuses with 400  reasoning.missing  /messages/1"
-    )
-    assert lines[3].startswith("answer: 400 · ")
+    assert lines[2].startswith("  contract deepseek:v4: refuses with 400  reasoning.missing  /messages/1")
+    assert lines[3].startswith("response: 400 · ")
     assert "  refused: The `reasoning_content` in the thinking mode must be passed back to the API." in lines
-    assert lines[-1] == "recorded in the working session: the app shows it as a branch"
+    assert lines[-1] == "recorded in the working session (shown in the app as a branch)"
 
 
 def test_json_says_all_of_it(run: Run) -> None:
@@ -111,7 +109,7 @@ def test_a_real_endpoint_is_asked_about(run: Run) -> None:
     with hostile(answer()) as server:
         done = run("send", LOST, "--target", server.url, *URL)
         assert done.status == 2 and not server.asked
-        assert done.err == f"workbench: this sends to a real endpoint, {server.url}; say --yes\n"
+        assert done.err == f"workbench: this sends to a real endpoint, {server.url}; add --yes to allow it\n"
         assert done.out.startswith(f"POST {server.url}/v1/chat/completions\n"), "it is shown what it would do"
         told = run("send", LOST, "--target", server.url, *URL, "--format", "json")
         assert (told.status, told.out) == (2, "") and not server.asked
@@ -174,7 +172,7 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
         (answer(CHUNK % b"{}" + b'data: {"error": {"message": "overloaded"}}\n\n', "200 OK", SSE), 1, "overloaded"),
         (answer(SAID, "200 OK", SSE), 4, "the stream ends with neither a finish reason nor [DONE]"),
         (b"", 4, "no answer"),
-        (answer(b"<html>", "200 OK"), 3, "cannot be read: response: "),
+        (answer(b"<html>", "200 OK"), 3, "cannot be decoded: response: "),
         (answer(gzip.compress(b"{}")[:12], "200 OK", "Content-Encoding: gzip"), 3, "gzip body is cut after"),
         (answer(BOMB, "200 OK", "Content-Encoding: gzip"), 3, "the answer grows beyond 67,108,864 bytes when it is d"),
     ],
@@ -197,18 +195,18 @@ def test_every_wait_is_seen(run: Run) -> None:
     with hostile(refusal, answer(b'{"choices": []}')) as server:
         done = run("send", "-", "--target", server.url, *URL, "--yes", stdin=BODY)
     assert done.status == 0 and "attempt 2" in done.out
-    assert done.err == f"workbench: {server.url}: 429 Too Many Requests: again in 0.0 s (attempt 1 failed)\n"
+    assert done.err == f"workbench: {server.url}: 429 Too Many Requests; attempt 1 failed, retrying in 0.0 s\n"
 
 
 def test_what_came_before_an_interrupt_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, own = tmp_path / "sent.jsonl", Live.heard
+    out, own = tmp_path / "sent.jsonl", LiveAnswer.on_event
 
-    def heard(self: Live, event: object) -> None:
+    def heard(self: LiveAnswer, event: object) -> None:
         own(self, event)  # type: ignore[arg-type]
         if isinstance(event, BodyReceived):
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(Live, "heard", heard)
+    monkeypatch.setattr(LiveAnswer, "on_event", heard)
     head = f"HTTP/1.1 200 OK\r\n{SSE}\r\nConnection: close\r\n\r\n".encode()
     with hostile([head, SAID, threading.Event()]) as server:
         words = ("--yes", "--out", out, "--format", "json")
@@ -243,9 +241,9 @@ def test_a_row_for_each_target(run: Run) -> None:
         ((LOST, "--target", "https://x.example"), "is unknown; say --as"),
         ((LOST, "--target", "sim:gemini", "--as", "openai-chat"), "does not support openai-chat"),
         ((LOST, "--target", "sim:openai", "--exchange", 9), "no exchange 9"),
-        ((LOST, "--target", "sim:openai", "--retries", -1), "a limit is below zero"),
+        ((LOST, "--target", "sim:openai", "--retries", -1), "is out of range"),
         ((LOST, "--target", "deepseek", "--yes"), "DEEPSEEK_API_KEY is not set"),
-        ((LOST, "--target", "sim:openai", "--out", LOST), "is the file that is read"),
+        ((LOST, "--target", "sim:openai", "--out", LOST), "is the input file"),
         (("nowhere.json", "--target", "sim:openai"), "nowhere.json"),
     ],
 )
@@ -270,11 +268,11 @@ class _Plan:
 
 
 def test_text_is_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
-    live = Live(_Plan, is_shown=True)  # type: ignore[arg-type]
-    live.heard(HeadReceived(200, Headers((("content-type", "text/event-stream"),)), 0.0))
-    live.heard(BodyReceived(SAID, 0.1))
+    live = LiveAnswer(_Plan, is_shown=True)  # type: ignore[arg-type]
+    live.on_event(HeadReceived(200, Headers((("content-type", "text/event-stream"),)), 0.0))
+    live.on_event(BodyReceived(SAID, 0.1))
     first = capsys.readouterr().err
-    live.heard(BodyReceived(CHUNK % b'{"content":"\\nagain"}', 0.2))
+    live.on_event(BodyReceived(CHUNK % b'{"content":"\\nagain"}', 0.2))
     live.end()
     rest = capsys.readouterr().err
     assert "good" in first and "\x1b" not in first and rest.endswith("\nagain\n") and "good" not in rest
@@ -282,10 +280,10 @@ def test_text_is_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_coded_is_not_shown_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
-    live = Live(_Plan, is_shown=True)  # type: ignore[arg-type]
+    live = LiveAnswer(_Plan, is_shown=True)  # type: ignore[arg-type]
     headers = (("content-type", "text/event-stream"), ("content-encoding", "gzip"))
-    live.heard(HeadReceived(200, Headers(headers), 0.0))
-    live.heard(BodyReceived(b"\x1f\x8b", 0.1))
+    live.on_event(HeadReceived(200, Headers(headers), 0.0))
+    live.on_event(BodyReceived(b"\x1f\x8b", 0.1))
     live.end()
     assert capsys.readouterr().err == "" and not live.has_shown
 
@@ -294,11 +292,11 @@ def test_lines_of_json_are_shown_as_they_come(capsys: pytest.CaptureFixture[str]
     class plan(_Plan):
         protocol = "ollama"
 
-    live = Live(plan, is_shown=True)  # type: ignore[arg-type]
-    live.heard(HeadReceived(200, Headers((("content-type", "application/x-ndjson"),)), 0.0))
+    live = LiveAnswer(plan, is_shown=True)  # type: ignore[arg-type]
+    live.on_event(HeadReceived(200, Headers((("content-type", "application/x-ndjson"),)), 0.0))
     line = b'{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n'
-    live.heard(BodyReceived(line % b"one " + (line % b"two")[:30], 0.1))
-    live.heard(BodyReceived((line % b"two")[30:], 0.2))
+    live.on_event(BodyReceived(line % b"one " + (line % b"two")[:30], 0.1))
+    live.on_event(BodyReceived((line % b"two")[30:], 0.2))
     live.end()
     assert capsys.readouterr().err == "one two\n"
 
@@ -310,11 +308,11 @@ def test_signed_blocks_that_an_edit_unbound_are_named_and_left_out(run: Run, tmp
     store.save((Exchange("a", before, origin=Origin.RECORDED), made), path)
     words = ("send", path, "--exchange", 2, "--target", "sim:anthropic")
     done = run(*words)
-    assert "  unbound: /messages/1/content/0  an edit before it breaks its signature" in done.out
-    assert "  --drop-unbound sends it without them" in done.out
+    assert "  invalid signature: /messages/1/content/0  an edit before it breaks its signature" in done.out
+    assert "  --drop-unbound sends the request without these blocks" in done.out
     done = run(*words, "--drop-unbound", "--out", tmp_path / "out.jsonl")
     assert done.status == 0 and "unbound:" not in done.out
-    assert "  left out: /messages/1/content/0, whose signature an edit unbound" in done.out
+    assert "  removed: /messages/1/content/0 (an edit invalidated its signature)" in done.out
     sent = open_input(str(tmp_path / "out.jsonl")).exchange(1).request
     assert sent and SIGNED.encode() not in sent.body.raw
     told = json.loads(run(*words, "--format", "json").out)["sent"][0]

@@ -45,7 +45,7 @@ def test_a_source_is_never_replaced(run: Run, tmp_path: Path) -> None:
     for given in (source, link):
         done = run("import", given, "-o", source, "--force")
         assert (done.status, done.err.count("\n")) == (2, 1)
-        assert "never replaced" in done.err
+        assert "never overwritten" in done.err
     assert source.read_bytes() == before
 
 

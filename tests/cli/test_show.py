@@ -21,11 +21,11 @@ STREAM = SESSIONS / "anthropic-tool-loop.jsonl"
     [
         (BROKEN, "wire", 2, ["> POST https://api.deepseek.com/chat/completions", "< 400", '"tool_call_id"']),
         (BROKEN, "ir", 1, ["reasoning (reasoning_content)", "tool call  'call_00_", "finish reason: tool_calls"]),
-        (BROKEN, "closure", 2, ["✓ closed", "list_dir", "1 of 1 closed"]),
-        (BROKEN, "reasoning", 2, ["from exchange 1", "owed", "not sent back"]),
+        (BROKEN, "closure", 2, ["● closed", "list_dir", "closed 1 of 1"]),
+        (BROKEN, "reasoning", 2, ["from exchange 1", "missing", "required"]),
         (STREAM, "events", 1, ["message_start", "content_block_delta", "message_stop"]),
-        (BROKEN, "events", 2, ["the answer is no event stream"]),
-        (STREAM, "reasoning", 2, ["sent as it came"]),
+        (BROKEN, "events", 2, ["the response is not a stream"]),
+        (STREAM, "reasoning", 2, ["✓ sent"]),
     ],
 )
 def test_text(run: Run, path: object, view: str, exchange: int, expected: list[str]) -> None:
@@ -73,7 +73,7 @@ def test_events_say_what_they_did_and_where_clients_depart(run: Run) -> None:
 def test_an_exchange_that_is_not_there(run: Run, number: int) -> None:
     done = run("show", BROKEN, "--exchange", number)
     assert (done.status, done.err) == (
-        2, f"workbench: no exchange {number} in {BROKEN.name}; it has 1 to 2\n",
+        2, f"workbench: no exchange {number} in {BROKEN.name}; choose 1 to 2\n",
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_what_is_not_decoded_says_so(run: Run) -> None:
     entry = {"request": request, "response": {"status": 200, "content": {"text": "{}"}}}
     body = json.dumps({"log": {"version": "1.2", "creator": {}, "entries": [entry]}}).encode()
     for view in ("ir", "closure", "reasoning"):
-        assert "nothing of it is decoded" in run("show", "--as", view, "-", stdin=body).out
+        assert "not decoded: " in run("show", "--as", view, "-", stdin=body).out
 
 
 @pytest.mark.parametrize("command", [("show",), ("check",), ("show", "--format", "json")])
@@ -123,9 +123,9 @@ def test_what_passed_the_recorder_is_shown_in_words(run: Run, tmp_path: Path) ->
     exchange = Exchange("1", HttpRequest(), HttpResponse(), origin=Origin.RECORDED, meta=to_meta(passed))
     save([exchange], tmp_path / "a.wb")
     lines = run("show", "--as", "wire", tmp_path / "a.wb").out.splitlines()
-    assert f"  request in and out: equal; SHA-256 {'a' * 64} of 1,234 bytes" in lines
-    assert f"  response in and out: differ: 9 bytes in, 4 bytes out; SHA-256 {'b' * 64} of 9 bytes" in lines
-    assert f"  response out: SHA-256 {'c' * 64} of 4 bytes" in lines
+    assert f"  request received and sent: equal; SHA-256 {'a' * 64} of 1,234 bytes" in lines
+    assert f"  response received and sent: differ: 9 bytes in, 4 bytes out; SHA-256 {'b' * 64} of 9 bytes" in lines
+    assert f"  response sent: SHA-256 {'c' * 64} of 4 bytes" in lines
     (shown,) = json.loads(run("show", "--as", "wire", "--format", "json", tmp_path / "a.wb").out)["exchanges"]
     assert shown["digests"]["request"]["equal"] and not shown["digests"]["response"]["equal"]
     assert (shown["digests"]["response"]["in"], shown["digests"]["response"]["bytes_out"]) == ("b" * 64, 4)

@@ -60,7 +60,7 @@ def test_it_serves_until_interrupted_and_keeps_a_session(tmp_path: Path) -> None
         (("openai", "--calls", "morse"), "calls: 'morse' is not known"),
         (("openai", "--http", "twice"), "not an HTTP fault: 'twice'"),
         (("openai", "--retry-after", "1"), "retry-after is said without http"),
-        (("openai", "--out", "a.jsonl"), "a.jsonl cannot be recorded to"),
+        (("openai", "--out", "a.jsonl"), "cannot record to a.jsonl"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(run: Run, words: tuple[str, ...], said: str) -> None:
@@ -85,7 +85,7 @@ def test_what_is_known_has_to_hold_answers(run: Run, tmp_path: Path) -> None:
         asked.write_text(text)
         done = run("simulate", "openai", "--known", asked)
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
-        assert "known holds no answer of a model" in done.err
+        assert "known contains no response of a model" in done.err
 
 
 def test_a_port_that_is_taken(run: Run) -> None:

@@ -84,7 +84,7 @@ def test_servers_of_this_machine_when_asked_for(
             }
         ]
     else:
-        assert "  none answers on the usual ports\n" in done.out and told == []
+        assert "  no server responds on the default ports\n" in done.out and told == []
 
 
 def test_a_file_that_is_not_right_is_one_line(run: Run, own: Path) -> None:

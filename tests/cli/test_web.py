@@ -169,10 +169,10 @@ async def test_an_app_ends_with_a_server_that_was_killed(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("open", "-", "--web"), "--web opens a file by its name"),
+        (("open", "-", "--web"), "--web cannot read standard input"),
         (("open", "missing.jsonl", "--web"), "missing.jsonl"),
         (("open", str(FILE), "--web", "--exchange", "99"), "99"),
-        (("open", str(FILE), "--web", "--port", "70000"), "no port"),
+        (("open", str(FILE), "--web", "--port", "70000"), "not a port"),
     ],
 )
 def test_what_cannot_be_served_is_said_at_once(run: Run, words: tuple[str, ...], said: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.library.samples import put
-from workbench.library.paths import complete, meant, why_not
+from workbench.library.paths import complete, expand, why_not
 
 
 @pytest.fixture(autouse=True)
@@ -37,10 +37,10 @@ def test_a_path_goes_on(typed: str, names: list[str], common: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("nothing", "nothing in this folder begins with nothing"),
+        ("nothing", "no name in this folder begins with nothing"),
         ("nowhere/x", "nowhere/: No such file or directory"),
         ("setup.py/x", "setup.py/: Not a directory"),
-        ("a\0b/", "a\0b/: this is no folder name"),
+        ("a\0b/", "a\0b/: not a valid folder name"),
         ("~nobody-of-this-name/", "~nobody-of-this-name/: No such file or directory"),
     ],
 )
@@ -55,18 +55,18 @@ def test_an_empty_folder_says_so(home: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["~/setup.py", " ~/setup.py ", "'setup.py'", '"setup.py"', "setup.py"])
 def test_what_people_type_is_understood(typed: str) -> None:
-    assert meant(typed).is_file()
+    assert expand(typed).is_file()
 
 
 def test_quotes_and_space_of_a_name_are_kept(home: Path) -> None:
     put(home / " odd' ")
-    assert meant(" odd' ").is_file()
+    assert expand(" odd' ").is_file()
 
 
 def test_why_a_file_cannot_be_opened(home: Path) -> None:
     assert why_not(home) == "this is a folder: choose a file in it"
-    assert why_not(home / "x") == "there is no such file"
-    assert why_not(Path("a" * 5000)) in ("this is no file name", "there is no such file")
+    assert why_not(home / "x") == "no such file"
+    assert why_not(Path("a" * 5000)) in ("not a valid file name", "no such file")
     assert why_not(home / "setup.py") == ""
     if os.geteuid():
         os.chmod(home / "setup.py", 0)

@@ -5,18 +5,16 @@ import pytest
 from workbench.errors import UsageError
 from workbench.library.upstreams import known, parse
 
-KNOWN = known()
-
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("anthropic", {"anthropic": KNOWN["anthropic"]}),
-        (" anthropic  openai ", {"anthropic": KNOWN["anthropic"], "openai": KNOWN["openai"]}),
+        ("anthropic", {"anthropic": known()["anthropic"]}),
+        (" anthropic  openai ", {"anthropic": known()["anthropic"], "openai": known()["openai"]}),
         ("https://api.anthropic.com/", {"anthropic": "https://api.anthropic.com/"}),
         ("https://h/v1", {"default": "https://h/v1"}),
         ("mine=https://h?a=b", {"mine": "https://h?a=b"}),
-        ("mine=openai", {"mine": KNOWN["openai"]}),
+        ("mine=openai", {"mine": known()["openai"]}),
         ("https://h/?a=b", {"default": "https://h/?a=b"}),
     ],
 )
@@ -28,7 +26,7 @@ def test_upstreams_are_understood(text: str, found: dict[str, str]) -> None:
     ("text", "said"),
     [
         ("", "no upstream"),
-        ("nobody", "nobody is no provider"),
+        ("nobody", "unknown provider nobody"),
         ("openai openai", "two"),
         ("https://a https://b", "two"),
     ],

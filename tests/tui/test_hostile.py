@@ -12,7 +12,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.terminals import in_terminal
-from workbench.library import memory
+from workbench.library import home_state
 from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.tabs import PANES
@@ -179,7 +179,7 @@ async def test_home_and_its_dialogs_show_nothing_raw(own_home: Path) -> None:
     folder.mkdir()
     path = folder / "\x1b[2J {} %s \u200b.jsonl"
     store.save(hostile_session().exchanges, path, about={"story": EVIL, "source": EVIL, "made": EVIL})
-    memory.remember(path)
+    home_state.remember(path)
     settings = own_home / ".config" / "workbench"
     settings.mkdir(parents=True)
     (settings / "keys.yaml").write_text('"\\e[2J[/b]": "\\u202e"\nsession.diff: "\\e]52;c;aGk=\\a"\n')

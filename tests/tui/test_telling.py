@@ -6,8 +6,8 @@ from threading import Event, Thread
 import pytest
 from textual.message import Message
 
-from workbench.library import story
-from workbench.library.story import Story
+from workbench.library import session_summary
+from workbench.library.session_summary import SessionSummary
 from workbench.tui.story_reader import StoryReader, StoryReady
 
 
@@ -16,7 +16,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.telling = StoryReader()
-        self.told: list[tuple[Path, Story]] = []
+        self.told: list[tuple[Path, SessionSummary]] = []
         self.came = Event()
         self.thread = Thread(target=self.telling.run, args=(self.hear,), daemon=True)
         self.wanted = 1
@@ -34,7 +34,7 @@ class Heard:
 
 
 def test_what_is_in_sight_is_told_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(story, "tell_file", lambda path, is_stopped: Story("", path.name, ""))
+    monkeypatch.setattr(session_summary, "describe_file", lambda path, is_stopped: SessionSummary("", path.name, ""))
     heard = Heard()
     heard.wanted = 2
     heard.telling.ask([Path("a"), Path("b")])
@@ -47,16 +47,16 @@ def test_what_is_in_sight_is_told_in_order(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_went_out_of_sight_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, steps = Event(), []
 
-    def slow(path: Path, is_stopped: object) -> Story | None:
+    def slow(path: Path, is_stopped: object) -> SessionSummary | None:
         if path.name == "b":
-            return Story("", "b", "")
+            return SessionSummary("", "b", "")
         begun.set()
         while not is_stopped():  # type: ignore[operator]
             pass
         steps.append("broken off")
         return None
 
-    monkeypatch.setattr(story, "tell_file", slow)
+    monkeypatch.setattr(session_summary, "describe_file", slow)
     heard = Heard()
     heard.telling.ask([Path("a")])
     heard.thread.start()
@@ -69,12 +69,12 @@ def test_what_went_out_of_sight_is_broken_off(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_fault_of_ours_ends_one_story_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def faulty(path: Path, is_stopped: object) -> Story:
+    def faulty(path: Path, is_stopped: object) -> SessionSummary:
         if path.name == "a":
             raise KeyError("torn \x1b")
-        return Story("", "b", "")
+        return SessionSummary("", "b", "")
 
-    monkeypatch.setattr(story, "tell_file", faulty)
+    monkeypatch.setattr(session_summary, "describe_file", faulty)
     heard = Heard()
     heard.wanted = 2
     heard.telling.ask([Path("a"), Path("b")])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.safetext import cells
-from workbench.views.lines import Line, Span, joined, line, marked, plain, wrap
+from workbench.views.lines import Line, Span, column_text, join_lines, line, mark_matches, plain, wrap
 
 
 @given(st.text(alphabet="ab \n日\x1b", max_size=200), st.integers(12, 40))
@@ -29,7 +29,7 @@ def test_wrap_says_what_it_leaves_out() -> None:
 
 def test_joined_puts_something_between_what_is_there() -> None:
     parts = [line("a"), (), line("b", "c")]
-    assert plain(joined(parts, Span(" · "))) == "a · bc"
+    assert plain(join_lines(parts, Span(" · "))) == "a · bc"
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,15 @@ def test_joined_puts_something_between_what_is_there() -> None:
     ],
 )
 def test_matches_are_marked_also_across_spans(of: Line, needle: str, made: list[tuple[str, str]]) -> None:
-    assert [(span.text, span.style) for span in marked(of, re.compile(needle), "match")] == made
+    assert [(span.text, span.style) for span in mark_matches(of, re.compile(needle), "match")] == made
 
 
 @given(st.lists(st.text(alphabet="ab", max_size=5), max_size=6), st.text(alphabet="ab", min_size=1, max_size=3))
 def test_marking_changes_no_text(pieces: list[str], needle: str) -> None:
     of = line(*pieces)
-    assert plain(marked(of, re.compile(needle), "match")) == plain(of)
+    assert plain(mark_matches(of, re.compile(needle), "match")) == plain(of)
+
+
+def test_columns_are_filled_where_there_is_no_screen() -> None:
+    assert column_text(line(Span("a", "", 3), Span("1", "", -3), Span("b", "", 4))) == "a    1b"
+    assert column_text(line(Span("日本", "", 5), "x")) == "日本 x"

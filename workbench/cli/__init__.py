@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line, for help and completion."""
+    """Parser of the whole command line, for help and completion."""
     from workbench.cli._shell import build
 
     return build()

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.cli._check_formats import GLYPH
 from workbench.cli._output import cut, emit, emit_json, number, write
 from workbench.safetext import visible
+from workbench.views.words import SEVERITY_GLYPH
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -94,7 +94,7 @@ def _table(rows: list[CardRow]) -> Iterator[str]:
 def _entry_lines(entry: CardEntry) -> Iterator[str]:
     first = entry.first
     place = f" {first.was or first.at}" if first.was or first.at else ""
-    yield f"  {GLYPH[first.severity]} {first.kind}{cut(place, 60)} ({first.side})"
+    yield f"  {SEVERITY_GLYPH[first.severity]} {first.kind}{cut(place, 60)} ({first.side})"
     names = list(dict.fromkeys(verdict.case.name for verdict in entry.verdicts))
     more = f" and {len(names) - MOST_CASES:,} more" if len(names) > MOST_CASES else ""
     yield f"      in {', '.join(names[:MOST_CASES])}{more}: {cut(first.words, WORDS)}".rstrip(": ")

@@ -1,4 +1,4 @@
-"""The four forms in which ``check`` answers."""
+"""Output formats of ``check``: text, JSON, SARIF, JUnit."""
 
 from __future__ import annotations
 
@@ -14,19 +14,24 @@ from workbench.edits.repairs import CHECKED
 from workbench.rules import Contradicted, judge
 from workbench.rules.inspection import Inspected
 from workbench.safetext import visible
+from workbench.views.findings import origin_words
+from workbench.views.words import SEVERITY_GLYPH
 
 Errors = Sequence[dict[str, str]]
 ALIKE = 3
-"""Findings with the same words that are shown one by one."""
+"""Findings with the same message that are printed; the rest are counted."""
 
 LONG = 400
-"""Characters of evidence and refusals: what a provider says of a failed call is longer than a snippet."""
+"""Characters of evidence and of provider errors, which are longer than a snippet."""
 
-GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
+
+def print_reports(how: str, reports: Sequence[FileReport], errors: Errors) -> None:
+    """Print the reports in one of the formats of ``check --format``."""
+    {"text": text, "json": as_json, "sarif": sarif, "junit": junit}[how](reports, errors)
 
 
 def text(reports: Sequence[FileReport], errors: Errors) -> None:
-    """For people: the break first, its place, what the provider says, where to read on."""
+    """Print the findings for people, the worst first."""
     for report in reports:
         emit(_headline(report))
         for line in _file_lines(report):
@@ -42,7 +47,7 @@ def text(reports: Sequence[FileReport], errors: Errors) -> None:
 def _headline(report: FileReport) -> str:
     rows = report.inspection.rows
     chosen = next((r for r in rows if r.provider == report.provider), None)
-    known = f"{report.protocol or 'no model exchange'}"
+    known = f"{report.protocol or 'no exchange with a model'}"
     if chosen and report.provider:
         known += f" · contract {report.provider} ({chosen.provider_from})"
     return f"{report.path} · {number(len(rows), 'exchange')} · {known}"
@@ -58,16 +63,18 @@ def _file_lines(report: FileReport) -> Iterator[str]:
                 yield f"  ! exchange {row.index + 1}: {cut(problem)}"
         if row.protocol is None and not row.problems:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
-    yield from _folded(sorted(report.inspection.findings, key=lambda f: f.severity.rank), _answered(report))
+    yield from _lines_without_repeats(
+        sorted(report.inspection.findings, key=lambda f: f.severity.rank), _refused_for(report)
+    )
     for fact in report.contradicted:
-        yield f"  · {_contradicted(fact)}"
+        yield f"  · {_contradiction_line(fact)}"
     if not report.inspection.findings:
         judged = sum(r.conversation is not None for r in report.inspection.rows)
-        undecided = len(report.undecided)
-        yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not judged" if undecided else "")
+        undecided = len(report.undecided_rows)
+        yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not checked" if undecided else "")
 
 
-def _contradicted(fact: Contradicted) -> str:
+def _contradiction_line(fact: Contradicted) -> str:
     """``contract gemini, content.role-order (source, date): contradicted by 3 accepted requests (HOST), first …``."""
     known = ", ".join(filter(None, (fact.source, fact.date)))
     named = fact.rule if fact.fact in ("", fact.rule) else f"{fact.rule}, {fact.fact}"
@@ -76,8 +83,8 @@ def _contradicted(fact: Contradicted) -> str:
     return cut(f"contract {fact.contract}, {named}: contradicted by {count} ({fact.by}), {first}; {known}".rstrip("; "))
 
 
-def _answered(report: FileReport) -> Mapping[int, Finding]:
-    """Exchange → the finding that its provider refuses it for: of several it names one."""
+def _refused_for(report: FileReport) -> Mapping[int, Finding]:
+    """Exchange → the finding that its provider names in its error, if several apply."""
     told: dict[int, Finding] = {}
     refused: dict[int, list[Finding]] = {}
     for finding in report.inspection.findings:
@@ -93,8 +100,8 @@ def _answered(report: FileReport) -> Mapping[int, Finding]:
     return told
 
 
-def _folded(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Iterator[str]:
-    """The worst first; of many that say the same, the first three and how many more there are."""
+def _lines_without_repeats(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Iterator[str]:
+    """Lines of the findings; of more than ``ALIKE`` with the same message, the rest are counted."""
     alike = Counter((f.rule, f.severity, f.message) for f in findings)
     shown: Counter[tuple[str, Severity, str]] = Counter()
     for finding in findings:
@@ -103,39 +110,31 @@ def _folded(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Ite
         if shown[key] <= ALIKE:
             yield from finding_lines(finding, answered.get(finding.exchange))
         if shown[key] == ALIKE and alike[key] > ALIKE:
-            yield f"      … and {alike[key] - ALIKE:,} more like it (--format json has them all)"
+            yield f"      … and {alike[key] - ALIKE:,} more like it (--format json lists all)"
 
 
 def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator[str]:
-    """One finding, three to seven lines; ``answered`` is the one that the provider refuses the exchange for."""
-    yield f"  {GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
+    """Lines of one finding. ``answered``: the finding that the provider names in its error."""
+    yield f"  {SEVERITY_GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
     if finding.evidence:
         yield f"      seen: {cut(finding.evidence, LONG)}"
     if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
-        yield "      basis: what most providers refuse; nothing is known of this one"
+        yield "      basis: most providers refuse this; not known for this provider"
     if finding.origin:
-        yield f"      {began(finding.origin, finding)}"
+        yield f"      began {cut(origin_words(finding, in_full=True), LONG)}"
     if finding.refusal:
         is_second = answered not in (None, finding) and finding.check and finding.severity is Severity.ERROR
-        verb = "would be refused too" if is_second else "the provider answers"
+        verb = "would be refused, too" if is_second else "provider error"
         yield f"      {verb}: {cut(finding.refusal, LONG)}"
     if finding.repairs:
-        others = f"; {number(len(finding.repairs) - 1, 'other way')}" if len(finding.repairs) > 1 else ""
-        yield f"      repair: {cut(finding.repairs[0].title)} ({_proved(finding.repairs[0])}{others})"
+        others = f"; {number(len(finding.repairs) - 1, 'other repair')}" if len(finding.repairs) > 1 else ""
+        yield f"      repair: {cut(finding.repairs[0].title)} ({_proof_words(finding.repairs[0])}{others})"
 
 
-def _proved(repair: Repair) -> str:
-    return CHECKED if repair.verified else f"{CHECKED}: more is broken beside it"
-
-
-def began(origin: Origin, finding: Finding) -> str:
-    """``began in exchange 3 · hop gateway · request · /messages/1: …``, or ``began here …`` (exchanges from one)."""
-    where = "here" if origin.exchange == finding.exchange else f"in exchange {origin.exchange + 1}"
-    hop = f"hop {cut(origin.hop)}" if origin.hop else ""
-    place = " · ".join(filter(None, (where, hop, origin.side, origin.pointer)))
-    return f"began {place}: {cut(origin.words, LONG)}"
+def _proof_words(repair: Repair) -> str:
+    return CHECKED if repair.verified else f"{CHECKED}; other faults remain"
 
 
 def place(finding: Finding) -> str:
@@ -151,12 +150,12 @@ def place(finding: Finding) -> str:
 
 
 def as_json(reports: Sequence[FileReport], errors: Errors) -> None:
-    """The stable JSON of the command-line contract."""
+    """Print one JSON object, as ``--help`` documents it."""
     emit_json({"version": __version__, "files": [r.as_json() for r in reports], "errors": list(errors)})
 
 
 def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
-    """SARIF 2.1.0, for code-scanning services."""
+    """Print SARIF 2.1.0, for code-scanning services."""
     level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     found = [(r, f) for r in reports for f in r.inspection.findings]
     slugs = sorted({f.rule for _, f in found})
@@ -190,11 +189,11 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _not_judged(report: FileReport) -> Iterator[str]:
     yield from (f"{report.path}: {line}" for line in report.inspection.damage)
-    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(_why(r))}" for r in report.undecided)
+    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(_why(r))}" for r in report.undecided_rows)
 
 
 def _why(row: Inspected) -> tuple[str, ...]:
-    """Why an exchange was not judged, or not all of it."""
+    """Reasons why an exchange was not checked completely."""
     return row.problems or tuple(f.message for f in row.findings if f.rule in UNREAD)
 
 
@@ -207,7 +206,7 @@ def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
 
 
 def _sarif_origin(path: str, origin: Origin) -> dict[str, object]:
-    """Where the damage was done, as a related location."""
+    """Origin of the damage, as a related location."""
     logical = f"exchange {origin.exchange + 1}/{origin.side}{origin.pointer}"
     hop = f" at hop {origin.hop}" if origin.hop else ""
     return {
@@ -218,7 +217,7 @@ def _sarif_origin(path: str, origin: Origin) -> dict[str, object]:
 
 
 def junit(reports: Sequence[FileReport], errors: Errors) -> None:
-    """JUnit XML: a suite a file, a case an exchange; errors fail, warnings are in the output."""
+    """Print JUnit XML: a suite for each file, a case for each exchange; errors fail, warnings are output."""
     root = ET.Element("testsuites", name="workbench check")
     for report in reports:
         _junit_suite(root, report)
@@ -232,14 +231,14 @@ def junit(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _junit_suite(root: ET.Element, report: FileReport) -> None:
     failing = {f.exchange for f in report.inspection.findings if f.severity is Severity.ERROR}
-    rows, answered = report.inspection.rows, _answered(report)
+    rows, answered = report.inspection.rows, _refused_for(report)
     name = _xml(report.path)
     suite = ET.SubElement(root, "testsuite", name=name, tests=str(len(rows)), failures=str(len(failing)))
     for row in rows:
         case = ET.SubElement(suite, "testcase", name=f"exchange {row.index + 1}", classname=name)
         own = [f for f in report.inspection.findings if f.exchange == row.index]
         broken = [f for f in own if f.severity is Severity.ERROR]
-        if row in report.undecided and not broken:
+        if row in report.undecided_rows and not broken:
             ET.SubElement(case, "skipped", message=_xml("; ".join(_why(row))))
         if broken:
             failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
@@ -250,5 +249,5 @@ def _junit_suite(root: ET.Element, report: FileReport) -> None:
 
 
 def _xml(*lines: str) -> str:
-    """Text that XML 1.0 can hold: controls and surrogates made visible."""
+    """Lines as text for XML 1.0, with control characters and surrogates made visible."""
     return "\n".join(map(visible, lines))

@@ -1,4 +1,4 @@
-"""What the calls of a model are answered by on the command line: what was given, the recording, or what people type."""
+"""Tool results for ``continue``: from options, from the recording, or typed at the terminal."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 ANSWER_HELP = {
-    "result": "the result of a call, by its id or the name of its tool; may be repeated",
-    "result-file": "the same, from a file of text",
-    "error": "the call failed, with this text",
+    "result": "result of a tool call, by its id or tool name (repeatable)",
+    "result-file": "the same, from a text file",
+    "error": "the tool call failed with this text",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A result, and where it is from: "given", "recorded", "typed" or "refusal"."""
+class AnsweredCall:
+    """A tool result and its origin: "given", "recorded", "typed" or "refusal"."""
 
     result: CallResult
     origin: str
     recorded_in: int | None = None
 
     def as_json(self) -> dict[str, JsonValue]:
-        """As ``--help`` describes it."""
+        """The result as a part of a step in the JSON output."""
         from workbench.ir import Text
 
         texts = (p.text if isinstance(p, Text) else f"({type(p).__name__.lower()})" for p in self.result.content)
@@ -47,14 +47,14 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """Results by id or name."""
+class GivenResults:
+    """Results from the options, by call id or tool name."""
 
     results: Mapping[str, CallResult] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> Given:
-        """Those of the command line. Raises UsageError."""
+    def from_arguments(cls, args: argparse.Namespace) -> GivenResults:
+        """Read the results from the options. Raises UsageError."""
         from workbench.send.loop import CallResult
 
         found: dict[str, CallResult] = {}
@@ -62,52 +62,52 @@ class Given:
             for word in words:
                 name, sign, value = word.partition("=")
                 if not sign or not name:
-                    raise UsageError(f"--{option} {word!r:.60}: no ID=…", hint="ID is the id of a call or its tool")
+                    raise UsageError(f"--{option} {word!r:.60}: no ID=…", hint="ID is a call id or a tool name")
                 if name in found:
-                    raise UsageError(f"{name!r} is answered twice")
+                    raise UsageError(f"two results for {name!r}", hint="give one")
                 text = _read(value) if option == "result-file" else value
                 found[name] = CallResult(text, is_error=option == "error")
         return cls(found)
 
 
 def _read(path: str) -> str:
-    """The text of a file. Raises UsageError where it is none."""
+    """The text of a file. Raises UsageError if it is not UTF-8."""
     data = Path(path).read_bytes()
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError("the file of a result is no text in UTF-8", where=path) from None
+        raise UsageError("not UTF-8 text", where=path, hint="a tool result is text") from None
 
 
-class Answers:
-    """Answers calls, one after the other."""
+class CallAnswers:
+    """Finds the result of each tool call."""
 
-    def __init__(self, session: Session, index: int, given: Given, args: argparse.Namespace) -> None:
+    def __init__(self, session: Session, index: int, given: GivenResults, args: argparse.Namespace) -> None:
         from workbench.send.loop import RecordedResults
 
         self._given, self._index, self._wants_recorded = given.results, index, args.recorded
         self._recording = RecordedResults(session, args.protocol)
         self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
 
-    def to(self, step: AnswerCall) -> Told | None:
-        """The result of a call; None where there is none."""
+    def result_for(self, step: AnswerCall) -> AnsweredCall | None:
+        """The result of a call; None if there is none."""
         from workbench.send.loop import refusal_result
 
         call = step.call
         by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
         if by_id:
-            return Told(by_id, "given")
+            return AnsweredCall(by_id, "given")
         if step.refusal:
-            return Told(refusal_result(step.refusal), "refusal")
+            return AnsweredCall(refusal_result(step.refusal), "refusal")
         if by_name:
-            return Told(by_name, "given")
+            return AnsweredCall(by_name, "given")
         recorded = self._recording.of(call, self._index) if self._wants_recorded or self._is_asked else None
         if recorded and self._wants_recorded:
-            return Told(recorded.result, "recorded", recorded.exchange)
+            return AnsweredCall(recorded.result, "recorded", recorded.exchange)
         return self._ask(step, recorded) if self._is_asked else None
 
-    def shown(self, step: AnswerCall) -> dict[str, JsonValue]:
-        """The call, for people and for JSON."""
+    def call_json(self, step: AnswerCall) -> dict[str, JsonValue]:
+        """The call as a part of a step in the JSON output."""
         refusal = step.refusal
         return {
             "id": step.call.id,
@@ -116,28 +116,28 @@ class Answers:
             "error": refusal.message if refusal else None,
         }
 
-    def _ask(self, step: AnswerCall, recorded: RecordedResult | None) -> Told | None:
-        """Ask at the terminal; None where people stop."""
+    def _ask(self, step: AnswerCall, recorded: RecordedResult | None) -> AnsweredCall | None:
+        """Ask at the terminal; None at ctrl-d."""
         from workbench.send.loop import CallResult
 
-        shown = self.shown(step)
+        shown = self.call_json(step)
         arguments = json.dumps(shown["arguments"], ensure_ascii=False)
         _output.complain(f"call {step.number + 1} of {step.of}: {shown['name']} {arguments}", 0)
         if recorded:
-            told = Told(recorded.result, "recorded", recorded.exchange)
+            told = AnsweredCall(recorded.result, "recorded", recorded.exchange)
             _output.complain(f"recorded in exchange {recorded.exchange + 1}: {told.as_json()['result']}", 0)
-        empty = "enter: as recorded" if recorded else "enter: an empty result"
-        print(f"result ({empty}; !TEXT: it failed; @FILE; ctrl-d: stop) ", end="", file=sys.stderr, flush=True)  # noqa: T201
+        empty = "enter: use the recorded result" if recorded else "enter: empty result"
+        print(f"result ({empty}; !TEXT: error; @FILE: from a file; ctrl-d: stop) ", end="", file=sys.stderr, flush=True)  # noqa: T201
         line = sys.stdin.readline()
         if not line:
             return None
         text = line.removesuffix("\n")
         if not text and recorded:
-            return Told(recorded.result, "recorded", recorded.exchange)
+            return AnsweredCall(recorded.result, "recorded", recorded.exchange)
         if text.startswith("@"):
             try:
-                return Told(CallResult(_read(text[1:])), "typed")
+                return AnsweredCall(CallResult(_read(text[1:])), "typed")
             except (UsageError, OSError) as error:
                 _output.complain(str(error), 0)
                 return self._ask(step, recorded)
-        return Told(CallResult(text.removeprefix("!"), is_error=text.startswith("!")), "typed")
+        return AnsweredCall(CallResult(text.removeprefix("!"), is_error=text.startswith("!")), "typed")

@@ -23,23 +23,23 @@ MANY = 500
 """Exchanges from which on inspecting them takes a second or more."""
 
 FILE_HELP = (
-    "any format an importer knows, a bare request, response or event stream, what holds one (a curl command, HTTP, a "
-    "log, Markdown …), or model text; - for standard input"
+    "a session, a recording in any known format, a bare request, response or event stream, text that contains one (a "
+    "curl command, a log, Markdown …), or a model's text; - for standard input"
 )
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
-    """The options that say which contract and which protocol count."""
-    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="the contract (default: guessed, and said)")
+    """``--provider`` and ``--protocol``."""
+    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check by (default: detected)")
     parser.add_argument(
-        "--protocol", metavar="NAME", help="the protocol (default: guessed, and said); text for what a model wrote"
+        "--protocol", metavar="NAME", help="protocol of FILE (default: detected); text for a model's plain text"
     )
 
 
 def add_judged_for(parser: argparse.ArgumentParser) -> None:
-    """``--target T``: the contract of a target in place of the name of a contract."""
+    """``--target T``: check by the contract of a target."""
     parser.add_argument(
-        "--target", dest="judged_for", metavar="T", help="judge by the contract of this target; nothing is sent there"
+        "--target", dest="judged_for", metavar="T", help="check by the contract of this target; nothing is sent"
     )
 
 
@@ -48,20 +48,20 @@ def _contract_of(target: str, provider: str | None) -> str:
     from workbench.send.target import resolve
 
     if provider:
-        raise UsageError("--target and --provider both name a contract", hint="name one of them")
+        raise UsageError("--target and --provider both name a contract", hint="give one of them")
     contract = resolve(target, protocols.MOST_COMMON).contract
     if not contract:
-        raise UsageError(f"no contract is known for the target {target}", hint="name one with --provider")
+        raise UsageError(f"no contract is known for target {target}", hint="name one with --provider")
     return contract
 
 
 def add_exchange(parser: argparse.ArgumentParser) -> None:
     """``--exchange N``, counted from one."""
-    parser.add_argument("--exchange", type=int, metavar="N", help="which exchange, counted from one")
+    parser.add_argument("--exchange", type=int, metavar="N", help="number of the exchange, from 1")
 
 
 def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
-    """The session in a file, or on standard input, as model text where ``--protocol text`` says so.
+    """Open a file or standard input as a session; with ``--protocol text`` as a model's plain text.
 
     Raises UnreadableInput, SessionFormatError, OSError.
     """
@@ -72,16 +72,16 @@ def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
 
 
 def is_text(session: Session) -> bool:
-    """Whether a file was read as text, for want of any format."""
+    """True if the file was read as plain text because no format fits."""
     from workbench.formats.importers import model_text
 
     return getattr(session, "format", "") == model_text.TITLE
 
 
 def validate(args: argparse.Namespace) -> None:
-    """Complain once, before any file is read, about names that do not exist. Raises UsageError, ProfileError.
+    """Refuse unknown names before any file is read. Raises UsageError, ProfileError.
 
-    With ``--target`` the provider becomes the one whose contract that target has.
+    ``--target`` sets ``args.provider`` to the contract of that target.
     """
     if getattr(args, "judged_for", None):
         args.provider = _contract_of(args.judged_for, args.provider)
@@ -96,17 +96,17 @@ def validate(args: argparse.Namespace) -> None:
         if args.protocol == MODEL_TEXT:
             return
         if args.protocol in protocols.elsewhere():
-            raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
+            raise UsageError(f"protocol {args.protocol} is recognised, but this version does not decode it")
         protocols.get(args.protocol)
 
 
 def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = False) -> Inspector:
-    """An inspector with the contract and protocol asked for.
+    """Make an inspector for the contract and protocol of the options.
 
-    On a terminal a long session is inspected at once behind a bar, as far as ``--exchange`` needs it.
+    On a terminal a long session is inspected here behind a progress bar, as far as ``--exchange`` needs it.
 
     Args:
-        is_lazy: what is inspected is shown as it comes, which needs no bar.
+        is_lazy: the caller prints while it inspects, so no bar is shown.
     """
     from workbench.rules.inspection import Inspector
 
@@ -120,36 +120,36 @@ def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = Fal
     return made
 
 
-def chosen(session: Session, number: int | None, *, default: int = 0) -> int:
-    """Index of ``--exchange N``. Raises UsageError when the session has no such exchange."""
+def exchange_index(session: Session, number: int | None, *, default: int = 0) -> int:
+    """Index of ``--exchange N``. Raises UsageError if the session has no such exchange."""
     if not len(session):
-        raise UsageError(f"{session.name} holds no exchange")
+        raise UsageError(f"{session.name} contains no exchanges")
     if number is None:
         return default
     if not 1 <= number <= len(session):
-        raise UsageError(f"no exchange {number} in {session.name}", hint=f"it has 1 to {len(session)}")
+        raise UsageError(f"no exchange {number} in {session.name}", hint=f"choose 1 to {len(session)}")
     return number - 1
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """``--force``, beside ``-o OUT``."""
-    parser.add_argument("--force", action="store_true", help="replace OUT when it exists")
+    """``--force``, for commands with an output file."""
+    parser.add_argument("--force", action="store_true", help="overwrite an existing output file")
 
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
-    """Raises UsageError where OUT is what is read, a link, or a file that is there and nobody said may go."""
+    """Raise UsageError if OUT is the input file, a link, or an existing file without ``--force``."""
     from workbench.formats.exporting import refuse_link
 
     with suppress(OSError):
         if source != "-" and out.samefile(source):
-            raise UsageError(f"{out} is the file that is read", hint="it stays as it is: choose another name")
+            raise UsageError(f"{out} is the input file", hint="it is never overwritten: choose another name")
     refuse_link(out)
     if out.is_file() and not is_forced:
-        raise UsageError(f"{out} exists", hint="choose another name or say --force")
+        raise UsageError(f"{out} already exists", hint="choose another name, or use --force")
 
 
 def failure_status(error: Exception) -> int:
-    """Exit status of a file that could not be read: 2 for what is no readable input, 4 for I/O."""
+    """Exit status of a file that could not be read: 2 for unreadable input, 4 for I/O."""
     if isinstance(error, WorkbenchError | FileNotFoundError | IsADirectoryError | NotADirectoryError):
         return 2
     return 4

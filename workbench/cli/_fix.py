@@ -1,4 +1,4 @@
-"""``check --fix``: a repaired copy of one file, and what was done."""
+"""``check --fix``: write a repaired copy of one file, and list the repairs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Repair one file into another; print what was done and what remains. Raises WorkbenchError, OSError."""
-    from workbench.cli import check
+    """Repair one file into another; print the repairs and the remaining findings. Raises WorkbenchError, OSError."""
+    from workbench.cli import _check_formats
     from workbench.edits import repairs
     from workbench.rules import by_cause, contradicted
 
-    out = _checked(args)
+    out = _check_output(args)
     _files.validate(args)
     session = _files.open_file(args.files[0], args)
     try:
@@ -37,34 +37,34 @@ def run(args: argparse.Namespace) -> int:
     facts = tuple(contradicted(inspection.findings))
     report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(done), facts)
     if args.format == "text":
-        for line in _told(done, out):
+        for line in _lines(done, out):
             _output.emit(line)
-    check.report(args.format, [report], [])
+    _check_formats.print_reports(args.format, [report], [])
     return report.status(args.fail_on)
 
 
-def _checked(args: argparse.Namespace) -> Path:
-    """Where to write. Raises UsageError for what --fix cannot do."""
+def _check_output(args: argparse.Namespace) -> Path:
+    """The output path. Raises UsageError for options that ``--fix`` cannot combine."""
     if not args.fix:
         raise UsageError(
-            f"{'-o' if args.output is not None else '--force'} goes with --fix",
+            f"{'-o' if args.output is not None else '--force'} needs --fix",
             hint="workbench check FILE --fix -o OUT",
         )
     if args.output is None:
-        raise UsageError("--fix writes a new file", hint="say where: -o OUT")
+        raise UsageError("--fix needs an output file", hint="add -o OUT")
     if len(args.files) != 1:
-        raise UsageError("--fix takes one FILE", hint="repair them one by one")
+        raise UsageError("--fix takes one FILE", hint="repair the files one by one")
     if args.filter:
-        raise UsageError("--fix repairs the whole of a file", hint="leave --filter out")
+        raise UsageError("--fix repairs a whole file", hint="leave out --filter")
     out = Path(args.output)
     if str(out) == "-" or (out.exists() and not out.is_file()):
-        raise UsageError(f"{out} is no regular file", hint="name a file to write")
+        raise UsageError(f"{out} is not a regular file", hint="name a file to write")
     _files.refuse_to_replace(out, args.files[0], is_forced=args.force)
     return out
 
 
 def _is_body(session: Session) -> bool:
-    """The file is one request body by itself."""
+    """True if the file is a single bare request body."""
     from workbench.formats.importers.body import TITLE
 
     return getattr(session, "format", "") == TITLE and len(session) == 1 and session.exchange(0).request is not None
@@ -80,8 +80,8 @@ def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) ->
         store.save(made.exchanges, out, about=made.about, form=store.form_of(source))
 
 
-def _told(done: list[ExchangeFix], out: Path) -> Iterator[str]:
-    """What was done to each exchange that was broken."""
+def _lines(done: list[ExchangeFix], out: Path) -> Iterator[str]:
+    """Repairs and remaining findings of each broken exchange."""
     from workbench.contracts import Severity
     from workbench.edits.repairs import CHECKED
 
@@ -90,19 +90,17 @@ def _told(done: list[ExchangeFix], out: Path) -> Iterator[str]:
         count = _output.number(sum(len(d.fixed.repairs) for d in changed), "repair")
         yield f"written: {out} ({count}, {CHECKED})"
     else:
-        why = "nothing could be repaired" if done else "there was nothing to repair"
-        yield f"written: {out}, a plain copy: {why}"
+        why = "nothing could be repaired" if done else "nothing to repair"
+        yield f"written: {out} (unchanged copy: {why})"
     for one in done:
         fixed = one.fixed
         yield f"  exchange {one.index + 1}: {fixed.before.value} -> {fixed.after.value}"
         for repair in fixed.repairs:
-            yield f"    done: {_output.cut(repair.title)}"
+            yield f"    repaired: {_output.cut(repair.title)}"
             for edit in repair.edits:
                 span = f" · bytes {edit.span[0]:,}–{edit.span[1]:,}" if edit.span else ""
                 yield f"      {edit.op} {_output.cut(edit.pointer)}{span}"
         for finding in fixed.remaining:
-            why = (
-                "no repair of it holds" if finding.severity is Severity.ERROR else "it goes through: repair it by hand"
-            )
-            yield f"    left: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
+            why = "no verified repair" if finding.severity is Severity.ERROR else "not refused: repair by hand"
+            yield f"    not repaired: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
     yield ""

@@ -1,4 +1,4 @@
-"""Letting another program have the terminal until it ends."""
+"""Runs another program that has the terminal to itself until it ends."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from types import FrameType
 from workbench.cli import _output
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
-"""What a shell says of a command that it cannot run, or does not find."""
+"""Exit statuses of a shell for a command that it cannot run, or does not find."""
 
 
 def check(command: str) -> int:
-    """``NOT_FOUND`` or ``NOT_EXECUTABLE`` and a line that says so, 0 for a command that can be run."""
+    """Complain about a command that cannot be run: ``NOT_FOUND`` or ``NOT_EXECUTABLE``; 0 if it can."""
     if shutil.which(command):
         return 0
     if os.sep in command and Path(command).exists():
-        return _output.complain(f"{command}: cannot be executed", NOT_EXECUTABLE)
-    return _output.complain(f"{command}: no such command", NOT_FOUND)
+        return _output.complain(f"{command}: not executable", NOT_EXECUTABLE)
+    return _output.complain(f"{command}: command not found", NOT_FOUND)
 
 
 def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -34,7 +34,7 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
             started.append(program)
             status = program.wait()
     except FileNotFoundError:
-        return _output.complain(f"{words[0]}: no such command", NOT_FOUND)
+        return _output.complain(f"{words[0]}: command not found", NOT_FOUND)
     except OSError as error:
         return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", NOT_EXECUTABLE)
     return 128 - status if status < 0 else status
@@ -42,11 +42,11 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 @contextmanager
 def _signals_are_its_own() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Keys of the terminal reach the program by themselves; what is sent to this process alone is passed on."""
+    """Leave keys that interrupt to the program; pass on signals that were sent to this process alone."""
     started: list[subprocess.Popen[bytes]] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
-        """Not ignored, or the program would be born ignoring it."""
+        """Do nothing. With SIG_IGN instead, the program would inherit that and ignore the key, too."""
 
     def forward(number: int, frame: FrameType | None) -> None:
         for program in started:

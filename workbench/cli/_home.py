@@ -1,4 +1,4 @@
-"""``workbench`` alone: the app, or, without a terminal, the same overview as text."""
+"""``workbench`` without a command: the app, or the overview as text if there is no terminal."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from workbench.cli import _screen
 from workbench.cli._output import emit, number
-from workbench.library import shelf
-from workbench.library.shelf import Item, Section
+from workbench.library import home_sections
+from workbench.library.home_sections import Section, SessionItem
 
-MOST_TOLD = 8
-"""Sessions of clients whose story is told: all of them may take a minute."""
+MOST_LISTED = 8
+"""Sessions of clients that are summarised: all of them may take a minute."""
 
 
 def run(words: Sequence[str] = ()) -> int:
@@ -21,7 +21,9 @@ def run(words: Sequence[str] = ()) -> int:
     _screen.add_options(parser)
     args = parser.parse_args(words)
     if args.web:
-        return _screen.serve(args)
+        from workbench.cli import _web
+
+        return _web.serve_app(args)
     if _screen.is_shown(sys.stdin, sys.stdout, sys.stderr):
         from workbench.tui.start import run as run_app
 
@@ -32,33 +34,33 @@ def run(words: Sequence[str] = ()) -> int:
 
 
 def overview() -> Iterator[str]:
-    """The sessions at hand, each with its client, provider, model, exchanges, verdict and first break in words."""
-    yield "Workbench: see where the chain of tool calls breaks"
-    for section in shelf.look():
+    """Lines for the sessions on this machine: client, provider, model, exchanges, verdict and first break."""
+    yield "Workbench: find where tool calling breaks"
+    for section in home_sections.all_sections():
         yield ""
         yield section.title
         yield from _section(section)
     yield ""
-    yield "  workbench open FILE      the app on a file: session, cassette, HAR, body, event stream"
+    yield "  workbench open FILE      open a file in the app: session, cassette, HAR, body, event stream"
     yield "  workbench record …       record a client's traffic"
-    yield "  workbench check FILE     what is wrong with it"
-    yield "  workbench explain TEXT   which rule an error text belongs to"
+    yield "  workbench check FILE     list the findings of a file"
+    yield "  workbench explain TEXT   find the rule behind an error message"
 
 
 def _section(section: Section) -> Iterator[str]:
-    told = section.items[:MOST_TOLD] if section.title == shelf.FOUND else section.items
-    for item in told:
+    listed = section.items[:MOST_LISTED] if section.title == home_sections.FOUND else section.items
+    for item in listed:
         yield from _item(item)
-    if len(told) < len(section.items):
-        yield f"  and {number(len(section.items) - len(told), 'older session')}"
+    if len(listed) < len(section.items):
+        yield f"  and {number(len(section.items) - len(listed), 'older session')}"
     for note in section.notes:
         yield f"  {note}"
 
 
-def _item(item: Item) -> Iterator[str]:
-    from workbench.library.story import tell_file
+def _item(item: SessionItem) -> Iterator[str]:
+    from workbench.library.session_summary import describe_file
 
-    story = tell_file(item.path)
+    story = describe_file(item.path)
     if story is None:
         return
     size = number(story.exchanges, "exchange") if story.exchanges is not None else ""
@@ -66,5 +68,5 @@ def _item(item: Item) -> Iterator[str]:
     facts = " · ".join(fact for fact in (item.client or story.client, story.origin, size) if fact)
     yield f"  {item.name:<32} {verdict}: {story.text}"
     yield f"  {'':<32} {facts}" if facts else f"  {'':<32} {item.path}"
-    if item.section != shelf.EXAMPLES and facts:
+    if item.section != home_sections.EXAMPLES and facts:
         yield f"  {'':<32} {item.path}"

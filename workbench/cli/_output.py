@@ -1,4 +1,4 @@
-"""Printing: JSON to stdout alone, complaints to stderr in one line, untrusted text through the gate."""
+"""Printing: JSON and lines to stdout, complaints to stderr in one line, untrusted text made visible."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 from workbench.limits import SNIPPET
 from workbench.safetext import HIDDEN, cells, visible
+from workbench.views.words import count
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*", "–": "-", "…": "...", "─": "-", "⏎": "|"})
-"""Our own signs where the output cannot hold them."""
+"""ASCII stand-ins for our own signs, for an output encoding without them."""
 
 
 def emit_json(value: JsonValue) -> None:
-    """One JSON object on stdout; controls, hidden characters and surrogates of hostile traffic are escapes in it."""
+    """Print one JSON object. Control characters, hidden characters and surrogates are written as escapes."""
     text = json.dumps(value, ensure_ascii=not _holds_unicode(), indent=2)
     write(HIDDEN.sub(_json_escape, text) + "\n")
 
@@ -36,12 +37,12 @@ def _holds_unicode() -> bool:
 
 
 def emit(text: str = "") -> None:
-    """A line for people. Every control and invisible character in it is made visible."""
+    """Print a line for people. Control and invisible characters in it are made visible."""
     write(visible(text) + "\n")
 
 
 def write(text: str) -> None:
-    """Text as it is; what the output cannot hold becomes plain signs and escapes. Silent once the reader went away."""
+    """Print text unchanged, but for characters that the output encoding lacks. Silent once the pipe is closed."""
     if not is_muted():
         try:
             sys.stdout.write(_encodable(text, sys.stdout.encoding))
@@ -50,7 +51,7 @@ def write(text: str) -> None:
 
 
 def complain(line: str, status: int) -> int:
-    """Print one line on stderr and hand the status back, so that a command can return it."""
+    """Print one line on stderr and return the status, so that a command can return it."""
     text = visible(" ".join(line.split("\n")))
     with suppress(OSError):
         sys.stderr.write(_encodable(f"workbench: {text}\n", sys.stderr.encoding))
@@ -75,7 +76,7 @@ def _encodable(text: str, encoding: str | None) -> str:
 
 
 def flush() -> None:
-    """Hand on what was printed. Raises OSError when it cannot be written; a reader that went away is no failure."""
+    """Flush stdout. Raises OSError if that fails; a closed pipe is no failure."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -86,7 +87,7 @@ def flush() -> None:
 
 
 def mute() -> None:
-    """Send all further output nowhere."""
+    """Discard all further output."""
     global _muted
     _muted = True
     with open(os.devnull, "w") as nowhere, suppress(OSError, ValueError):
@@ -94,7 +95,7 @@ def mute() -> None:
 
 
 def is_muted() -> bool:
-    """Nobody reads what is printed: a command may stop printing."""
+    """True once the output is discarded: a command may stop printing."""
     return _muted
 
 
@@ -108,15 +109,13 @@ def describe_os_error(error: OSError) -> str:
 
 
 def cut(text: str, width: int = SNIPPET) -> str:
-    """At most ``width`` characters, with an ellipsis where something was cut."""
+    """At most ``width`` characters; a longer text ends in an ellipsis."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def about_lines(about: Mapping[str, str]) -> Iterator[str]:
-    """What the maker of a session says of it: its story, the source, how it was made."""
+    """Notes in the session file: its story, the source, how it was made."""
     return (f"  {cut(name)}: {cut(value)}" for name, value in about.items())
 
 
-def number(count: int, word: str) -> str:
-    """``1 error``, ``2 errors``."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+number = count

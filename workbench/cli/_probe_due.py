@@ -1,4 +1,4 @@
-"""``--shadow``, ``--refresh`` and ``--budget``: what is probed beside a session, what is stale, and how much of it."""
+"""``--shadow``, ``--refresh`` and ``--budget``: choose the probes, and the target of a running session."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 SHADOW_BUDGET = 40
-"""Requests beside a running session, where nobody says how many."""
+"""Requests at most with ``--shadow``, unless ``--budget`` is given."""
 
 DAY = 86_400.0
 
 
-class Beside(NamedTuple):
-    """What the newest exchange of a session with a model talks to."""
+class RunningModel(NamedTuple):
+    """Target, protocol and model of the newest exchange of a session."""
 
     target: str
     protocol: str
     model: str
 
 
-def beside(path: str) -> Beside:
-    """What a session talks to. The file is read, and never written. Raises UsageError, UnreadableInput."""
+def running_model(path: str) -> RunningModel:
+    """Read target, protocol and model from a session file. Raises UsageError, UnreadableInput."""
     session = _files.open_file(path)
     try:
         return _newest(session)
@@ -40,7 +40,7 @@ def beside(path: str) -> Beside:
         session.close()
 
 
-def _newest(session: Session) -> Beside:
+def _newest(session: Session) -> RunningModel:
     from workbench import protocols
     from workbench.protocols.decode import DecodedExchange
 
@@ -50,19 +50,19 @@ def _newest(session: Session) -> Beside:
         request = decoded.request
         if request and request.model and decoded.protocol in protocols.protocols():
             path = protocols.get(request.protocol).path(request)
-            return Beside(_target(exchange, path), request.protocol, request.model)
-    raise UsageError(f"no request of a model in {session.name}", hint="name one with --target and --model")
+            return RunningModel(_target(exchange, path), request.protocol, request.model)
+    raise UsageError(f"no request to a model in {session.name}", hint="name one with --target and --model")
 
 
 def _target(exchange: Exchange, path: str) -> str:
-    """The simulator that answered, else the base URL that the request went to."""
+    """The simulator that answered, else the base URL of the request."""
     named = exchange.meta.get("target")
     if isinstance(named, str) and named.startswith("sim:"):
         return named
     url = exchange.request.url if exchange.request else ""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:
-        raise UsageError("the session does not say where it went", hint="name it with --target")
+        raise UsageError("the session does not contain the URL of its requests", hint="name it with --target")
     front, tail = parts.path, path.partition("?")[0]
     while tail and not front.endswith(tail):
         tail = tail[tail.find("/", 1) :] if "/" in tail[1:] else ""
@@ -70,25 +70,25 @@ def _target(exchange: Exchange, path: str) -> str:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raises UsageError for what does not go together."""
+    """Raise UsageError for options that cannot be combined, and fill in the target of ``--shadow``."""
     if not args.target and not args.shadow:
-        raise UsageError("what is to be probed?", hint="--target T, or --shadow SESSION")
+        raise UsageError("no target to probe", hint="give --target T, or --shadow SESSION")
     if args.refresh and args.probes:
-        raise UsageError("--refresh chooses the probes itself", hint="name none")
+        raise UsageError("--refresh chooses the probes itself", hint="leave out the names of probes")
     if args.budget is not None and args.budget < 1:
-        raise UsageError(f"a budget of {args.budget} requests", hint="1 or more")
+        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     if args.ttl <= 0:
-        raise UsageError(f"results that hold {args.ttl} days", hint="more than 0")
+        raise UsageError(f"--ttl {args.ttl} is no time", hint="give more than 0 days")
     if args.shadow and not args.target:
-        found = beside(args.shadow)
+        found = running_model(args.shadow)
         args.target = found.target
         args.protocol, args.model = args.protocol or found.protocol, args.model or found.model
     if args.shadow:
         args.budget, args.retries = args.budget or SHADOW_BUDGET, 0
 
 
-def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, template: str) -> tuple[Probe, ...]:
-    """The probes to run: those named, or those that are stale; as many as the budget allows."""
+def choose(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, template: str) -> tuple[Probe, ...]:
+    """Choose the probes to run: the named or the stale ones, as many as the budget allows."""
     from workbench.probes.profiles.refresh import DueProbe, within
 
     due: Sequence[DueProbe] = [DueProbe(probe, "") for probe in probes]
@@ -101,7 +101,7 @@ def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
         due, left = within(due, args.budget, args.samples)
     if left:
         names = ", ".join(each.probe.name for each in left)
-        _output.complain(f"left out, beyond {args.budget} requests: {names}", 0)
+        _output.complain(f"left out, over the budget of {args.budget} requests: {names}", 0)
     return tuple(each.probe for each in due)
 
 

@@ -1,4 +1,4 @@
-"""``profile gate``: which tools a measured model is given."""
+"""``profile gate``: the tools that a measured model may be given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
-    """Say which tools are enabled, and why; 1 where one is not. Raises UsageError, OSError."""
+    """Print which tools are enabled, and why; 1 if one is not. Raises UsageError, OSError."""
     from workbench.probes.profiles.conservative import fall
     from workbench.probes.profiles.gating import gate
 
@@ -47,7 +47,7 @@ def _print(profile: CapabilityProfile, found: ToolGate) -> None:
 
 
 def _read(path: Path) -> Iterator[RatedTool]:
-    """The tools that a file lists, or that the requests of a session declare. Raises UsageError, OSError."""
+    """Read the tools from a list, or from the requests of a session. Raises UsageError, OSError."""
     from workbench.config import safeyaml
     from workbench.errors import ProfileError
     from workbench.probes.profiles.risk import tools_of
@@ -62,7 +62,7 @@ def _read(path: Path) -> Iterator[RatedTool]:
     except UsageError:
         if data.lstrip()[:1] == b"[":
             raise
-    if found := list(_declared(path)):
+    if found := list(_declared_tools(path)):
         yield from found
         return
     try:
@@ -71,8 +71,8 @@ def _read(path: Path) -> Iterator[RatedTool]:
         raise UsageError("not a list of tools", where=str(path), hint=str(error)) from error
 
 
-def _declared(path: Path) -> Iterator[RatedTool]:
-    """The tools of all requests of a session, each once."""
+def _declared_tools(path: Path) -> Iterator[RatedTool]:
+    """Tools of all requests of a session, each once."""
     from workbench.formats.importers import open_input
     from workbench.probes.profiles.risk import RatedTool, annotations_of
     from workbench.protocols.decode import DecodedExchange

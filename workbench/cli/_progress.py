@@ -1,4 +1,4 @@
-"""How far long work is: a bar on standard error, where that is a terminal; nothing elsewhere."""
+"""Progress bar of long work, on standard error if that is a terminal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Advance = Callable[..., None]
-"""``advance()``: one more is done; ``note="…"`` says something beside the bar, ``total=N`` that there are more."""
+"""``advance()``: one more item is done. ``note="…"``: text after the bar; ``total=N``: new total."""
 
 
 @contextmanager
 def counting(title: str, total: int | None) -> Iterator[Advance]:
-    """Show how many of a total are done (of None that something is).
-
-    The bar is gone at the end, whatever that is.
-    """
+    """Show a progress bar until the block ends. ``total``: number of items; None if unknown."""
     if not sys.stderr.isatty():
         yield lambda by=1, *, note="", total=None: None
         return

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _correcting, _output
+from workbench.cli import _corrections, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="protocol of the upstream: clients of other protocols are translated",
     )
     parser.add_argument("--model", default="", help="with --as: ask the upstream for this model, whatever clients say")
-    _correcting.add(parser)
+    _corrections.add(parser)
 
 
 def check(args: argparse.Namespace) -> None:
@@ -38,13 +38,13 @@ def check(args: argparse.Namespace) -> None:
         for name in ("model", "correct", "no_correct"):
             if getattr(args, name):
                 raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="without it nothing is translated")
-        if args.profile != _correcting.AUTO:
+        if args.profile != _corrections.AUTO:
             raise UsageError("--profile needs --as", hint="without it nothing is translated")
         return
     from workbench import protocols as adapters
 
     adapters.get(args.spoken)
-    _correcting.check(args)
+    _corrections.check(args)
     if not args.upstream:
         raise UsageError(
             "--as needs an upstream", hint="give one that uses the protocol: --upstream URL, NAME or sim:CONTRACT"

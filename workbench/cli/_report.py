@@ -1,4 +1,4 @@
-"""What ``check`` says of one file, before it is formatted."""
+"""Results of ``check`` for one file, and their JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class FileReport:
     """The inspection of one file.
 
     Attributes:
-        inspection: its findings are one for each cause.
-        contradicted: the facts that accepted requests of the file contradict.
-        fixed: what was done to the exchanges of the file it was made of.
+        inspection: with one finding for each cause.
+        fixed: repairs of each exchange, with ``--fix``; None without.
+        contradicted: facts of the contract that accepted requests contradict.
     """
 
     path: str
@@ -28,31 +28,31 @@ class FileReport:
 
     @property
     def protocol(self) -> str | None:
-        """The protocol most exchanges speak, None where none is a model exchange."""
+        """The most frequent protocol; None if no exchange is with a model."""
         return _commonest([r.protocol for r in self.inspection.rows])
 
     @property
     def provider(self) -> str | None:
-        """The contract most exchanges were checked under."""
+        """The most frequent contract; None if no exchange is with a model."""
         return _commonest([r.provider for r in self.inspection.rows])
 
     def count(self, severity: Severity) -> int:
-        """How many findings of this severity."""
+        """Number of findings of this severity."""
         return sum(f.severity is severity for f in self.inspection.findings)
 
     def status(self, fail_on: str) -> int:
-        """0 clean, 1 findings, 3 where something that may hold a break could not be judged."""
+        """Exit status: 0 clean, 1 findings, 3 if something could not be checked."""
         worst = Severity(fail_on).rank
         if any(f.severity.rank <= worst for f in self.inspection.findings):
             return 1
         if any(f.rule == FAILED for f in self.inspection.findings):
             return 3
         judged = any(r.conversation is not None for r in self.inspection.rows)
-        return 0 if judged and not self.inspection.damage and not self.undecided else 3
+        return 0 if judged and not self.inspection.damage and not self.undecided_rows else 3
 
     @property
-    def undecided(self) -> list[Inspected]:
-        """Exchanges of which something could not be judged: torn, or not decoded."""
+    def undecided_rows(self) -> list[Inspected]:
+        """Exchanges that could not be checked completely: incomplete, or not decoded."""
         return [r for r in self.inspection.rows if r.is_undecided]
 
     def as_json(self) -> dict[str, object]:
@@ -152,7 +152,7 @@ def _origin_json(origin: Origin) -> dict[str, object]:
 
 
 def repair_json(repair: Repair) -> dict[str, object]:
-    """One entry of ``repairs``. From the end to the start, no edit moves the place of one after it."""
+    """One entry of ``repairs``. Edits go from the end to the start, so that none moves the place of a later one."""
     edits = [
         {"op": e.op, "pointer": e.pointer, "bytes": list(e.span) if e.span else None, "old": e.old, "new": e.new}
         for e in reversed(repair.edits)

@@ -1,4 +1,4 @@
-"""What ``schema`` says of a tool, for people."""
+"""Report of ``schema`` for people."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
+from workbench.views.verdicts import SCHEMA_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 MOST_ISSUES = 12
-_SIGNS = {"accepted": "✓", "changed": "○", "refused": "✗"}
 
 
 def lines(answer: Mapping[str, JsonValue], *, in_full: bool) -> Iterator[str]:
-    """A tool: a line for each dialect, what it refuses, and in full what to send instead."""
+    """A tool: a line for each dialect, its issues, and in full the schema to send instead."""
     where = f"  exchange {answer['exchange'] + 1}, {answer['pointer']}" if answer["exchange"] is not None else ""
     yield f"tool {_output.cut(answer['name'], 80)}{where}"
     for judged in answer["dialects"]:
-        yield f"  {_SIGNS[judged['verdict']]} {judged['dialect']:<28} {_verdict(judged)}"
+        yield f"  {SCHEMA_SIGNS[judged['verdict']][0]} {judged['dialect']:<28} {_verdict(judged)}"
         for issue in judged["issues"][:MOST_ISSUES]:
             yield f"      {issue['effect']:<8} {issue['pointer'] or 'the schema'}  {issue['message']}"
             if in_full and issue["source"]:
@@ -36,12 +36,12 @@ def lines(answer: Mapping[str, JsonValue], *, in_full: bool) -> Iterator[str]:
 
 def _verdict(judged: Mapping[str, JsonValue]) -> str:
     if judged["verdict"] == "accepted":
-        return "accepted as it stands"
+        return "accepted"
     if judged["verdict"] == "refused":
-        return "refused; no change was found that helps"
+        return "refused; no known change helps"
     if not judged["steps"]:
         return "refused; its schema is accepted"
-    return f"refused; accepted with {_output.number(len(judged['steps']), 'change')}"
+    return f"needs {_output.number(len(judged['steps']), 'change')}"
 
 
 def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
@@ -53,29 +53,29 @@ def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
     yield f"{indent}schema"
     yield from (f"{indent}  {line}" for line in json.dumps(judged["schema"], indent=2, ensure_ascii=False).split("\n"))
     if judged["check"] is True:
-        yield f"{indent}local check: none, the schema says everything"
+        yield f"{indent}local check: none needed"
     else:
-        yield f"{indent}local check, on the arguments as the original schema has them"
+        yield f"{indent}local check, for arguments in the form of the original schema"
         text = json.dumps(judged["check"], indent=2, ensure_ascii=False)
         yield from (f"{indent}  {line}" for line in text.split("\n"))
     for issue in judged["remaining"]:
         yield f"{indent}still refused: {issue['pointer'] or 'the schema'}  {issue['message']}"
     for part in judged["parts"]:
-        yield f"{indent}in its place a tool for {_output.cut(part['name'], 80)}"
+        yield f"{indent}replaced by a tool {_output.cut(part['name'], 80)}"
         yield from _change(part, indent + "  ")
 
 
 def _proof(proof: Mapping[str, JsonValue]) -> Iterator[str]:
     if proof["against"]:
-        yield "    proof fails: schema and local check are not the original"
+        yield "    proof failed: schema and local check differ from the original"
         for one in proof["against"]:
             value = _output.cut(json.dumps(one["value"], ensure_ascii=False))
-            said = ", ".join(f"{k} {'accepts' if one[k] else 'refuses'}" for k in ("original", "schema", "check"))
-            yield f"      {value}: {said}"
+            verdicts = ", ".join(f"{k} {'accepts' if one[k] else 'refuses'}" for k in ("original", "schema", "check"))
+            yield f"      {value}: {verdicts}"
         return
     more = [f"{proof['accepted']:,} of them accepted"]
     if proof["inexpressible"]:
-        more.append(f"{proof['inexpressible']:,} more can't be written any more")
+        more.append(f"{proof['inexpressible']:,} no longer valid")
     if proof["undecided"]:
         more.append(f"{proof['undecided']:,} undecided: {proof['problem']}")
-    yield f"    proof: schema and local check are the original for {proof['tried']:,} values, {', '.join(more)}"
+    yield f"    proof: same verdict as the original for {proof['tried']:,} values, {', '.join(more)}"

@@ -1,4 +1,4 @@
-"""What people see while an answer arrives: its text, on a terminal, and every wait before another attempt."""
+"""Progress of a request on stderr: text of the response as it arrives, and retries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STREAMS = ("text/event-stream", "application/x-ndjson")
 """Content types whose text can be shown as it comes."""
 
 REPAINT_SECONDS = 0.1
-"""Text is shown this often: putting it together costs more the more there is."""
+"""Interval of updates: decoding the text again costs more the longer it is."""
 
 
-class Live:
-    """Tells of one send on stderr. ``heard`` takes its events.
+class LiveAnswer:
+    """Prints the progress of one request on stderr; ``on_event`` is a listener for ``Sender.send``.
 
     Args:
-        is_shown: the text of the answer is shown as it comes; else only waits are.
+        is_shown: print the text of the response as it arrives; else only retries.
     """
 
     def __init__(self, outgoing: Outgoing, *, is_shown: bool) -> None:
@@ -45,15 +45,15 @@ class Live:
 
     @property
     def has_shown(self) -> bool:
-        """Some of the answer is on the terminal."""
+        """True once text of the response was printed."""
         return bool(self._shown)
 
-    def heard(self, event: Event) -> None:
-        """Tell of an event."""
+    def on_event(self, event: Event) -> None:
+        """Print what an event adds."""
         from workbench.send.sending import BodyReceived, HeadReceived, RetryWait
 
         if isinstance(event, RetryWait):
-            again = f"{self._name}: {event.why}: again in {event.wait:.1f} s (attempt {event.attempt} failed)"
+            again = f"{self._name}: {event.why}; attempt {event.attempt} failed, retrying in {event.wait:.1f} s"
             _output.complain(again, 0)
         elif isinstance(event, HeadReceived):
             kind = (event.headers.get("content-type") or "").partition(";")[0].strip().lower()
@@ -67,14 +67,14 @@ class Live:
                 self._show()
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Print the rest."""
         if self._is_shown:
             self._show()
             if self._shown:
                 self._write("\n")
 
     def _blocks(self, data: bytes) -> Iterable[SseEvent]:
-        """The blocks of the stream that are whole with these bytes."""
+        """Events of the stream that these bytes complete."""
         from workbench.wire.stream import Framing, read_stream
 
         if self._kind == STREAMS[0]:

@@ -1,4 +1,4 @@
-"""What would be sent and what came of it, for people and as JSON."""
+"""Preview and outcome of a sent request, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.cli import _correcting, _output
+from workbench.cli import _corrections, _output
 from workbench.cli._check_formats import finding_lines
 from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
+from workbench.views.losses import loss_words
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -24,17 +25,17 @@ LOSSES_SHOWN = 8
 
 
 @dataclass(slots=True)
-class Row:
-    """One target: what goes there, and what came of it.
+class SendRow:
+    """One target: the request for it, and the outcome.
 
     Attributes:
-        choice: the profile that holds, and what is corrected.
-        plan: None where the request cannot be said there; ``error`` then tells why.
-        dropped: pointers of the unbound blocks that were left out, in the request with them.
-        exchange: None before it is sent, or where the target could not be reached.
-        trial: the exchange judged as the target would.
-        is_interrupted: it was cut short by people.
-        was_shown: its text is on the terminal already.
+        choice: capability profile and corrections.
+        plan: the prepared request; None if it cannot be prepared, for the reason in ``error``.
+        dropped: pointers of removed signed blocks, in the request that still has them.
+        exchange: request and response; None before sending, or if the target could not be reached.
+        trial: the exchange, checked by the target's contract.
+        is_interrupted: ctrl-c ended it.
+        was_shown: the text of the response was already printed.
     """
 
     target: Target
@@ -67,17 +68,17 @@ class Row:
 
     @property
     def unread(self) -> str:
-        """Why an answer that came cannot be read; "" where it can."""
+        """Reason why a response cannot be decoded; empty if it can, or is absent."""
         return self.trial.decoded.unread if self.trial else ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the rules say of the answer; what they say of the request is in the plan."""
+        """Findings of the response; those of the request are in the plan."""
         return tuple(f for f in self.trial.findings if f.side == "response") if self.trial else ()
 
 
-def plan_lines(row: Row) -> Iterator[str]:
-    """What will be done."""
+def plan_lines(row: SendRow) -> Iterator[str]:
+    """Preview of the request for one target."""
     if row.plan is None:
         yield f"{row.target.name}: cannot be sent: {row.error}"
         return
@@ -90,31 +91,31 @@ def plan_lines(row: Row) -> Iterator[str]:
     yield "  " + " · ".join(filter(None, (*words, key)))
     for name, value in row.target.headers:
         yield f"  header {name}: {value}"
-    yield from (f"  {line}" for line in _correcting.lines(row.choice))
-    yield f"  before sending, contract {plan.contract.label}: {_judged(plan)}"
+    yield from (f"  {line}" for line in _corrections.lines(row.choice))
+    yield f"  contract {plan.contract.label}: {_verdict_words(plan)}"
     yield from (f"  note: {_output.cut(note)}" for note in sent.notes)
     for loss in sent.losses[:LOSSES_SHOWN]:
-        yield f"  lost: {loss.pointer or '(the whole)'}  {_output.cut(loss.what)}: {_output.cut(loss.instead)}"
+        yield f"  lost: {loss_words(loss)}"
     if len(sent.losses) > LOSSES_SHOWN:
-        yield f"  lost: {len(sent.losses) - LOSSES_SHOWN} more (--format json has them all)"
+        yield f"  lost: {len(sent.losses) - LOSSES_SHOWN} more (--format json lists all)"
     for pointer in row.dropped:
-        yield f"  left out: {pointer}, whose signature an edit unbound"
+        yield f"  removed: {pointer} (an edit invalidated its signature)"
     for pointer in plan.unbound.pointers if plan.unbound else ():
-        yield f"  unbound: {pointer}  {_output.cut(plan.unbound.message) if plan.unbound else ''}"
+        yield f"  invalid signature: {pointer}  {_output.cut(plan.unbound.message) if plan.unbound else ''}"
     if plan.unbound and plan.unbound.without:
-        yield "  --drop-unbound sends it without them"
+        yield "  --drop-unbound sends the request without these blocks"
 
 
-def _judged(plan: Preflight) -> str:
+def _verdict_words(plan: Preflight) -> str:
     if plan.finding is None:
         return plan.verdict.value
     status = f" with {plan.refusal.status}" if plan.refusal else ""
-    host = f" (in the recording accepted by {_output.cut(plan.accepted_by)})" if plan.accepted_by else ""
+    host = f" (accepted by {_output.cut(plan.accepted_by)} in the recording)" if plan.accepted_by else ""
     return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(the whole)'}{host}"
 
 
-def result_lines(row: Row) -> Iterator[str]:
-    """What came of it."""
+def result_lines(row: SendRow) -> Iterator[str]:
+    """Outcome of the request at one target."""
     from workbench.rules.inspection import PENDING
 
     exchange = row.exchange
@@ -124,27 +125,27 @@ def result_lines(row: Row) -> Iterator[str]:
         if row.is_interrupted:
             yield "  not sent: interrupted"
         return
-    status = str(exchange.response.status) if exchange.response else "no answer"
+    status = str(exchange.response.status) if exchange.response else "none"
     body = exchange.response.body if exchange.response else None
     size = f" · {_output.number(len(body.raw) or body.original_length or 0, 'byte')}" if body else ""
     took = f" · {exchange.duration:.2f} s" if exchange.duration is not None else ""
     tries = exchange.meta.get("attempts")
-    yield f"answer: {status}{size}{took}" + (f" · attempt {tries}" if tries else "")
+    yield f"response: {status}{size}{took}" + (f" · attempt {tries}" if tries else "")
     if exchange.note:
         yield f"  {exchange.note}"
-    yield from _said(row)
+    yield from _answer_lines(row)
     for found in row.findings:
         if found.rule != PENDING:  # its call is shown above
             yield from finding_lines(found)
 
 
-def _said(row: Row) -> Iterator[str]:
+def _answer_lines(row: SendRow) -> Iterator[str]:
     from workbench.ir import Text, ToolCallIR
 
     answer = row.trial.decoded.response if row.trial else None
     if answer is None:
         if row.unread and not (row.exchange and row.exchange.state == "aborted"):  # its note says it
-            yield f"  cannot be read: {_output.cut(row.unread, 2000)}"
+            yield f"  cannot be decoded: {_output.cut(row.unread, 2000)}"
         return
     if answer.error:
         yield f"  refused: {_output.cut(answer.error.message, 2000)}"
@@ -164,7 +165,7 @@ def _arguments(raw: str | None, value: JsonValue) -> str:
     return raw if raw is not None else json.dumps(value, ensure_ascii=False)
 
 
-def as_json(row: Row) -> JsonValue:
+def as_json(row: SendRow) -> JsonValue:
     """One entry of ``sent``."""
     plan, exchange = row.plan, row.exchange
     sent = plan.outgoing if plan else None
@@ -209,7 +210,7 @@ def _plan_json(plan: Preflight) -> JsonValue:
     }
 
 
-def _answer_json(row: Row) -> JsonValue:
+def _answer_json(row: SendRow) -> JsonValue:
     from workbench.ir import Text
 
     answer = row.trial.decoded.response if row.trial else None

@@ -1,4 +1,4 @@
-"""Find the command, run it, and turn every failure into one line and an exit status."""
+"""Finds and runs the command; turns every failure into one line and an exit status."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from workbench.config import resources
 from workbench.errors import WorkbenchError
 
 EPILOG = """\
-remembered in ~/.local/state/workbench, or $XDG_STATE_HOME/workbench: recordings, notes, the files opened lately, and
-whether Home lists the sessions of clients (c switches them)
+state is kept in ~/.local/state/workbench, or $XDG_STATE_HOME/workbench: recordings, notes, recently opened files, and
+whether Home lists the sessions of installed clients
 
 exit status:
   0  clean
   1  findings, or the target refused
-  2  usage, or input that cannot be read
+  2  wrong usage, or unreadable input
   3  could not decide
-  4  I/O or network
-  70  a fault of workbench itself: a report without traffic was written
+  4  I/O or network error
+  70  a fault of Workbench itself: a report without traffic was written
   129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM
   for several files the first of 130, 70, 4, 2, 1, 3, 0 that applies
 """
 
 APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")
-"""Options that the app takes without a command too."""
+"""Options of the app that are also accepted without a command."""
 
 PRECEDENCE = (INTERRUPTED, 70, 4, 2, 1, 3, 0)
 
@@ -42,11 +42,11 @@ def worst(statuses: Sequence[int]) -> int:
 
 
 def build(only: str | None = None) -> argparse.ArgumentParser:
-    """The parser of every command; with ``only``, just that one is imported."""
+    """Build the parser of all commands; with ``only`` of that one, so that the others are not imported."""
     top = argparse.ArgumentParser(
         prog="workbench",
-        description="See where the chain of tool calls breaks. Without a command: the app (it takes --theme, --ascii, "
-        "--web as workbench open does).",
+        description="Find where tool calling breaks. Without a command: open the app (with the options --theme, "
+        "--ascii and --web of workbench open).",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -85,20 +85,20 @@ def _run_app(words: list[str]) -> int:
 
 
 def _names_command(words: list[str]) -> bool:
-    """Whether a command, or help, is asked for, and not the app alone with options."""
+    """True if the words name a command or ask for help; false for the app alone, with or without options."""
     return bool({"-h", "--help"} & set(words)) or bool(words and words[0].partition("=")[0] not in APP_OPTIONS)
 
 
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
-    status = _ended(words)
+    status = _run_safely(words)
     for line in (*plugins.failures(), *moved.requested_moves()):
         _output.complain(line, 0)
     return status
 
 
-def _ended(words: list[str]) -> int:
+def _run_safely(words: list[str]) -> int:
     try:
         status = _run_command(words) if _names_command(words) else _run_app(words)
         _warn()
@@ -115,11 +115,11 @@ def _ended(words: list[str]) -> int:
     except OSError as error:
         return _output.complain(_output.describe_os_error(error), 4)
     except Exception as error:
-        return crashed(error, words)
+        return report_crash(error, words)
 
 
-def crashed(error: Exception, words: Sequence[str] | None = None) -> int:
-    """A fault of the program: one line, a report, and a status that no finding has."""
+def report_crash(error: Exception, words: Sequence[str] | None = None) -> int:
+    """Report a fault of the program: one line, a report file, and a status of its own."""
     from workbench import crashes
 
     with suppress(OSError):
@@ -128,7 +128,7 @@ def crashed(error: Exception, words: Sequence[str] | None = None) -> int:
 
 
 def _warn() -> None:
-    """Say once which of the user's own contracts were passed over, where contracts were asked; the app has said it."""
+    """Warn about the user's own contracts that could not be read, if contracts were used. The app warns itself."""
     if "workbench.rules" in sys.modules and "workbench.tui.app" not in sys.modules and resources.own_profiles():
         from workbench import contracts
 
@@ -137,7 +137,7 @@ def _warn() -> None:
 
 
 def _open_streams() -> None:
-    """Streams that were closed before we began (``>&-``) read as empty and swallow what is written."""
+    """Replace streams that were closed by the caller (``>&-``) by ones that read as empty and discard output."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)

@@ -1,4 +1,4 @@
-"""The arguments view of ``show``: how the arguments of every call were read, rung by rung."""
+"""The arguments view of ``show``: how the arguments of each tool call were read, step by step."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from workbench.toolcalls.arguments import Step
 
 _CODES = ("openai-custom",)
-"""Formats of calls whose input is free text."""
+"""Call formats with free text as input."""
 
 
 def rows(detail: Detail) -> Iterator[tuple[str, str, ToolCallIR, tuple[Step, ...]]]:
-    """(side, pointer, call, steps) of every call, those of the history first."""
+    """(side, pointer, call, steps) of each tool call, those of the history first."""
     from workbench.toolcalls.arguments import steps
 
     request = detail.decoded.request
@@ -48,7 +48,7 @@ def as_json(detail: Detail) -> dict[str, JsonValue]:
 
 
 def as_text(detail: Detail) -> Iterator[str]:
-    """A call, and a line or two for each rung."""
+    """Lines: each tool call, and its steps with the value before and after."""
     empty = True
     for side, pointer, call, taken in rows(detail):
         empty = False
@@ -56,11 +56,11 @@ def as_text(detail: Detail) -> Iterator[str]:
         for step in taken:
             yield f"    {step.rung.value:<10} {step.note}".rstrip()
             if step.before != step.after or step.rung.value == "strict":
-                yield f"      before   {_shown(step.before)}"
-                yield f"      after    {_shown(step.after)}"
+                yield f"      before   {_quote(step.before)}"
+                yield f"      after    {_quote(step.after)}"
     if empty:
         yield "  no calls"
 
 
-def _shown(value: JsonValue) -> str:
+def _quote(value: JsonValue) -> str:
     return cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -148,7 +148,7 @@ def _ref(detail: Detail, ref: JsonValue) -> JsonValue:
 
 
 def reasoning(detail: Detail) -> dict[str, JsonValue]:
-    """The ledger."""
+    """The reasoning ledger."""
     entries = [
         {
             "turn": e.turn,
@@ -170,7 +170,7 @@ def reasoning(detail: Detail) -> dict[str, JsonValue]:
 
 
 def events(detail: Detail) -> dict[str, JsonValue]:
-    """The blocks of the stream, what each did, and what the usual clients build from them."""
+    """Events of the stream, what each adds, and what the usual SDKs build from them."""
     from workbench.protocols.clients.differences import where_they_differ
     from workbench.protocols.clients.effects import Effects
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from workbench.chain.ledger import Entry, Sent
 from workbench.cli import _show_arguments, _show_textcalls
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
@@ -23,18 +22,17 @@ from workbench.ir import (
 )
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules.inspection import Detail
+from workbench.views import closure as closure_lines
+from workbench.views import reasoning as reasoning_lines
+from workbench.views.lines import column_text
 from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 from workbench.wire.frames import seen_frames
 
 _SHOWN_BYTES = 64
 
-SENT = {
-    Sent.SENT: "sent as it came",
-    Sent.MISSING: "not sent back",
-    Sent.EMPTY: "sent back empty",
-    Sent.ALTERED: "sent back altered",
-}
+WIDTH = 120
+"""Columns at which longer notes are wrapped."""
 
 
 def view(name: str, detail: Detail, parser: str | None = None) -> Iterator[str]:
@@ -53,7 +51,7 @@ def view(name: str, detail: Detail, parser: str | None = None) -> Iterator[str]:
         and not detail.decoded.response
     ):
         there = [*frames(detail), *(_event_lines(detail) if detail.row.protocol else ())]
-        yield from there or ["  nothing of it is decoded: --as wire shows what is there"]
+        yield from there or ["  not decoded: --as wire shows the bytes"]
         return
     if name == "textcalls":
         yield from _show_textcalls.as_text(detail, parser)
@@ -72,13 +70,13 @@ def wire(detail: Detail) -> Iterator[str]:
     """Both sides as sent, bodies content-decoded."""
     exchange = detail.decoded.exchange
     if exchange.state is not State.COMPLETE:
-        yield f"  {exchange.state}: not all of it is there"
+        yield f"  {exchange.state}: part of it is missing"
     if exchange.note:
         yield f"  note: {exchange.note}"
     for side, passed in digests.read_digests(exchange).items():
-        yield f"  {side} in and out: {passed.words}; SHA-256 {passed.came} of {number(passed.bytes_in, 'byte')}"
+        yield f"  {side} received and sent: {passed.words}; SHA-256 {passed.came} of {number(passed.bytes_in, 'byte')}"
         if not passed.is_equal:
-            yield f"  {side} out: SHA-256 {passed.left} of {number(passed.bytes_out, 'byte')}"
+            yield f"  {side} sent: SHA-256 {passed.left} of {number(passed.bytes_out, 'byte')}"
     sides = (
         (exchange.request, detail.decoded.request_text, ">"),
         (exchange.response, detail.decoded.response_text, "<"),
@@ -114,11 +112,11 @@ def _http(http: HttpRequest | HttpResponse, body: bytes, arrow: str) -> Iterator
         if _is_text(body):
             yield from body.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
         else:
-            yield f"{_hex(body)}  (binary: --as events and --format json have all of it)"
+            yield f"{_hex(body)}  (binary: see --as events, or --format json for all bytes)"
 
 
 def _is_text(body: bytes) -> bool:
-    """Text with a fault in it: no control character stands at its beginning."""
+    """True if the beginning has no control character: text with a broken byte somewhere."""
     return not any(byte < 9 or 13 < byte < 32 for byte in body[:512])
 
 
@@ -151,7 +149,7 @@ def _response(model: ModelResponse) -> Iterator[str]:
     for message in model.messages:
         yield from _message(message)
     if model.is_reasoning_only:
-        yield "  the answer is reasoning only: no text, no call"
+        yield "  the response contains only reasoning: no text, no tool call"
     if model.finish_reason or model.messages:
         yield f"  finish reason: {model.finish_reason or '(none)'}{'' if model.is_complete else ' · incomplete'}"
 
@@ -190,40 +188,27 @@ def _quote(text: str) -> str:
 
 
 def closure(detail: Detail) -> Iterator[str]:
-    """Every call and its result."""
-    for line in detail.closure.lines:
-        glyph = {"closed": "✓", "pending": "○"}.get(line.state.value, "✗")
-        yield f"  {glyph} {line.state.value:<12} {line.id or '(no id)'}  {line.name or ''}  {line.note}".rstrip()
-    yield f"  {detail.closure.closed} of {detail.closure.calls} closed" if detail.closure.lines else "  no calls"
+    """Each tool call and its result."""
+    for call in detail.closure.lines:
+        yield f"  {column_text(closure_lines.call_line(call))}"
+        yield from (f"  {column_text(each)}" for each in closure_lines.call_body(call, WIDTH))
+    yield f"  {closure_lines.summary(detail.closure) or 'no tool calls'}"
 
 
 def reasoning(detail: Detail) -> Iterator[str]:
-    """The ledger of the request, and what the answer brought."""
+    """The reasoning ledger of the request, and reasoning in the response."""
     for entry in detail.ledger.entries:
-        yield "  " + _entry(entry)
+        yield f"  {column_text(reasoning_lines.entry_line(entry))}"
+        yield from (f"  {column_text(each)}" for each in reasoning_lines.entry_body(entry, WIDTH))
     for ref in detail.ledger.came_in:
         message = detail.decoded.messages(ref.side)[ref.message]
-        yield f"  came in now  {message.absolute(message.parts[ref.part])}  {describe(message.parts[ref.part])}"
+        yield f"  in this response  {message.absolute(message.parts[ref.part])}  {describe(message.parts[ref.part])}"
     if not detail.ledger.entries and not detail.ledger.came_in:
-        yield "  no reasoning was received, and none is owed"
-
-
-def _entry(entry: Entry) -> str:
-    origin = "" if entry.received_in is None else f" from exchange {entry.received_in + 1}"
-    size = "" if entry.text is None else f", {len(entry.text):,} characters"
-    words = [
-        f"turn {entry.turn + 1}" if entry.turn >= 0 else "an earlier turn",
-        f"message {entry.message + 1}" if entry.message is not None else "not in this request",
-        f"{entry.carrier}{origin}{size}" if entry.carrier else "no reasoning is known",
-        "owed" if entry.owed else "not owed",
-        SENT.get(entry.sent, ""),
-        entry.why,
-    ]
-    return " · ".join(w for w in words if w)
+        yield "  no reasoning was received, and none is required"
 
 
 def events(detail: Detail) -> Iterator[str]:
-    """The blocks of the stream, one a line, with what it did; then what the usual clients build from them."""
+    """Events of the stream, one per line, with what each adds; then what the usual SDKs build from them."""
     from workbench.protocols.clients.differences import where_they_differ
 
     yield from frames(detail)
@@ -233,7 +218,7 @@ def events(detail: Detail) -> Iterator[str]:
         said = "build this message" if group.agrees else f"differ{where}: {group.words}"
         yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {said}"
     if not detail.decoded.events and next(seen_frames(detail.decoded.exchange), None) is None:
-        yield "  the answer is no event stream"
+        yield "  the response is not a stream"
 
 
 def _event_lines(detail: Detail) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The textcalls view of ``show``: what a text format's parser makes of the texts of an answer."""
+"""The textcalls view of ``show``: tool calls in the texts of a response."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
-class Piece(NamedTuple):
-    """A stretch of a text: a call, a control marker that no call accounts for, or prose."""
+class TextPiece(NamedTuple):
+    """A range of a text: a tool call, a control marker outside any call, or prose."""
 
     kind: str
     start: int
@@ -30,28 +30,28 @@ class Piece(NamedTuple):
     call: TextCall | None = None
 
 
-class Read(NamedTuple):
-    """One text of the answer and what was found in it; the pieces cover all of it."""
+class AnswerText(NamedTuple):
+    """One text of the response; its pieces cover all of it."""
 
     pointer: str
     carrier: str
     text: str
-    pieces: list[Piece]
+    pieces: list[TextPiece]
 
 
-def texts(detail: Detail, parser: str | None) -> Iterator[Read]:
-    """Every text and every readable reasoning of the answer."""
+def texts(detail: Detail, parser: str | None) -> Iterator[AnswerText]:
+    """Texts and readable reasoning of the response."""
     request = detail.decoded.request
     tools = request.tools if request else ()
     for message in detail.decoded.messages(RESPONSE):
         for part in message.parts:
             if isinstance(part, Text | Reasoning) and part.text:
                 carrier = "text" if isinstance(part, Text) else f"reasoning ({part.carrier})"
-                yield Read(message.absolute(part), carrier, part.text, pieces(part.text, tools, parser))
+                yield AnswerText(message.absolute(part), carrier, part.text, pieces(part.text, tools, parser))
 
 
-def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[Piece]:
-    """Calls as one format's parser reads them, or, without a name, those that are meant as calls in any format."""
+def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[TextPiece]:
+    """Split a text by the parser of one format; with None by text that is meant as a call in any format."""
     from workbench.toolcalls.formats import TextCall, debris, find, get
 
     if parser is None:
@@ -59,15 +59,15 @@ def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[Piec
     else:
         reader = get(parser).parser(tools)
         calls = tuple(f for f in (*reader.feed(text), *reader.close()) if isinstance(f, TextCall))
-    marked = [Piece("call", c.start, c.end, c) for c in calls]
-    marked += [Piece("marker", d.start, d.end) for d in debris(text, calls)]
-    found, at = list[Piece](), 0
+    marked = [TextPiece("call", c.start, c.end, c) for c in calls]
+    marked += [TextPiece("marker", d.start, d.end) for d in debris(text, calls)]
+    found, at = list[TextPiece](), 0
     for piece in sorted(marked, key=lambda p: p.start):
         if at < piece.start:
-            found.append(Piece("prose", at, piece.start))
+            found.append(TextPiece("prose", at, piece.start))
         found.append(piece)
         at = piece.end
-    return [*found, Piece("prose", at, len(text))] if at < len(text) else found
+    return [*found, TextPiece("prose", at, len(text))] if at < len(text) else found
 
 
 def as_json(detail: Detail, parser: str | None) -> dict[str, JsonValue]:
@@ -85,7 +85,7 @@ def as_json(detail: Detail, parser: str | None) -> dict[str, JsonValue]:
     }
 
 
-def _piece_as_json(text: str, piece: Piece) -> JsonValue:
+def _piece_as_json(text: str, piece: TextPiece) -> JsonValue:
     head: dict[str, JsonValue] = {
         "kind": piece.kind,
         "start": piece.start,
@@ -111,7 +111,7 @@ def _piece_as_json(text: str, piece: Piece) -> JsonValue:
 
 
 def as_text(detail: Detail, parser: str | None) -> Iterator[str]:
-    """A line for each piece; below a call its arguments and what is wrong with it."""
+    """A line for each piece; below a tool call its arguments and faults."""
     empty = True
     for read in texts(detail, parser):
         empty = False
@@ -125,7 +125,7 @@ def as_text(detail: Detail, parser: str | None) -> Iterator[str]:
             else:
                 yield f"{place} {piece.kind:<6} {_quote(read.text[piece.start : piece.end])}"
     if empty:
-        yield "  the answer has no text"
+        yield "  the response has no text"
 
 
 def _call_lines(text: str, place: str, call: TextCall) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _call_lines(text: str, place: str, call: TextCall) -> Iterator[str]:
         if not call.input:
             yield "      no arguments"
     elif call.input is None:
-        yield f"      arguments that cannot be read: {_quote(call.raw)}"
+        yield f"      unreadable arguments: {_quote(call.raw)}"
     else:
         yield f"      {_quote(call.input)}  {_TYPES.get(type(call.input), 'null')}"
     for problem, where in zip_longest(call.problems, call.places):

@@ -1,4 +1,4 @@
-"""Signals that end what a command does."""
+"""Signals that end a command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupted_by(*numbers: signal.Signals) -> Iterator[None]:
-    """These signals end what goes on as ctrl-c does."""
+    """Let these signals raise KeyboardInterrupt, as ctrl-c does."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
         yield

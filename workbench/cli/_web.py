@@ -1,13 +1,14 @@
-"""The app in a browser of this machine.
+"""Serves the app to a browser on this machine.
 
-Whoever reaches the port could use the app with its user's rights, other people on the machine and pages in the browser
-included. So it listens on loopback alone, answers to one name, and wants a token that only the printed address holds
-with every request: as a query once, then as a cookie that no script and no other site gets. Nothing comes from
-elsewhere: the web font that textual-serve's page asks for is taken out.
+Anyone who reaches the port could use the app with its user's rights, including other users of the machine and pages in
+the browser. So it listens on loopback only, answers to one host name, and requires a token with each request: once as a
+query of the printed URL, then as a cookie that no script and no other site gets. Nothing is loaded from other hosts:
+the web font that textual-serve's page links to is removed.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import re
@@ -36,8 +37,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _FOREIGN = re.compile(r"<link[^>]*https?://(?!127\.0\.0\.1)[^>]*>")
 
 
-class Child(AppService):
-    """The process of one page: the app itself, started without a shell."""
+class PageProcess(AppService):
+    """Process of one page: runs the app, started without a shell."""
 
     words: Sequence[str] = ()
 
@@ -50,7 +51,7 @@ class Child(AppService):
         return process
 
     async def stop(self) -> None:
-        """End the process: asked to, then made to."""
+        """End the process: ask first, kill it after ``PATIENCE`` seconds."""
         try:
             async with asyncio.timeout(PATIENCE):
                 await super().stop()
@@ -63,11 +64,11 @@ class Child(AppService):
 
 
 class Pages(Server):
-    """Serves the app to whoever has the token.
+    """Server of the app; each page gets a process of its own.
 
     Args:
-        words: the command line of the app: a process of its own for each page.
-        port: that it is served at.
+        words: command line of the app.
+        port: port to serve at.
     """
 
     def __init__(self, words: Sequence[str], port: int) -> None:
@@ -78,7 +79,7 @@ class Pages(Server):
 
     @property
     def address(self) -> str:
-        """What to open, token included."""
+        """URL to open, with the token."""
         return f"{self.public_url}/?token={self.token}"
 
     async def application(self) -> web.Application:
@@ -88,7 +89,7 @@ class Pages(Server):
         return made
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: the address is printed elsewhere."""
+        """Print nothing: ``_serve`` prints the address."""
 
     async def on_shutdown(self, app: web.Application) -> None:
         for page in list(self._open):
@@ -96,7 +97,7 @@ class Pages(Server):
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse what does not come from the page that was opened with the printed address."""
+        """Refuse requests from other hosts, other origins, and without the token."""
         cookie = f"workbench-{self.port}"
         given = request.query.get("token") or request.cookies.get(cookie, "")
         is_page = "upgrade" not in request.headers.get("connection", "").lower()
@@ -106,7 +107,7 @@ class Pages(Server):
         if origin != self.public_url and not (is_page and origin is None):
             raise web.HTTPForbidden(text="foreign origin\n")
         if not secrets.compare_digest(given.encode(), self.token.encode()):
-            raise web.HTTPForbidden(text="the token is missing: open the address that workbench printed\n")
+            raise web.HTTPForbidden(text="the token is missing: open the address that Workbench printed\n")
         response = await handler(request)
         if not response.prepared:
             response.headers.update(self._headers())
@@ -127,17 +128,17 @@ class Pages(Server):
         }
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """The page, without what it would load from elsewhere."""
+        """The page without links to other hosts."""
         response = await super().handle_index(request)
         assert isinstance(response, web.Response)
         response.text = _FOREIGN.sub("", response.text or "")
         return response
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Run the app for one page, as long as it is open."""
+        """Run the app for one page until it is closed."""
         page = web.WebSocketResponse(heartbeat=15)
         await page.prepare(request)
-        child = Child(
+        child = PageProcess(
             "workbench",
             write_bytes=page.send_bytes,
             write_str=page.send_str,
@@ -155,11 +156,22 @@ class Pages(Server):
         return page
 
 
+def serve_app(args: argparse.Namespace, *words: str) -> int:
+    """Serve the app to a browser.
+
+    Args:
+        args: with the options of the screen.
+        words: the command line that shows the app.
+    """
+    theme = [f"--theme={args.theme}"] if args.theme else []
+    return serve([*words, *theme, *(["--ascii"] if args.ascii else [])], args.port or 0)
+
+
 def serve(words: Sequence[str], port: int) -> int:
     """Print the address and serve until a signal ends it: then 128 and its number.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -186,7 +198,7 @@ async def _serve(pages: Pages, listening: socket.socket) -> int:
         await web.SockSite(runner, listening).start()
         emit(pages.address)
         sys.stdout.flush()
-        sys.stderr.write(f"workbench: serving on {HOST} to whoever has this address; ctrl-c ends it{os.linesep}")
+        sys.stderr.write(f"workbench: serving on {HOST} to anyone with this address; ctrl-c ends it{os.linesep}")
         return await ended
     finally:
         await runner.cleanup()

@@ -1,4 +1,4 @@
-"""``matrix --what-if`` and ``matrix --target``: one request with one thing different, at several targets."""
+"""``matrix --what-if`` and ``matrix --target``: variants of one request, sent to several targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.cli import _files, _output
-from workbench.cli.matrix import SIGNS
+from workbench.views.verdicts import REQUEST_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -22,7 +22,7 @@ Done = TypeVar("Done")
 
 def run(args: argparse.Namespace) -> int:
     """Send the variants to the targets; print a table of outcomes."""
-    from workbench.cli import _asking
+    from workbench.cli import _consent
     from workbench.send import matrix
     from workbench.send.target import resolve
     from workbench.trials import whatif
@@ -32,14 +32,14 @@ def run(args: argparse.Namespace) -> int:
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
-        index = _files.chosen(session, args.exchange, default=-1)
+        index = _files.exchange_index(session, args.exchange, default=-1)
         index = matrix.longest(inspector) if index < 0 else index
         labels = args.contracts or ([inspector.detail(index).contract.label] if not targets else [])
         targets += [resolve(f"sim:{label}") for label in labels]
         targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
-        spoken = _spoken(targets)
+        spoken = _common_protocols(targets)
         made = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
-        _asking.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
+        _consent.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
         outcomes = asyncio.run(_outcomes(session, inspector, index, made, targets))
     finally:
         session.close()
@@ -53,13 +53,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _common_contract(targets: Sequence[Target]) -> str | None:
-    """The contract that all targets have: what a request would need is what they would refuse it for."""
+    """The contract that all targets share; None if they differ."""
     found = {target.contract for target in targets}
     return found.pop() or None if len(found) == 1 else None
 
 
-def _spoken(targets: Sequence[Target]) -> set[str]:
-    """What any of the targets speaks; nothing where one of them speaks everything."""
+def _common_protocols(targets: Sequence[Target]) -> set[str]:
+    """Protocols of the targets; empty if one of them accepts any protocol."""
     return {name for t in targets for name in t.protocols} if all(t.protocols for t in targets) else set()
 
 
@@ -90,7 +90,7 @@ def _print(
     index: int, made: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
 ) -> None:
     names = ", ".join(target.name for target in targets)
-    _output.emit(f"exchange {index + 1}, sent to {names} with one thing different; tools are never executed")
+    _output.emit(f"exchange {index + 1}: variants sent to {names}; tools are never run")
     _output.emit()
     for variant in made:
         _output.emit(f"{variant.name}: {variant.title}")
@@ -99,11 +99,13 @@ def _print(
             continue
         width = max(len(target.name) for target in targets)
         for outcome in (o for o in ordered if o.variant is variant):
-            told = f"{SIGNS[outcome.verdict.value]} {outcome.target.name:<{width}}  {outcome.verdict.value:<10}"
-            _output.emit(f"  {told}  {_told(outcome)}".rstrip())
+            label = (
+                f"{REQUEST_SIGNS[outcome.verdict.value][0]} {outcome.target.name:<{width}}  {outcome.verdict.value:<10}"
+            )
+            _output.emit(f"  {label}  {_outcome_words(outcome)}".rstrip())
 
 
-def _told(outcome: VariantOutcome) -> str:
+def _outcome_words(outcome: VariantOutcome) -> str:
     parts = [str(outcome.status)] if outcome.status else []
     parts += [f"{outcome.finding.rule}  {outcome.finding.pointer or '(the whole)'}"] if outcome.finding else []
     parts += [f"calls {', '.join(outcome.calls)}"] if outcome.calls else []

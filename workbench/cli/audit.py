@@ -225,7 +225,7 @@ def _progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _keep(audit: AuditResult, out: Path, plan: AuditPlan) -> None:
-    from workbench.library import memory
+    from workbench.library import home_state
     from workbench.wire.redaction import Redactor
     from workbench.wire.session import store
 
@@ -233,4 +233,4 @@ def _keep(audit: AuditResult, out: Path, plan: AuditPlan) -> None:
     for _, value in plan.headers:
         redactor.remember(value)
     store.save(audit.exchanges, out, redactor, {"story": _STORY.format(plan.gateway.url)})
-    memory.remember(out)
+    home_state.remember(out)

@@ -1,9 +1,9 @@
-"""The first turn from which a chain can no longer be continued, and the last one from which it can.
+"""Find the first turn from which a conversation can no longer be continued.
 
-Takes one exchange of the file: --exchange N, or else the first one whose request fails; its history is the chain. The
-beginnings of the history, each up to where the model answered, are judged as requests: by the contract, which costs
-nothing, or with --target by that target, a logarithmic number of calls and at most --budget. Calls that are still open
-at the end of a beginning are no fault.
+Works on the history of one exchange: --exchange N, or else the first whose request fails. Beginnings of the history,
+each up to an answer of the model, are checked as requests: by the contract, which costs nothing, or with --target by
+that target, in a logarithmic number of requests and at most --budget. A tool call that is pending at the end of a
+beginning is not a fault.
 
   workbench bisect session.wb
   workbench bisect session.wb --target sim:deepseek
@@ -12,12 +12,12 @@ JSON output is one object:
   {"path", "exchange", "contract", "target", "messages", "good": {"messages"}, "broken": {"messages", "exchange",
    "message", "pointer", "bytes", "rule", "text", "verdict", "status", "words", "origin": {"exchange", "side",
    "pointer", "words"} | null} | null, "calls", "checks", "verified"}
-"exchange" and "message" count from zero; "good" is the longest beginning that can be continued, "broken" the next one,
-null where the whole can be. Its "exchange" is the first one that sent the fault, "message" the message it is in, null
-for what is no message; "words" is what the provider says.
+"exchange" and "message" count from zero. "good" is the longest beginning that can be continued, "broken" the next one,
+null if all of it can be continued. "exchange" of "broken" is the first that sent the fault, "message" the message with
+the fault, null if the fault is not in a message; "words" is the provider's error message.
 
-Exit status: 1 when the chain is broken, 0 when it can be continued, 3 when the target did not judge it, 4 when it
-cannot be reached, 130 when stopped.
+Exit status: 1 if the conversation is broken, 0 if it can be continued, 3 if the target gave no verdict, 4 if it cannot
+be reached, 130 if interrupted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _asking, _files, _output, _targeted
+from workbench.cli import INTERRUPTED, _consent, _files, _output, _target_search
 from workbench.cli.minimize import first_failing
 from workbench.errors import UsageError, WorkbenchError
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "bisect"
-HELP = "the first turn from which a chain can no longer be continued"
+HELP = "find the first turn from which a conversation cannot be continued"
 
 _MESSAGE = re.compile(r"^/(?:messages|input|contents)/(\d+)")
 
@@ -48,11 +48,13 @@ _MESSAGE = re.compile(r"^/(?:messages|input|contents)/(\d+)")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--target", metavar="T", help="who judges (default: the contract, nobody is asked)")
+    parser.add_argument("--target", metavar="T", help="ask this target (default: check the contract, send nothing)")
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--as", dest="send_as", metavar="PROTOCOL", default="", help="send it in this protocol")
-    parser.add_argument("--budget", type=int, metavar="N", default=30, help="calls of the target at most (30)")
+    parser.add_argument(
+        "--as", dest="send_as", metavar="PROTOCOL", default="", help="convert the request to this protocol"
+    )
+    parser.add_argument("--budget", type=int, metavar="N", default=30, help="requests at most (30)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -61,22 +63,22 @@ def run(args: argparse.Namespace) -> int:
     """Bisect one history."""
     _files.validate(args)
     if args.budget < 1:
-        raise UsageError(f"a budget of {args.budget} calls asks nobody", hint="--budget 1 or more")
+        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
-        index = _files.chosen(session, args.exchange, default=-1)
+        index = _files.exchange_index(session, args.exchange, default=-1)
         index = first_failing(inspector) if index < 0 else index
-        bisection, outgoing = _begun(inspector, index, args)
+        bisection, outgoing = _begin(inspector, index, args)
         try:
-            found = _bisected(bisection, outgoing, session, args)
+            found = _bisect(bisection, outgoing, session, args)
         except KeyboardInterrupt:
-            return _output.complain("stopped before the turn was found", INTERRUPTED)
+            return _output.complain("interrupted before the turn was found", INTERRUPTED)
         if isinstance(found, WorkbenchError):
             return _output.complain(str(found), 3)
         if isinstance(found, OSError):
             return _output.complain(_output.describe_os_error(found), 4)
-        found = replace(found, finding=_traced(inspector, index, found))
+        found = replace(found, finding=_with_origin(inspector, index, found))
     finally:
         session.close()
     contract = bisection.body_judge.contract
@@ -87,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if found.broken is None else 1
 
 
-def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
+def _begin(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
     from workbench.errors import LocalProtocolError
     from workbench.send.outgoing import prepare
     from workbench.send.target import resolve
@@ -95,19 +97,19 @@ def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[
 
     decoded = inspector.detail(index).decoded
     if decoded.request is None:
-        raise LocalProtocolError("there is no request that can be read", where=f"exchange {index + 1}")
+        raise LocalProtocolError("no decodable request", where=f"exchange {index + 1}")
     if args.target is None:
         return Bisection(BodyJudge(inspector, index)), None
     target = resolve(args.target, args.send_as or args.protocol or "")
     outgoing = prepare(decoded, target, protocol=args.send_as)
-    _asking.agree([target], args.budget, is_agreed=args.yes)
+    _consent.agree([target], args.budget, is_agreed=args.yes)
     return Bisection(judge_for(inspector, index, outgoing), args.budget), outgoing
 
 
-def _bisected(
+def _bisect(
     bisection: Bisection, outgoing: Outgoing | None, session: Session, args: argparse.Namespace
 ) -> BisectResult | WorkbenchError | OSError:
-    """What was found, or why nothing was."""
+    """The result, or the error that ended the search."""
     made: list[BisectResult] = []
 
     def steps() -> Steps[None]:
@@ -117,14 +119,14 @@ def _bisected(
         for _ in steps():
             pass
         return made[0]
-    trouble = _targeted.run(
-        steps(), outgoing, session, "bisecting", lambda: f"{bisection.calls} of {args.budget} calls"
+    trouble = _target_search.run(
+        steps(), outgoing, session, "bisecting", lambda: f"{bisection.calls} of {args.budget} requests"
     )
     return trouble or made[0]
 
 
-def _traced(inspector: Inspector, index: int, found: BisectResult) -> Finding | None:
-    """The finding with where the damage was done, where the exchange that sent it first was traced."""
+def _with_origin(inspector: Inspector, index: int, found: BisectResult) -> Finding | None:
+    """The finding with its origin, if the inspection traced it."""
     finding = found.finding
     if finding is None or found.exchange >= len(inspector.rows):
         return finding
@@ -179,7 +181,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: BisectRes
     judge = args.target or f"contract {contract}"
     total = _output.number(found.messages, "message")
     if found.broken is None:
-        _output.emit(f"exchange {index + 1}, {total}: the chain can be continued to its end ({judge})")
+        _output.emit(f"exchange {index + 1}, {total}: can be continued to the end ({judge})")
         return
     finding = found.finding
     where = _message(finding)
@@ -188,10 +190,10 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: BisectRes
     if finding:
         _output.emit(f"  {finding.pointer or '(the whole)'}  {finding.message}")
     if found.words:
-        _output.emit(f"  the provider: {_output.cut(found.words)}")
+        _output.emit(f"  provider error: {_output.cut(found.words)}")
     if finding and finding.origin:
         _output.emit(f"  began in exchange {finding.origin.exchange + 1}: {finding.origin.words}")
     good = f"the first {found.good} of {total} can be continued, " if found.good else f"of {total}, already "
     _output.emit(f"{good}the first {found.broken} cannot ({judge})")
-    checked = "" if found.is_verified else ", the budget was spent: not verified"
-    _output.emit(f"{_output.number(found.calls, 'call')}, {_output.number(found.checks, 'local check')}{checked}")
+    checked = "" if found.is_verified else "; budget used up, not verified"
+    _output.emit(f"{_output.number(found.calls, 'request')}, {_output.number(found.checks, 'local check')}{checked}")

@@ -1,12 +1,12 @@
-"""Where two sessions, two exchanges, or two places of one recording part: in bytes, in meaning, and by what happened.
+"""Compare two sessions, two exchanges, or two hops of one recording: bytes, meaning, and damage.
 
 A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Two whole files are compared
-hop by hop and conversation by conversation: within one, exchanges with the same request stand side by side, between
-them those that say the same last. Where the two were recorded
-before and behind a gateway (places with other names, or times that enclose one another), each turn stands beside what
-became of it, however it was altered. One file that was recorded at several places is compared with itself: each place
-with the next one, the client's first, or those of --hops. The answers of streams are compared as what they add up to,
-without their ids; headers of one connection are not compared, and of credentials only whether they are there.
+hop by hop and conversation by conversation: exchanges with the same request are paired first, between them those that
+say the same last. If the two were recorded before and behind a gateway (hops with different names, or times that
+enclose one another), each turn is paired with what the gateway made of it, however it was altered. One file that was
+recorded at several hops is compared with itself: each hop with the next one, starting at the client, or those of
+--hops. Streamed responses are compared as accumulated messages, without ids. Headers of a single connection are not
+compared, and of credentials only their presence.
 
 JSON output is one object:
   {"before": {"path", "exchanges", "hop"}, "after": {…}, "first": {"before", "after"} | null, "pairs": [{"hops":
@@ -16,13 +16,13 @@ JSON output is one object:
    "request": {"first", "pointer", "ranges": [[[start, end], [start, end]]], "changes": [{"kind", "label", "before",
    "after", "spelling", "details": [{"kind", "pointer", "before", "after"}]}]} | null,
    "answer": {"first", "items": [{"kind", "label", "same", "before", "after", "pointers"}]} | null}]}
-"before" and "after" of a pair count exchanges from zero, null where the other side has no partner; "first" is the first
-pair that differs, and inside of "request" and "answer" the offset of the first byte that differs. "outer" is the side
-nearer to the client where the two are places of one traffic; "tries": every exchange with which a gateway asked for
-the turn, where there are several. "damage" is what happened on the way, the first divergence first: a request goes
-from the client's place to the upstream's, an answer back; "was" and "at" are pointers as it came in and as it went on
-("/events/N…": a block of a stream; "/headers/NAME", "/status", "/path"; "" for the whole), and "first" of it the bytes
-at which it is seen first. Kinds: field dropped, field added, field renamed, field moved, null or empty dropped, value
+"before" and "after" of a pair count exchanges from zero; null if there is no partner. "first" is the first pair that
+differs; inside "request" and "answer" it is the offset of the first byte that differs. "outer" is the side nearer to
+the client if the two are hops of the same traffic; "tries" are all exchanges that a gateway sent for the turn, if
+several. "damage" lists the changes on the way, the first divergence first; a request travels from the client's hop to
+the upstream's, a response back. "was" and "at" are pointers before and after ("/events/N…": an event of a stream;
+"/headers/NAME", "/status", "/path"; "" for the whole), and "first" the offsets where it is first seen. Kinds: field
+dropped, field added, field renamed, field moved, null or empty dropped, value
 changed, duplicate key lost, items reordered, ids mapped, content shape changed, reshaped, another protocol, text
 trimmed, text cut, texts merged, text split, Unicode normalised, characters damaged, JSON in a text written anew, key
 order, number spelling, escapes, whitespace, spelled anew, content coding changed, events re-cut, events dropped,
@@ -31,7 +31,7 @@ became one body, body became a stream, buffered, truncated, status changed, erro
 added, header changed, method changed, path changed, query changed, answered by the gateway, asked by the gateway,
 repeated by the gateway.
 
-Exit status: 1 when anything differs; with --meaning, when anything means something else.
+Exit status: 1 if anything differs; with --meaning, if any meaning differs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.cli import _files, _output
-from workbench.cli._compared import Compared, Side, as_json, lines
+from workbench.cli._comparison_report import ComparedFiles, ComparedSide, as_json, lines
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "compare"
-HELP = "where two sessions, exchanges or places of a recording part, in bytes and in meaning"
+HELP = "compare two sessions, exchanges or hops, in bytes and in meaning"
 
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 
@@ -64,35 +64,35 @@ _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("before", metavar="A", help=f"FILE or FILE#N; {_files.FILE_HELP}")
-    parser.add_argument("after", metavar="B", nargs="?", help="the same (default: the places of A)")
-    hops_help = "compare these two places, the client's first; with two files: a place of either"
+    parser.add_argument("after", metavar="B", nargs="?", help="the same (default: compare the hops of A)")
+    hops_help = "compare these two hops, the client's first; with two files: one hop of each"
     parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
-    exchange_help = "compare exchange N of both, counted from one; with one file: the turn it belongs to"
+    exchange_help = "compare exchange N of both, from 1; with one file: the turn it belongs to"
     parser.add_argument("--exchange", type=int, metavar="N", help=exchange_help)
-    parser.add_argument("--meaning", action="store_true", help="what is only spelled otherwise is no difference")
-    parser.add_argument("--protocol", metavar="NAME", help="the protocol (default: guessed)")
+    parser.add_argument("--meaning", action="store_true", help="ignore differences that do not change the meaning")
+    parser.add_argument("--protocol", metavar="NAME", help="protocol of both (default: detected)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None, last="after")
 
 
-class _Named(NamedTuple):
+class _NumberedFile(NamedTuple):
     path: str
     number: int | None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare two files, or the places of one."""
+    """Compare two files, or the hops of one."""
     _files.validate(args)
     with ExitStack() as opened:
-        before = _named(args.before, args.exchange)
+        before = _parse_file(args.before, args.exchange)
         olds = opened.enter_context(closing(_files.open_file(before.path, args)))
         if args.after is None:
-            found = list(_places(args, before, olds))
+            found = list(_compare_hops(args, before, olds))
         else:
-            after = _named(args.after, args.exchange)
+            after = _parse_file(args.after, args.exchange)
             is_one = after.path == before.path == "-"
             news = olds if is_one else opened.enter_context(closing(_files.open_file(after.path, args)))
-            found = [_files_compared(args, before, olds, after, news)]
+            found = [_compare_files(args, before, olds, after, news)]
     if args.format == "json":
         _output.emit_json(as_json(found[0], found[1:]))
     else:
@@ -103,43 +103,48 @@ def run(args: argparse.Namespace) -> int:
     return 0 if all(one.is_same if args.meaning else one.is_same_bytes for one in pairs) else 1
 
 
-def _named(text: str, number: int | None) -> _Named:
-    """FILE#N taken apart, unless there is a file of that very name."""
+def _parse_file(text: str, number: int | None) -> _NumberedFile:
+    """Split FILE#N into file and number, unless a file of that name exists."""
     found = None if text == "-" or Path(text).exists() else _NUMBERED.fullmatch(text)
-    return _Named(found[1], int(found[2])) if found else _Named(text, number)
+    return _NumberedFile(found[1], int(found[2])) if found else _NumberedFile(text, number)
 
 
-def _decoded(protocol: str | None, index: int, exchange: Exchange) -> DecodedExchange:
+def _decode(protocol: str | None, index: int, exchange: Exchange) -> DecodedExchange:
     from workbench.protocols import decode
 
     return decode.DecodedExchange(index, exchange, protocol)
 
 
-def _files_compared(args: argparse.Namespace, before: _Named, olds: Session, after: _Named, news: Session) -> Compared:
+def _compare_files(
+    args: argparse.Namespace, before: _NumberedFile, olds: Session, after: _NumberedFile, news: Session
+) -> ComparedFiles:
     """Two files, or an exchange of each."""
     from workbench.diff.comparison import compare_exchanges, compare_sessions, hops_of
 
-    ask: Ask = partial(_decoded, args.protocol)
+    ask: Ask = partial(_decode, args.protocol)
     hops = tuple(args.hops) if args.hops else None
     for session, named, name in zip((olds, news), (before, after), hops or (), strict=False):
         _demand(session, named.path, name)
     if before.number is None and after.number is None:
         found = list(compare_sessions(olds, news, ask, hops=hops))
     else:
-        i, j = _files.chosen(olds, before.number), _files.chosen(news, after.number)
+        i, j = _files.exchange_index(olds, before.number), _files.exchange_index(news, after.number)
         found = [compare_exchanges(ask(i, olds.exchange(i)), ask(j, news.exchange(j)))]
     is_placed = any(one.outer for one in found)
     names = hops or tuple(_only(hops_of(session)) if is_placed else "" for session in (olds, news))
-    a, b = (Side(n.path, len(s), n.number, hop) for n, s, hop in zip((before, after), (olds, news), names, strict=True))
-    return Compared(a, b, found)
+    a, b = (
+        ComparedSide(n.path, len(s), n.number, hop)
+        for n, s, hop in zip((before, after), (olds, news), names, strict=True)
+    )
+    return ComparedFiles(a, b, found)
 
 
 def _only(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _places(args: argparse.Namespace, named: _Named, session: Session) -> Iterator[Compared]:
-    """The places of one file: each with the next one, or the two that were asked for."""
+def _compare_hops(args: argparse.Namespace, named: _NumberedFile, session: Session) -> Iterator[ComparedFiles]:
+    """Compare each hop of one file with the next one, or the two hops of ``--hops``."""
     from workbench.diff.comparison import compare_hops, hops_of
 
     if args.hops:
@@ -147,13 +152,13 @@ def _places(args: argparse.Namespace, named: _Named, session: Session) -> Iterat
             _demand(session, named.path, name)
     names = args.hops or hops_of(session)
     if len(names) < 2:
-        raise UsageError(f"{named.path} was recorded at one place: name a second file to compare it with")
-    wanted = _files.chosen(session, named.number) if named.number is not None else None
+        raise UsageError(f"{named.path} was recorded at one hop", hint="name a second file to compare it with")
+    wanted = _files.exchange_index(session, named.number) if named.number is not None else None
     counts = [sum(row.hop == name for row in session.summaries()) for name in names]
     for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):
-        pairs = list(compare_hops(session, outer, inner, partial(_decoded, args.protocol)))
+        pairs = list(compare_hops(session, outer, inner, partial(_decode, args.protocol)))
         shown = [pair for pair in pairs if wanted is None or _is_of(pair, wanted)]
-        yield Compared(Side(named.path, one, hop=outer), Side(named.path, other, hop=inner), shown)
+        yield ComparedFiles(ComparedSide(named.path, one, hop=outer), ComparedSide(named.path, other, hop=inner), shown)
 
 
 def _is_of(pair: Comparison, index: int) -> bool:

@@ -1,18 +1,17 @@
-"""Say a request or an answer in another protocol, and what that loses.
+"""Convert a request or a response to another protocol, and list the losses.
 
-Takes one exchange of the file: --exchange N, or else the first that can be converted. --side picks the request (what is
-taken where nothing is said) or the response; of a file that holds only an answer, the answer. A stream becomes the
-target's stream. Of the same protocol the body stays as it is, byte for byte. An OUT that exists is not overwritten
-without --force, FILE itself never.
+Converts one exchange: --exchange N, or else the first that can be converted. --side selects the request (the default,
+if there is one) or the response. A stream becomes a stream of the target protocol. If the protocol is the same, the
+body is unchanged, byte for byte. An existing OUT is only overwritten with --force, FILE itself never.
 
 JSON output is one object:
   {"path", "exchange", "side", "from", "protocol", "url_path", "content_type", "body", "body_base64",
    "ids": {new: old}, "losses": [{"pointer", "what", "instead"}]}
-"exchange" counts from zero there, "from" is the protocol it was and "protocol" the one it is. "body" is the parsed
-body, of a stream its text; "body_base64" its bytes where they are no text, else null. "ids" are those that had to
-change; an old id of null means that there was none. "pointer" is a place in the old body.
+"exchange" counts from zero. "from" is the old protocol, "protocol" the new one. "body" is the parsed body, or the text
+of a stream; "body_base64" its bytes if they are not text, else null. "ids" are the ids that had to change; the old id
+is null if there was none. "pointer" is a place in the old body.
 
-Exit status: 0 also where something is lost; 2 where there is nothing that can be converted.
+Exit status: 0 even if something is lost; 2 if there is nothing to convert.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
 from workbench.errors import LocalProtocolError, WireError
+from workbench.views.lines import column_text
+from workbench.views.losses import id_line, loss_words
 
 if TYPE_CHECKING:
     from workbench.convert import Conversion
@@ -32,19 +33,19 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "convert"
-HELP = "a request or an answer in another protocol, and what that loses"
+HELP = "convert a request or a response to another protocol"
 SIDES = ("request", "response")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--to", metavar="PROTOCOL", required=True, help="the protocol to convert to")
-    parser.add_argument("-o", "--output", metavar="OUT", help="file to write the new body to, byte for byte")
+    parser.add_argument("--to", metavar="PROTOCOL", required=True, help="new protocol")
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file for the exact bytes of the new body")
     _files.add_force(parser)
     _files.add_exchange(parser)
-    parser.add_argument("--side", choices=SIDES, help="which side (default: the request, if there is one)")
-    parser.add_argument("--protocol", metavar="NAME", help="what it is now (default: guessed, and said)")
+    parser.add_argument("--side", choices=SIDES, help="side to convert (default: the request, if there is one)")
+    parser.add_argument("--protocol", metavar="NAME", help="present protocol (default: detected)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None)
 
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         _files.refuse_to_replace(Path(args.output), args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)
     try:
-        decoded, side = _chosen(session, args)
+        decoded, side = _exchange_and_side(session, args)
         others = len(session) - 1 if args.exchange is None else 0
         made = convert(decoded, args.to, side=side)
     finally:
@@ -74,13 +75,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange, str]:
+def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange, str]:
     """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
     from workbench.protocols.decode import DecodedExchange
 
     wanted = range(len(session))
     if args.exchange is not None or not len(session):
-        first = _files.chosen(session, args.exchange)
+        first = _files.exchange_index(session, args.exchange)
         wanted = range(first, first + 1)
     for n in wanted:
         decoded = DecodedExchange(n, session.exchange(n), args.protocol)
@@ -90,7 +91,7 @@ def _chosen(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange
         if args.exchange is not None:
             return decoded, args.side or SIDES[0]
     what = args.side or "request or response"
-    raise LocalProtocolError(f"no {what} of a model in {session.name}", hint="name its protocol with --protocol")
+    raise LocalProtocolError(f"no decodable {what} in {session.name}", hint="name its protocol with --protocol")
 
 
 def _as_json(path: str, decoded: DecodedExchange, side: str, made: Conversion) -> JsonValue:
@@ -111,7 +112,7 @@ def _as_json(path: str, decoded: DecodedExchange, side: str, made: Conversion) -
 
 
 def _readable(made: Conversion) -> tuple[JsonValue, str | None]:
-    """(body, None), or (None, base64) for what is no text."""
+    """(body, None), or (None, base64) if it is not text."""
     from workbench.wire.jsontext import loads
 
     if made.content_type == "application/json":
@@ -126,22 +127,22 @@ def _readable(made: Conversion) -> tuple[JsonValue, str | None]:
 
 
 def _print(decoded: DecodedExchange, side: str, made: Conversion, output: str | None, others: int) -> None:
-    """The body alone where it goes to a pipe as text would; then ids and losses."""
-    is_same = " (the same bytes)" if decoded.protocol == made.protocol else ""
+    """Print a headline, losses and ids, then the body unless it was written to a file."""
+    is_same = " (unchanged)" if decoded.protocol == made.protocol else ""
     _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")
     if others:
-        _output.emit(f"{_output.number(others, 'other exchange')} in the file: --exchange N takes one of them")
+        _output.emit(f"{_output.number(others, 'other exchange')} in the file: select one with --exchange N")
     if made.path:
         _output.emit(f"path: {made.path}")
     if output is not None:
         _output.emit(f"written: {output} ({_output.number(len(made.body), 'byte')}, {made.content_type})")
     _output.emit(f"lost: {_output.number(len(made.losses), 'thing') if made.losses else 'nothing'}")
     for loss in made.losses:
-        _output.emit(f"  {loss.pointer or '(the whole)'}  {_output.cut(loss.what)}: {_output.cut(loss.instead)}")
+        _output.emit(f"  {loss_words(loss)}")
     if made.ids:
         _output.emit(f"renamed: {_output.number(len(made.ids), 'id')}")
     for new, old in made.ids.items():
-        _output.emit(f"  {_output.cut(new)}  was {'absent' if old is None else _output.cut(repr(old))}")
+        _output.emit(f"  {column_text(id_line(new, old))}")
     if output is None:
         _output.emit()
         _emit_body(made)
@@ -154,7 +155,7 @@ def _emit_body(made: Conversion) -> None:
     if isinstance(body, str):
         text = body
     elif sealed is not None:
-        text = f"{len(made.body):,} bytes that are no text: write them with -o"
+        text = f"{len(made.body):,} bytes of binary data: write them with -o"
     else:
         text = json.dumps(body, ensure_ascii=False, indent=2)
     for line in text.split("\n"):

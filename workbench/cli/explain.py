@@ -1,17 +1,17 @@
 """Explain a rule or a contract, or find the rule behind an error text.
 
 RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
-deepseek:v4): what it asks for and what it refuses, in the order in which it checks, each with source and date;
---protocol NAME narrows it. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
-Anything else is taken as an error text, as pasted from a log: which rule of which provider it is, or of what kind, what
-to look for, how to record it.
+deepseek:v4): what it requires and refuses, in the order of its checks, each with source and date; --protocol NAME
+limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
+Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
+to look for, and how to record it.
 
 JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {"family", "rules"} for a family,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
 {"kinds": [{"kind", "says", "cause", "at", "again", "rules", "fix", "sources"}]}, or
 {"text", "matches": [{"rule", "rules", "kind", "when", "provider", "status", "template", "captured", "look_for",
-"record", "source"}]}: "rule" is null where none is sure, "rules" are those that it may be, "kind" its kind.
+"record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates, "kind" is the kind of failure.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
+    from workbench.contracts.error_texts import Match
     from workbench.protocols.refusals import RefusalKind
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
-HELP = "a rule, a contract, or the rule behind a pasted error text"
+HELP = "explain a rule, a contract or an error message"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +40,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "subject",
         metavar="RULE|CONTRACT|KIND|'ERROR TEXT'",
         nargs="*",
-        help="slugs, a contract, a kind or a pasted error; - for standard input; nothing lists rules and contracts",
+        help="slugs, a contract, a kind, or an error message; - for standard input; leave empty to list all rules",
     )
-    parser.add_argument("--protocol", metavar="NAME", default="", help="of a contract: what holds for this protocol")
+    parser.add_argument("--protocol", metavar="NAME", default="", help="with a contract: only for this protocol")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the page of the rule, or the rules that an error text belongs to."""
+    """Print the page of a rule, a contract or a kind, or the rules behind an error message."""
     from workbench.contracts import pages
 
     known = pages.slugs()
@@ -60,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if subject == "-":
         subject = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not subject.strip():
-        return _output.complain("nothing to explain: give a rule or paste an error text", 2)
-    if kinds := _kinds_meant(subject):
+        return _output.complain("nothing to explain: give a rule, a contract or an error message", 2)
+    if kinds := _kinds_named(subject):
         return _kinds(kinds, args.format)
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
         return _family(subject, rules, args.format)
@@ -69,11 +70,9 @@ def run(args: argparse.Namespace) -> int:
         near = get_close_matches(subject, known, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists them"
         return _output.complain(f"no rule named {subject}; {hint}", 2)
-    if near := _meant(subject):
+    if near := _near_names(subject):
         return _output.complain(f"no rule or contract named {subject}; did you mean {' or '.join(near)}?", 2)
-    from workbench.cli import _explain_text
-
-    return _explain_text.run(subject, args.format)
+    return _error_text(subject, args.format)
 
 
 def _list(how: str) -> int:
@@ -93,8 +92,8 @@ def _list(how: str) -> int:
     return 0
 
 
-def _kinds_meant(subject: str) -> list[RefusalKind]:
-    """Every kind of failure, or the one of that name."""
+def _kinds_named(subject: str) -> list[RefusalKind]:
+    """All kinds of failure for "kinds", or the one of that name."""
     from workbench.protocols import refusals
 
     if subject == "kinds":
@@ -112,7 +111,7 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
     for kind in kinds:
         _output.emit(f"{kind.name:<22} {kind.says}")
         if len(kinds) == 1:
-            _output.emit(f"  cause: {kind.cause}; the same request may go well again: {kind.again}")
+            _output.emit(f"  cause: {kind.cause}; the same request may succeed again: {kind.again}")
             _output.emit(f"  {kind.fix}")
             if kind.rules:
                 _output.emit(f"  rules: {', '.join(kind.rules)}")
@@ -121,21 +120,21 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
 
 
 def _family(name: str, slugs: list[str], how: str) -> int:
-    """The rules of a family, each with its summary."""
+    """Print the rules of a family, each with its summary."""
     from workbench.contracts import pages
 
     rules = {slug: pages.page(slug).summary for slug in slugs}
     if how == "json":
         _output.emit_json({"family": name, "rules": rules})
         return 0
-    _output.emit(f"{name}: {_output.number(len(rules), 'rule')}; workbench explain RULE says more")
+    _output.emit(f"{name}: {_output.number(len(rules), 'rule')}; details: workbench explain RULE")
     for slug, summary in rules.items():
         _output.emit(f"{slug:<28} {summary}")
     return 0
 
 
-def _meant(subject: str) -> list[str]:
-    """Contracts and families that a single word is close to."""
+def _near_names(subject: str) -> list[str]:
+    """Contracts and families with a name similar to a single word."""
     from workbench import contracts
     from workbench.contracts import pages
 
@@ -154,7 +153,7 @@ def _variants(name: str) -> list[str]:
 
 
 def _title(label: str) -> str:
-    """A contract's title, with that of its variant."""
+    """Title of a contract, with the title of its variant."""
     from workbench import contracts
 
     name, _, variant = label.partition(":")
@@ -170,7 +169,7 @@ def _is_contract(subject: str) -> bool:
 
 
 def _contract(label: str, protocol: str, how: str) -> int:
-    """What a contract asks for and refuses. Raises UsageError for a variant that it does not have."""
+    """Print a contract. Raises UsageError for an unknown variant."""
     from workbench import contracts
 
     contracts.demand(label)
@@ -201,3 +200,40 @@ def _rules(slugs: list[str], how: str) -> int:
         for line in (*([""] if number else []), *pages.lines(page)):
             _output.emit(line)
     return 0
+
+
+def _error_text(text: str, how: str) -> int:
+    """Print the rules behind an error message; 3 if no contract knows it."""
+    from workbench.contracts import error_texts
+
+    matches = error_texts.explain(text)
+    if how == "json":
+        _output.emit_json({"text": text, "matches": [_match_json(m) for m in matches]})
+    elif matches:
+        for line in error_texts.lines(matches):
+            _output.emit(line)
+    if not matches:
+        return _output.complain("no contract contains this error message; check the request that caused it", 3)
+    return 0
+
+
+def _match_json(match: Match) -> dict[str, object]:
+    return {
+        "rule": match.rule or None,
+        "rules": list(match.rules),
+        "kind": match.kind or None,
+        "when": match.when,
+        "provider": match.provider,
+        "also": list(match.also),
+        "where": match.where,
+        "status": match.status,
+        "template": match.template,
+        "message": match.message,
+        "captured": dict(match.captured),
+        "index": match.index,
+        "look_for": list(match.look_for),
+        "record": match.record,
+        "source": match.source,
+        "date": match.date,
+        "note": match.note,
+    }

@@ -1,33 +1,33 @@
-"""Write exchanges in a form that other programs take.
+"""Export exchanges for other programs.
 
-  cassette    a cassette of VCR.py, for tests that play answers back
-  curl        the requests as commands for a POSIX shell; secrets are variables, which you set
+  cassette    a cassette of VCR.py, for tests that replay responses
+  curl        the requests as commands for a POSIX shell; secrets are variables that you set
   har         an HTTP archive, for browsers and proxies
-  html        a report in one file: what was said, what is wrong with it
+  html        a report in one file: conversation and findings
   md          the same report as Markdown
-  pytest      a folder with a test that keeps a request right: transcript, test, simulated provider
+  pytest      a folder with a regression test of a request: transcript, test, simulated provider
   python      the requests as a program that sends them with httpx
   python-sdk  the same with the provider's own SDK
-  session     a session file of ours
-  text        a session file of ours as text, for fixtures and diffs
+  session     a session file of Workbench
+  text        a session file of Workbench as text, for fixtures and diffs
 
-Without --exchange every exchange is written, in order. What cannot be written so is named on stderr, and the exit
-status is then 1. Without -o it goes to standard output, but for folders and session files. An OUT that exists is not
-replaced without --force, FILE never. No form holds a secret; --redact replaces private text too, by stand-ins of the
-same length, and shows that the findings stay the same: one that depends on what was replaced is named. What is made
-of a file that nobody else can read can be read by nobody else.
+Without --exchange all exchanges are exported, in order. What the form cannot contain is named on stderr, and the exit
+status is then 1. Without -o the output goes to standard output, except folders and session files. An existing OUT is
+only replaced with --force, FILE never. No form contains a secret; --redact replaces private text, too, by stand-ins of
+the same length, and checks that the findings stay the same: a finding that depends on replaced text is named. If FILE
+is readable by you only, the export is as well.
 
-pytest: FILE holds what is right; it is tested that a simulator made of the provider's contract accepts it and that no
-rule finds a fault. What is broken is --broken FILE (of it those requests are tested that differ), else what the
-request was before it was edited, where FILE tells that, else the request with one fault planted in it, which is said.
-The folder needs nothing but agent-workbench[testing]: no network, no key. It is tried at once, in a process of its
-own: red on what is broken, green on what is right. Where it is not so, one line says why, the exit status is 1, and the
-folder stays to be looked at.
+pytest: FILE contains the correct requests; the test asserts that a simulator of the provider's contract accepts them
+and that no rule has a finding. The broken request is that of --broken FILE (requests that differ from FILE are tested),
+else the request before it was edited, if FILE contains that, else the request with one planted fault, which is named.
+The folder needs only agent-workbench[testing]: no network, no key. It is run at once, in a process of its own: it must
+fail on the broken request and pass on the correct one. If not, one line says why, the exit status is 1, and the folder
+is kept for inspection.
 
 JSON output is one object:
   {"form", "output", "files": [...], "text", "notes": [...], "left_out": [...],
    "proof": {"holds", "why_not", "runs": [{"on": "broken"|"fixed", "passed", "failed", "lines", "problem"}]}}
-"text" is what would go to standard output, null where a file was written; "proof" is null but for pytest.
+"text" is the text for standard output, null if a file was written; "proof" is null except for pytest.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "export"
-HELP = "write exchanges in a form that other programs take"
+HELP = "export exchanges: pytest, cURL, HAR, report …"
 _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 
@@ -65,17 +65,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--exchange",
         metavar="N",
         action="append",
-        help="only this one, counted from one: 3, 2-5 or 1,4; may be repeated",
+        help="only these, from 1: 3, 2-5 or 1,4 (repeatable)",
     )
-    parser.add_argument("--broken", metavar="FILE", help="pytest: what the requests were when they were broken")
-    parser.add_argument("--redact", action="store_true", help="replace private text by stand-ins")
+    parser.add_argument("--broken", metavar="FILE", help="with --as pytest: the broken requests")
+    parser.add_argument("--redact", action="store_true", help="replace private text by text of the same length")
     _files.add_provider(parser)
     _files.add_judged_for(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write one exchange, some, or all."""
+    """Export one exchange, some, or all."""
     from workbench.formats import exporters, exporting
 
     form = exporters.load(args.form)
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | None, sources: list[Path]) -> int:
-    """Write what was made, try it, and tell."""
+    """Write the export, run its test if it has one, and report."""
     from workbench.formats import exporting
 
     for line in (*made.left_out, *made.notes):
@@ -114,7 +114,7 @@ def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | No
     if out:
         files = exporting.put(made, form, out, sources)
         if hasattr(form, "prove"):
-            with counting("running it on what is broken and on what is right", None):
+            with counting("running the test on the broken and on the correct request", None):
                 proof = exporting.prove(form, out)
     if args.format == "json":
         _output.emit_json(_json(args, made, files, proof))
@@ -124,33 +124,36 @@ def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | No
         for line in exporting.told(proof, getattr(form, "RUNS", {})):
             _output.emit(line)
     if proof and proof.why_not:
-        return _output.complain(f"{out} proves nothing, and is left to be looked at: {proof.why_not}", 1)
+        return _output.complain(f"{out} proves nothing ({proof.why_not}); the folder is kept for inspection", 1)
     return 1 if made.left_out else 0
 
 
 def _out(args: argparse.Namespace, form: Form) -> Path | None:
-    """Where to write; None for standard output. Raises UsageError."""
+    """Output path; None for standard output. Raises UsageError."""
     if args.broken and not hasattr(form, "prove"):
-        raise UsageError(f"--broken goes with --as pytest, not with {args.form}")
+        raise UsageError(f"--broken needs --as pytest, not {args.form}")
     if args.output != "-":
         return Path(args.output)
     if not form.SUFFIX or args.form == "session":
-        what = "a folder" if not form.SUFFIX else "no text"
-        raise UsageError(f"{args.form} is {what}", hint="say where to write it: -o OUT")
+        what = "a folder" if not form.SUFFIX else "a binary file"
+        raise UsageError(f"{args.form} is {what}", hint="name it with -o OUT")
     return None
 
 
 def _indices(session: Session, wanted: list[str] | None) -> tuple[int, ...]:
-    """Indices of ``--exchange``, ascending; every one without it. Raises UsageError."""
-    first = _files.chosen(session, None)
+    """Indices of ``--exchange``, ascending; all without it. Raises UsageError."""
+    first = _files.exchange_index(session, None)
     if wanted is None:
         return tuple(range(first, len(session)))
     found = set[int]()
     for text in ",".join(wanted).split(","):
         span = _RANGE.fullmatch(text.strip())
         if span is None:
-            raise UsageError(f"--exchange takes numbers, not {text!r}", hint="3, 2-5 or 1,4")
-        first, last = _files.chosen(session, int(span[1])), _files.chosen(session, int(span[2] or span[1]))
+            raise UsageError(f"--exchange needs numbers, not {text!r}", hint="such as 3, 2-5 or 1,4")
+        first, last = (
+            _files.exchange_index(session, int(span[1])),
+            _files.exchange_index(session, int(span[2] or span[1])),
+        )
         found.update(range(first, last + 1))
     return tuple(sorted(found))
 

@@ -1,9 +1,9 @@
-"""Prove a session file: its format, every piece and digest, every exchange, every body against what passed.
+"""Verify a session file: its format, all digests, all exchanges, and each body against the recorded one.
 
 JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "is_live", "writers",
-"problems": [TEXT]}. A file that is being written says so ("is_live", and "writers": by how many, each recorder is
-one): what is in it so far is proved.
-Exit status 1 when anything is torn or does not match its digest; what is whole can still be opened.
+"problems": [TEXT]}. "is_live" is true while the file is being written, "writers" is the number of recorders; its
+contents so far are verified.
+Exit status 1 if anything is damaged or does not match its digest; the rest can still be opened.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench.cli import _output
 
 NAME = "fsck"
-HELP = "prove a session file"
+HELP = "verify a session file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def _as_file(name: str) -> Iterator[Path]:
-    """The file itself; what cannot be sought in (standard input, a pipe) is copied first."""
+    """The file itself; standard input or a pipe, in which one cannot seek, is copied first."""
     if name != "-" and (Path(name).is_file() or not Path(name).exists() or Path(name).is_dir()):
         yield Path(name)
         return
@@ -42,7 +42,7 @@ def _as_file(name: str) -> Iterator[Path]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the file and say what is torn."""
+    """Verify the file and print the problems."""
     from workbench.wire.session import store
 
     try:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         for problem in report.problems:
             _output.emit(f"  ✗ {problem}")
-        state = _output.number(len(report.problems), "problem") if report.problems else "whole"
+        state = _output.number(len(report.problems), "problem") if report.problems else "no problems"
         by = f" by {report.writers}" if report.writers > 1 else ""
         live = f", being written{by}" if report.is_live else ""
         _output.emit(

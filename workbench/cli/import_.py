@@ -1,8 +1,8 @@
-"""Turn any readable file into a session file.
+"""Convert any readable file to a session file.
 
-OUT ending in .jsonl becomes the text form (one exchange a line, for fixtures and diffs); anything else becomes a
-recording (SQLite, deduplicated). Secrets are replaced by stand-ins before the first byte is written. An existing file
-is not overwritten without --force, FILE itself never. Exit status 1 when part of FILE was damaged: the rest is written.
+An OUT that ends in .jsonl gets the text form (one exchange per line, for fixtures and diffs), any other a recording
+(SQLite, deduplicated). Secrets are replaced before the first byte is written. An existing OUT is only overwritten with
+--force, FILE itself never. Exit status 1 if part of FILE is damaged: the rest is imported.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from pathlib import Path
 from workbench.cli import _files, _output
 
 NAME = "import"
-HELP = "turn any readable file into a session file"
+HELP = "convert any readable file to a session file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="session file to write")
-    parser.add_argument("--force", action="store_true", help="replace OUT when it exists")
+    _files.add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, redact, write; say what was done."""
-    from workbench.library import imported
+    """Read, redact, write, and print a summary."""
+    from workbench.library import session_import
 
     out = Path(args.output)
-    imported.refuse(out, None if args.file == "-" else Path(args.file), may_replace=args.force)
+    session_import.check_output(out, None if args.file == "-" else Path(args.file), may_replace=args.force)
     session = _files.open_file(args.file, args)
     try:
-        done = imported.save(session, out)
+        done = session_import.save(session, out)
     finally:
         session.close()
-    _output.emit(done.told())
+    _output.emit(done.summary())
     for line in done.damage:
         _output.complain(line, 0)
     return 1 if done.damage else 0

@@ -1,13 +1,13 @@
-"""Every key of the app: its id, its keys, what it does.
+"""List the keys of the app: id, keys, action.
 
 Your own keys go into $XDG_CONFIG_HOME/workbench/keys.yaml (usually ~/.config/workbench/keys.yaml):
 
     session.next-break: [n, f8]     one key or a list
     wire.headers: none              no key at all
 
-Keys are named as here: n, N, ?, f8, ctrl+x, enter, esc, space, comma, tab, up, pgdn. What is wrong with the file (an
-id that does not exist, a name that is no key, a key taken twice in one place) is printed on stderr and the exit status
-is 2; the rest of the file applies. JSON: {"file", "keys": [{"id", "where", "keys", "default", "does"}], "problems"}.
+Keys are named as here: n, N, ?, f8, ctrl+x, enter, esc, space, comma, tab, up, pgdn. Problems in the file (an unknown
+id, an unknown key, a key used twice on one screen) are printed on stderr and the exit status is 2; the rest of the file
+applies. JSON: {"file", "keys": [{"id", "where", "keys", "default", "does"}], "problems"}.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.tui.keymap import Keymap
 
 NAME = "keys"
-HELP = "every key of the app, and what is wrong with your own"
+HELP = "list the keys of the app, and problems in your keys.yaml"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the keys as they are bound, and the problems of the user's file."""
+    """Print the key bindings, and the problems in the user's file."""
     from workbench.tui import keymap
 
     found = keymap.load(keymap.path())
@@ -53,7 +53,7 @@ def _print_text(keymap: Keymap) -> None:
             emit(f" {mark} {key.id:<28} {' '.join(key.names) or 'none':<14} {key.text}")
         emit()
     if keymap.changed:
-        emit("* your own")
+        emit("* changed in your keys.yaml")
 
 
 def _print_json(keymap: Keymap) -> None:

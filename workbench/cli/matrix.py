@@ -1,33 +1,32 @@
-"""What every contract makes of one history: accepts, refuses (rule and place), suspicious, unknown.
+"""Find which providers accept a request: accepts, refuses (rule and place), suspicious, unknown.
 
-Takes one exchange of the file: --exchange N, or else the one with the longest history. A contract of another protocol
-gets the history converted, and what that lost is counted. Nothing is sent anywhere: contracts are what is known of the
-providers, with sources (workbench explain CONTRACT).
+Checks one exchange by every contract: --exchange N, or else the one with the longest history. For a contract of another
+protocol the request is converted and the losses are counted. Nothing is sent: a contract is what is known about a
+provider, with sources (workbench explain CONTRACT).
 
-  accepts     no check of the contract fails
-  refuses     the provider answers with an error; of several it is the one that it checks first
-  suspicious  it goes through, and the chain is broken or will be
-  unknown     the history cannot be said in its protocol
+  accepts     passes all checks of the contract
+  refuses     the provider returns an error; of several faults the one that it checks first
+  suspicious  accepted, but the tool calls are broken or likely to break
+  unknown     the request cannot be converted to its protocol
 
 JSON output is one object:
   {"path", "exchange", "protocol", "provider", "model", "messages", "accepted_by", "contracts": [{"contract", "title",
    "protocol", "converted", "verdict", "rule", "pointer", "bytes", "message", "status", "answer", "source", "losses",
    "note"}]}
-"exchange" counts from zero there. "accepted_by" is the host that accepted the request in this recording, null if the
-recording does not show that: the verdicts are those of the contracts all the same. "pointer" and "bytes" are places in
-the request as that contract gets it; "status" and "answer" are what the provider says; "losses" is a list as
-"workbench convert" gives it.
+"exchange" counts from zero. "accepted_by" is the host that accepted the request in this recording, null if unknown; the
+verdicts are those of the contracts anyway. "pointer" and "bytes" are places in the request as converted for that
+contract; "status" and "answer" are the provider's error; "losses" is a list as in workbench convert.
 
-With --what-if the request is sent with one thing different, to the simulator of each CONTRACT (of none named: of the
-exchange's own) and to each --target; with --target alone it is sent as it stands. A variant is named as
-"reasoning=dropped", a family as "reasoning", every one as "all". JSON output is then
+With --what-if, variants of the request are sent to the simulator of each CONTRACT (default: the exchange's own) and to
+each --target; with --target alone the request is sent unchanged. Names: a variant "reasoning=dropped", a family
+"reasoning", or "all". JSON output is then
   {"path", "exchange", "targets", "variants": [{"name", "title", "why_not", "outcomes": [{"target", "verdict", "status",
    "rule", "pointer", "text", "calls", "losses", "seconds"}]}]}
-"why_not" says why a variant cannot be tried; "verdict" is refuses where the target did, suspicious where it answered
-and the chain is broken, unknown where nothing was answered.
+"why_not" is why a variant cannot be tried. "verdict" is refuses if the target did, suspicious if it answered but the
+tool calls are broken, unknown if there is no response.
 
-Exit status: 1 when a contract that was named refuses, or, where none was, the one of the exchange itself; 3 when it is
-not known. Of what was sent: 1 when a target refuses one of them, 3 when one was not answered.
+Exit status: 1 if a named contract refuses (default: the exchange's own), 3 if its verdict is unknown. With --what-if or
+--target: 1 if a target refuses a variant, 3 if one has no response.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
+from workbench.views.verdicts import REQUEST_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     from workbench.send.matrix import MatrixRow
 
 NAME = "matrix"
-HELP = "the verdict of every contract on one history"
-
-SIGNS = {"accepts": "✓", "refuses": "✗", "suspicious": "!", "unknown": "?"}
+HELP = "find which providers accept a request; try variants of it"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,16 +52,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("contracts", metavar="CONTRACT", nargs="*", help="only these (default: all)")
     _files.add_exchange(parser)
-    parser.add_argument("--protocol", metavar="NAME", help="the protocol of the file (default: guessed, and said)")
-    parser.add_argument("--target", metavar="T", action="append", default=[], help="send it there (may be repeated)")
-    parser.add_argument("--what-if", metavar="NAME", action="append", default=[], help="with one thing different")
+    parser.add_argument("--protocol", metavar="NAME", help="protocol of FILE (default: detected)")
+    parser.add_argument("--target", metavar="T", action="append", default=[], help="send to this target (repeatable)")
+    parser.add_argument("--what-if", metavar="NAME", action="append", default=[], help="send this variant (repeatable)")
     parser.add_argument("--yes", action="store_true", help="send to real endpoints without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask every contract about one exchange."""
+    """Check one exchange by every contract."""
     from workbench.send import matrix
 
     _files.validate(args)
@@ -75,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
-        index = _files.chosen(session, args.exchange, default=-1)
+        index = _files.exchange_index(session, args.exchange, default=-1)
         index = matrix.longest(inspector) if index < 0 else index
         detail = inspector.detail(index)
         rows = list(matrix.rows(inspector, index, args.contracts))
@@ -134,26 +132,24 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
     from workbench.rules import accepted_by
 
     request, host = detail.decoded.request, accepted_by(detail.decoded)
-    said = _output.number(len(request.messages), "message") if request else "no request"
+    messages = _output.number(len(request.messages), "message") if request else "no request"
     own = f"contract {detail.row.provider}" + (f", accepted by {host}" if host else "")
-    _output.emit(
-        f"exchange {detail.row.index + 1}: {detail.row.protocol}, {detail.row.model or 'no model'}, {said}, {own}"
-    )
+    model = detail.row.model or "no model"
+    _output.emit(f"exchange {detail.row.index + 1}: {detail.row.protocol}, {model}, {messages}, {own}")
     counts = Counter(row.verdict.value for row in rows)
-    _output.emit(" · ".join(f"{counts[word]} {word}" if counts[word] else f"no {word}" for word in SIGNS))
+    _output.emit(" · ".join(f"{counts[word]} {word}" if counts[word] else f"no {word}" for word in REQUEST_SIGNS))
     _output.emit()
     width = max(len(row.contract) for row in rows)
     for row in rows:
-        _output.emit(
-            f"{SIGNS[row.verdict.value]} {row.contract:<{width}}  {row.verdict.value:<10}  {_told(row)}".rstrip()
-        )
+        label = f"{REQUEST_SIGNS[row.verdict.value][0]} {row.contract:<{width}}"
+        _output.emit(f"{label}  {row.verdict.value:<10}  {_verdict_words(row)}".rstrip())
         if row.finding and row.refusal:
-            text = row.finding.refusal or "(the text was never captured)"
+            text = row.finding.refusal or "(the provider's text is unknown)"
             _output.emit(f"  {'':<{width}}  {row.refusal.status:<10}  {_output.cut(text)}")
 
 
-def _told(row: MatrixRow) -> str:
-    """Rule and place, and as what it was judged."""
+def _verdict_words(row: MatrixRow) -> str:
+    """Rule and place of the verdict, and the protocol if the request was converted."""
     parts = [f"{row.finding.rule}  {row.finding.pointer or '(the whole)'}"] if row.finding else []
     if row.is_converted:
         lost = f"{_output.number(len(row.losses), 'thing')} lost" if row.losses else "nothing lost"

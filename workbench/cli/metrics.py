@@ -1,17 +1,17 @@
-"""How often tool use went wrong in sessions, and what they cost.
+"""Count the faults of tool use in sessions, and their cost.
 
-PATH is a session in any readable format, or a folder: then every session below it is counted. Nothing is sent.
+PATH is a session in any readable format, or a folder with sessions at any depth. Nothing is sent.
 
-  calls      calls whose arguments parse, and fit the schema of a declared tool
-  closure    requests with a call that has no result in its place, of those that replay calls
-  reasoning  requests whose replayed reasoning is missing or not what came, of those that replay an answer
-  serial     requests that switch parallel calls off, of those that declare tools
-  repaired   broken calls after which the model made a usable one; blocked: those that were answered with an error
+  parsed     tool calls with arguments that are valid JSON; fitting: that also match the schema of a declared tool
+  closure    requests with a tool call without its result, of those that replay tool calls
+  reasoning  requests with missing or altered reasoning, of those that replay a response
+  serial     requests that disable parallel tool calls, of those that declare tools
+  repaired   broken tool calls that the model then made correctly; blocked: unusable calls that got an error as result
 
-Tokens are those that answers count; where one counts nothing they are estimated from the bytes, and marked with ~.
-Prices are list prices of the date shown; a file prices.yaml beside keys.yaml replaces them. --turns shows what each
-request was spent on: system prompt, the provider's overhead for tools, their definitions, replayed history, what is
-new, and what a cache breakpoint at the end of tools or system would have saved.
+Token counts are those of the responses; if a response has none they are estimated from the bytes and marked with ~.
+Prices are list prices of the date shown; a file prices.yaml next to keys.yaml replaces them. --turns splits the tokens
+of each request: system prompt, the provider's overhead for tools, tool definitions, replayed history, new content; and
+shows what a cache breakpoint at the end of tools or system would have saved.
 
 JSON output is one object:
   {"prices": DATE, "by", "groups": [{"name", COUNT: N…}], "total": {COUNT: N…}, "sessions": [{"path", "trouble",
@@ -19,7 +19,7 @@ JSON output is one object:
    "conversation", "model", "system", "overhead", "tools", "history", "new", "prompt", "cache_read", "cache_write",
    "output", "reasoning", "counted", "dollars"}]}]}
 
-Exit status: 2 when a named file cannot be read; what can be is counted all the same.
+Exit status: 2 if a named file cannot be read; the others are counted.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
+from workbench.views.metrics import RATES, money, saving_words, share_of
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.library.metrics import Gathered
-    from workbench.rules.costs import Costs, Saving, Turn
+    from workbench.library.metrics import SessionMetrics
+    from workbench.rules.costs import Costs, Turn
     from workbench.rules.counts import Counts
 
 NAME = "metrics"
-HELP = "how often tool use went wrong, and what it cost"
+HELP = "count the faults and the cost of tool use in sessions"
 
 BY = ("provider", "model", "client", "day")
 
@@ -47,19 +48,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="sessions, or folders of them")
     parser.add_argument("--by", choices=BY, default="provider", help="group by (default: provider)")
-    parser.add_argument("--turns", action="store_true", help="what each request was spent on")
+    parser.add_argument("--turns", action="store_true", help="split the tokens of each request")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count what the paths hold."""
+    """Read the sessions, count, and print."""
     from workbench.cli import _progress
     from workbench.library.metrics import files, gather
     from workbench.rules.counts import Counts, grouped
     from workbench.rules.prices import prices
 
     listed = prices()
-    found: list[Gathered] = []
+    found: list[SessionMetrics] = []
     meant = list(files(map(Path, args.paths)))
     with _progress.counting("counting", len(meant)) as advance:
         for one in gather(meant, listed):
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(
-    args: argparse.Namespace, date: str, groups: dict[str, Counts], total: Counts, found: list[Gathered]
+    args: argparse.Namespace, date: str, groups: dict[str, Counts], total: Counts, found: list[SessionMetrics]
 ) -> None:
     read = [one for one in found if not one.trouble]
     _output.emit(f"{_output.number(len(read), 'session')}, {_output.number(total.exchanges, 'exchange')} with a model")
@@ -97,12 +98,11 @@ def _print(
             _turns(one)
 
 
-RATES = ("parsed", "fitting", "closure", "reasoning", "serial", "repaired", "blocked")
-COLUMNS = ("exchanges", "refused", "calls", *RATES, "prompt", "output", "cost")
+COLUMNS = ("exchanges", "calls", *(rate.name for rate in RATES), "prompt", "output", "cost")
 
 
 def _table(by: str, groups: dict[str, Counts], total: Counts) -> None:
-    rows = [(name or "(not known)", counts) for name, counts in groups.items()]
+    rows = [(name or "(unknown)", counts) for name, counts in groups.items()]
     rows += [("all", total)] if len(rows) > 1 else []
     cells: list[tuple[str, ...]] = [(by, *COLUMNS)]
     cells += [(_output.cut(name, 40), *_cells(counts)) for name, counts in rows]
@@ -118,18 +118,11 @@ def _cells(counts: Counts) -> tuple[str, ...]:
     sign = "~" if counts.estimated else ""
     return (
         f"{counts.exchanges:,}",
-        f"{counts.refused:,}",
         f"{counts.calls:,}",
-        _share(counts.parsed, counts.calls),
-        _share(counts.fitting, counts.calls),
-        _share(counts.unclosed, counts.histories),
-        _share(counts.reasoning_errors, counts.replays),
-        _share(counts.serial, counts.with_tools),
-        _share(counts.repaired, counts.broken),
-        _share(counts.blocked, counts.blocked + counts.executed),
+        *(_share(*share_of(rate, counts)) for rate in RATES),
         f"{sign}{counts.prompt:,}",
         f"{sign}{counts.output:,}",
-        f"${counts.dollars:,.4f}" if counts.dollars else "-",
+        money(counts.dollars) if counts.dollars else "-",
     )
 
 
@@ -137,44 +130,36 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,}/{whole:,}" if whole else "-"
 
 
-def _turns(one: Gathered) -> None:
+def _turns(one: SessionMetrics) -> None:
     _output.emit()
-    _output.emit(f"{one.path}: {_spent(one.costs)}")
+    _output.emit(f"{one.path}: {_cost_words(one.costs)}")
     head = ("exchange", "system", "overhead", "tools", "history", "new", "prompt", "cached", "output", "cost")
     cells = [head, *(_turn_cells(turn) for turn in one.costs.turns)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
     for row in cells:
         _output.emit("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
     for saving in one.costs.savings():
-        _output.emit(f"  {_saving_words(saving)}")
+        _output.emit(f"  {saving_words(saving)}")
 
 
 def _turn_cells(turn: Turn) -> tuple[str, ...]:
     parts = (turn.system, turn.overhead, turn.tools, turn.history, turn.new)
     sign = "" if turn.is_counted else "~"
-    price = f"${turn.dollars:.4f}" if turn.dollars is not None else "-"
+    price = money(turn.dollars) if turn.dollars is not None else "-"
     counted = (f"{sign}{turn.prompt:,}", f"{turn.cache_read:,}", f"{sign}{turn.output:,}")
     return (str(turn.index + 1), *(f"{part:,}" for part in parts), *counted, price)
 
 
-def _spent(costs: Costs) -> str:
+def _cost_words(costs: Costs) -> str:
     words = f"{costs.total:,} tokens"
-    words += f", ${costs.dollars:,.4f}" if costs.dollars is not None else ""
+    words += f", {money(costs.dollars)}" if costs.dollars is not None else ""
     return words + (f"; no price for {', '.join(_output.cut(m, 40) for m in costs.unpriced)}" if costs.unpriced else "")
-
-
-def _saving_words(saving: Saving) -> str:
-    place = f"a cache breakpoint at the end of {saving.place}"
-    if saving.why_not:
-        return f"{place}: {saving.why_not}"
-    money = f", ${saving.dollars:,.4f}" if saving.dollars is not None else ""
-    return f"{place} would have saved {saving.tokens:,} tokens from being read anew{money}"
 
 
 # As JSON.
 
 
-def _as_json(by: str, date: str, groups: dict[str, Counts], total: Counts, found: list[Gathered]) -> JsonValue:
+def _as_json(by: str, date: str, groups: dict[str, Counts], total: Counts, found: list[SessionMetrics]) -> JsonValue:
     return {
         "prices": date,
         "by": by,
@@ -184,7 +169,7 @@ def _as_json(by: str, date: str, groups: dict[str, Counts], total: Counts, found
     }
 
 
-def _session_json(one: Gathered) -> JsonValue:
+def _session_json(one: SessionMetrics) -> JsonValue:
     return {
         "path": str(one.path),
         "trouble": one.trouble or None,

@@ -1,16 +1,16 @@
-"""The smallest request that still fails in the same way, and the smallest edit after which it is accepted.
+"""Find the smallest request that still fails in the same way, and the smallest edit that fixes it.
 
-Takes one exchange of the file: --exchange N, or else the first one whose request fails. Whole turns go first, then
-calls with their results, tools, properties of schemas, parameters, and in the end characters of texts; what is left is
-byte for byte as it was. "In the same way" is the same status, type and code of the error, the same rule and the same
-words but for ids and places; of what goes through and is broken, the same rule.
+Works on one exchange: --exchange N, or else the first whose request fails. Whole turns are removed first, then calls
+with their results, tools, schema properties, parameters, and finally characters of texts; the remaining bytes are
+unchanged. "In the same way" means the same status, error type and code, the same rule, and the same message except for
+ids and places; for an accepted but broken request, the same rule.
 
-The contract of the target judges first, which costs nothing. The target (sim:CONTRACT, a name from targets.yaml or a
-URL; default: the simulator of the contract of the exchange) is asked whether it agrees, at most --budget times, never
-twice about one body; a real endpoint only after asking, or with --yes. Ctrl-c stops, and what is smallest is kept.
+The contract of the target is checked first, which costs nothing. The target (sim:CONTRACT, a name from targets.yaml or
+a URL; default: the simulator of the exchange's contract) must agree; it gets at most --budget requests, and no body
+twice. A real endpoint is only used after asking, or with --yes. Ctrl-c stops the search and keeps the smallest request.
 
-The edits are the repairs of the contract, and what an earlier request that was accepted has and this one does not: an
-element as it was there comes before an edit that puts only a part of it back.
+The edits are the repairs for the contract, and elements that an earlier, accepted request has and this one lacks: a
+whole element comes before an edit that restores a part of it.
 
   workbench minimize session.wb --target sim:anthropic -o smallest.json
 
@@ -19,12 +19,12 @@ JSON output is one object:
    "words"} | null, "bytes": {"before", "after"}, "gone", "minimal", "calls", "budget", "checks", "pointer", "message",
    "note", "body", "edits": [{"title", "from_exchange", "verified", "accepted", "size", "edits": [{"pointer", "bytes",
    "op", "old", "new"}], "body"}]}
-"exchange" and "from_exchange" count from zero; "gone" is the part of the bytes that is gone, "minimal" whether nothing
-of what is left can go, "body" the text of the request, with escapes for what is no UTF-8. "verified" is what the
-contract says of an edit, "accepted" what the target says, null where it was not asked. OUT takes the exact bytes.
+"exchange" and "from_exchange" count from zero. "gone" is the share of removed bytes; "minimal" is true if nothing more
+can be removed; "body" is the request as text, with escapes for bytes that are not UTF-8. "verified" is the contract's
+verdict on an edit, "accepted" the target's, null if it was not asked. OUT gets the exact bytes.
 
-Exit status: 1 when a request that fails is found, 0 when the target accepts the request as it is, 3 when the target did
-not judge it, 4 when it cannot be reached, 130 when stopped.
+Exit status: 1 if a failing request is found, 0 if the target accepts the request as recorded, 3 if the target gave no
+verdict, 4 if it cannot be reached, 130 if interrupted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _asking, _files, _output, _targeted
+from workbench.cli import INTERRUPTED, _consent, _files, _output, _target_search
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -44,24 +44,31 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "minimize"
-HELP = "the smallest request that still fails, and the smallest edit that mends it"
+HELP = "find the smallest failing request, and the smallest fix"
 
 MOST_EDITS = 6
-"""Changes that are printed of one edit; JSON has them all."""
+"""Changes of one edit that are printed; JSON has all."""
 
 SHOWN = 2000
 """Characters of the smallest request that are printed."""
+
+ACCEPTED = {True: "accepted", False: "still refused", None: "not tried"}
+"""Verdict of the target on an edit, in words."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--target", metavar="T", help="who judges (default: sim: with the exchange's contract)")
+    parser.add_argument(
+        "--target", metavar="T", help="target to ask (default: the simulator of the exchange's contract)"
+    )
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--as", dest="send_as", metavar="PROTOCOL", default="", help="send it in this protocol")
-    parser.add_argument("--budget", type=int, metavar="N", default=150, help="calls of the target at most (150)")
-    parser.add_argument("-o", dest="out", metavar="OUT", type=Path, help="write the smallest body there")
+    parser.add_argument(
+        "--as", dest="send_as", metavar="PROTOCOL", default="", help="convert the request to this protocol"
+    )
+    parser.add_argument("--budget", type=int, metavar="N", default=150, help="requests at most (150)")
+    parser.add_argument("-o", dest="out", metavar="OUT", type=Path, help="output file for the smallest body")
     _files.add_force(parser)
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -71,14 +78,14 @@ def run(args: argparse.Namespace) -> int:
     """Minimise one request."""
     _files.validate(args)
     if args.budget < 1:
-        raise UsageError(f"a budget of {args.budget} calls asks nobody", hint="--budget 1 or more")
+        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     if args.out:
         _files.refuse_to_replace(args.out, args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)
     try:
         course, index = begin(session, args)
-        _asking.agree([course.outgoing.target], args.budget, is_agreed=args.yes)
-        status = _searched(course, session)
+        _consent.agree([course.outgoing.target], args.budget, is_agreed=args.yes)
+        status = _search(course, session)
     finally:
         session.close()
     if args.out:
@@ -91,12 +98,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def begin(session: Session, args: argparse.Namespace) -> tuple[MinimizeRun, int]:
-    """The course of one exchange, and its index. Raises UsageError, LocalProtocolError."""
+    """Set up the search for one exchange; the search and the index. Raises UsageError, LocalProtocolError."""
     from workbench.send.target import resolve
     from workbench.trials.minimize import MinimizeRun
 
     inspector = _files.inspector(session, args)
-    index = _files.chosen(session, args.exchange, default=-1)
+    index = _files.exchange_index(session, args.exchange, default=-1)
     index = first_failing(inspector) if index < 0 else index
     label = args.provider or inspector.detail(index).contract.label
     target = resolve(args.target or f"sim:{label}", args.send_as or args.protocol or "")
@@ -104,7 +111,7 @@ def begin(session: Session, args: argparse.Namespace) -> tuple[MinimizeRun, int]
 
 
 def first_failing(inspector: Inspector) -> int:
-    """Index of the first exchange whose request fails by its contract or was refused, else the one that says most."""
+    """Index of the first exchange whose request breaks its contract or was refused, else of the longest one."""
     from workbench.contracts import Severity
     from workbench.edits.repairs import is_repairable
     from workbench.send import matrix
@@ -118,17 +125,17 @@ def first_failing(inspector: Inspector) -> int:
     return found[0].index if found else matrix.longest(inspector)
 
 
-def _searched(course: MinimizeRun, session: Session) -> int:
-    """Search, and the exit status."""
+def _search(course: MinimizeRun, session: Session) -> int:
+    """Run the search; returns the exit status."""
 
-    def told() -> str:
+    def progress() -> str:
         left = len(course.search.text)
-        return f"{left:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} calls"
+        return f"{left:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} requests"
 
     try:
-        trouble = _targeted.run(course.run(), course.outgoing, session, "minimising", told)
+        trouble = _target_search.run(course.run(), course.outgoing, session, "minimising", progress)
     except KeyboardInterrupt:
-        _output.complain("stopped: this is the smallest so far", 0)
+        _output.complain("interrupted: this is the smallest request so far", 0)
         return INTERRUPTED
     if trouble is None:
         return 1 if course.result().failure else 0
@@ -184,26 +191,25 @@ def _print(args: argparse.Namespace, course: MinimizeRun, index: int) -> None:
 
     result, target = course.result(), course.outgoing.target.name
     if result.failure is None:
-        _output.emit(f"exchange {index + 1}, {target}: {result.note or 'nothing is known yet'}")
+        _output.emit(f"exchange {index + 1}, {target}: {result.note or 'no result yet'}")
         return
     _output.emit(f"exchange {index + 1}, {target}: {result.failure}")
     if result.finding:
         _output.emit(f"  {result.pointer or '(the whole)'}  {_output.cut(result.finding)}")
-    end = "nothing of it can go" if result.is_minimal else "more may go"
+    end = "minimal: nothing more can be removed" if result.is_minimal else "not minimal: more can probably be removed"
     _output.emit(
-        f"{len(result.original):,} → {len(result.text):,} bytes, {100 * result.removed_share:.1f} % gone, {end} · "
-        f"{_output.number(course.calls, 'call')} of {course.budget}, {_output.number(result.checks, 'local check')}"
+        f"{end} · {len(result.original):,} → {len(result.text):,} bytes (−{100 * result.removed_share:.1f} %) · "
+        f"{course.calls} of {course.budget} requests, {_output.number(result.checks, 'local check')}"
     )
     if result.note:
         _output.emit(f"note: {result.note}")
     _output.emit(f"written: {args.out}" if args.out else _output.cut(_text(result.text), SHOWN))
     for number, mended in enumerate(course.fixes, 1):
-        said = {True: "accepted", False: "refused all the same", None: "not asked about"}[mended.accepted]
-        _output.emit(f"edit {number}: {mended.repair.title} ({target}: {said})")
+        _output.emit(f"fix {number}: {mended.repair.title} ({target}: {ACCEPTED[mended.accepted]})")
         for edit in mended.repair.edits[:MOST_EDITS]:
             value = dumps(edit.old if edit.op == "remove" else edit.new).decode()
             _output.emit(f"  {edit.op} {edit.pointer}  {_output.cut(value)}")
         if len(mended.repair.edits) > MOST_EDITS:
             _output.emit(f"  … and {_output.number(len(mended.repair.edits) - MOST_EDITS, 'further change')}")
     if not course.fixes:
-        _output.emit("no edit is known that makes it accepted")
+        _output.emit("no known fix")

@@ -1,7 +1,7 @@
-"""Open the app on a file, at the first break.
+"""Open a file in the app, at the first break.
 
-Without a terminal (a pipe, a CI job) the findings are printed as ``workbench check`` prints them. With --web the app is
-served to a browser of this machine: its address, with a token that every request needs, is printed on stdout.
+Without a terminal (a pipe, a CI job) the findings are printed as by ``workbench check``. With --web the app is served
+to a browser on this machine: its URL, with a token that every request needs, is printed on stdout.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _screen
 from workbench.errors import UsageError, WorkbenchError
-from workbench.library import memory
+from workbench.library import home_state
 
 if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "open"
-HELP = "the app on a file"
+HELP = "open a file in the app"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the session until the user leaves."""
+    """Show the session until the user quits."""
     _files.validate(args)
     if args.web:
         return _serve(args)
@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
     wanted = None if args.exchange is None else args.exchange - 1
     looks = _screen.appearance(args)._asdict()
     if args.file != "-":
-        source = partial(_remembered, args)
+        source = partial(_open_and_remember, args)
         return run_app(source, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
-    session = _opened(args)  # before the app takes the keyboard
+    session = _open(args)  # before the app takes the keyboard
     try:
         _take_keyboard()
         return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
@@ -56,47 +56,49 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    """The same in a browser, once it is clear that the file can be shown."""
+    """Serve the app to a browser, once the file is known to be readable."""
+    from workbench.cli import _web
+
     if args.file == "-":
-        raise UsageError("--web opens a file by its name: each page reads it again")
-    _opened(args).close()
+        raise UsageError("--web cannot read standard input", hint="name a file: each page reads it again")
+    _open(args).close()
     asked = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
     words = [f"--{name}={value}" for name, value in asked.items() if value is not None]
-    return _screen.serve(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
+    return _web.serve_app(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
 
 
 def _print(args: argparse.Namespace) -> int:
-    """What ``check`` prints; an exchange asked for has to exist all the same."""
+    """Print what ``check`` prints, if the requested exchange exists."""
     from workbench.cli import check
 
     if args.exchange is not None and args.file != "-":
-        _opened(args).close()
+        _open(args).close()
     fixing = {"fix": False, "force": False, "output": None}
     asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, **fixing}
     return check.run(argparse.Namespace(**vars(args), **asked))
 
 
 def _take_keyboard() -> None:
-    """Standard input was the file: the keys come from the terminal itself."""
+    """Read keys from the terminal, because standard input was the file."""
     if not sys.stdin.isatty():
         terminal = os.open("/dev/tty", os.O_RDWR)
         os.dup2(terminal, 0)
         os.close(terminal)
 
 
-def _remembered(args: argparse.Namespace) -> Session:
-    """The session; Home lists its file from now on."""
-    session = _opened(args)
-    memory.remember(Path(args.file))
+def _open_and_remember(args: argparse.Namespace) -> Session:
+    """Open the session, and list its file on Home."""
+    session = _open(args)
+    home_state.remember(Path(args.file))
     return session
 
 
-def _opened(args: argparse.Namespace) -> Session:
-    """The session, once it is clear that the exchange asked for exists."""
+def _open(args: argparse.Namespace) -> Session:
+    """Open the session, and check that the requested exchange exists."""
     session = _files.open_file(args.file, args)
     try:
         if args.exchange is not None:
-            _files.chosen(session, args.exchange)
+            _files.exchange_index(session, args.exchange)
     except WorkbenchError:
         session.close()
         raise

@@ -1,29 +1,29 @@
-"""Find out what a model behind an endpoint can really do, with tools that run nothing; the result is its profile.
+"""Measure what a model behind an endpoint can do with tools; the result is its capability profile.
 
   workbench probe --target sim:deepseek
   workbench probe --target http://127.0.0.1:8080/v1 --protocol openai-chat --model local --yes
   workbench probe --target anthropic --model claude-sonnet-4-5 parallel streaming --samples 5 --format junit
 
-PROBE is a name of the list below; without one the seven that make a profile are run. Each sample is a small
-conversation with one of three tools of our own: probe_echo, probe_add (whose result holds a number that nobody can
-compute) and probe_fail_once (which refuses until it is called rightly). Before anything leaves this program it is said
-how many requests, and about how many tokens, it will take at most.
+PROBE is a name of the list below; without one the seven probes of a profile are run. Each sample is a small
+conversation with one of three built-in tools: probe_echo, probe_add (whose result contains a number that no model can
+guess) and probe_fail_once (which fails until it is called correctly). No tool runs anything. The number of requests,
+and about how many tokens they take, is printed before anything is sent.
 
---refresh runs only what was never measured, is older than --ttl days, or belongs to another chat template, and with it
-what costs a request or two; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside
-it: target, protocol and model are those of its newest exchange, its file is only read, nothing of it is sent, nothing
-is tried again, and no more than --budget requests are made (40).
+--refresh runs only probes that were never run, are older than --ttl days, or belong to another chat template, and adds
+those that cost a request or two; if all results are current, nothing. --shadow SESSION probes the target of a running
+session: target, protocol and model are those of its newest exchange. Its file is only read, none of it is sent, nothing
+is retried, and at most --budget requests are sent (40).
 
-  pass           every sample showed it
-  partial        some did, or a part of it
-  fail           none did
-  inconclusive   it could not be measured: network, key, rate limit, or nothing to see
+  pass           all samples passed
+  partial        some samples passed, or a part of each
+  fail           no sample passed
+  inconclusive   not measurable: network, key, rate limit, or no evidence
 
 {probes}
 
-A probe of your own is one file, in {folder} and named as it is,
-or a path given as PROBE. A .py file holds an object "probe" as those of workbench.probes do, and runs when it is named.
-A .yaml file says requests, what is expected of each, and what the profile learns:
+Your own probe is one file: in {folder}, named by its file name, or given as a path.
+A .py file contains an object "probe" like those of workbench.probes; it runs when it is named.
+A .yaml file contains requests, what is expected of each, and facts for the profile:
 
   version: 1
   title: whether distances are told in metres
@@ -42,23 +42,23 @@ A .yaml file says requests, what is expected of each, and what the profile learn
   otherwise: {{keeps_metres: false}}
 
 Requests may have system, tools (probe_echo, probe_add, probe_fail_once, or declarations), choice, stream, thinking,
-params, results (what calls are told) and turns; expect may have status, text and no-text (regular expressions), calls
-(in order, with the arguments named), stop and findings (of rules: these and no others). {{nonce}} is letters that are
-new in each sample.
+params, results (tool results by tool) and turns. expect may have status, text and no-text (regular expressions), calls
+(in order, with the named arguments), stop and findings (these rules and no others). {{nonce}} is replaced by letters
+that are new in each sample.
 
-A real server is asked for the models that it lists, where none is named, and for its chat template: the hash of it is
-part of what the profile is of, so that a changed template begins another history.
+A real server is asked for its models, if none is named, and for its chat template. The hash of the template belongs to
+the key of the profile, so that a changed template begins another history.
 
-The profile is added to the history of its target (workbench profile), the exchanges are kept beside it, or in OUT.
-Where the history shows that a probe passes otherwise than it did, that is said on stderr: by a test over the last runs,
-and only for changes of ten points and more.
+The profile is added to the history of its target (workbench profile); the exchanges are kept next to it, or in OUT.
+Drift is reported on stderr: a change of ten points or more in how often a probe passes, confirmed by a statistical test
+over the last runs.
 
 JSON output is one object:
   {{"target", "protocol", "model", "provider", "profile": {{…}}, "evidence": FILE | null, "probes": [{{"probe",
    "verdict", "n", "passes", "unmeasured", "interval": [low, high], "words", "facts", "evidence": [exchange…], "at"}}]}}
 
-Exit status: 0 when every probe passed; 1 when one failed, or passed in part; 3 when nothing failed and something could
-not be measured; 4 when nothing could be.
+Exit status: 0 if all probes passed; 1 if one failed or passed partly; 3 if none failed but some are inconclusive; 4 if
+all are inconclusive.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _asking, _output, _probe_due
+from workbench.cli import _consent, _output, _probe_due
 from workbench.errors import UsageError
+from workbench.views.facts import fact_words
+from workbench.views.verdicts import PROBE_SIGNS
 
 if TYPE_CHECKING:
-    from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, ProbeResult, Subject
     from workbench.probes.profiles import CapabilityProfile
     from workbench.send.target import Target
 
 NAME = "probe"
-HELP = "measure what a model behind an endpoint can do"
+HELP = "measure what a model can do with tools"
 
 MOST_NAMED = 12
-SIGNS = {"pass": "✓", "partial": "!", "fail": "✗", "inconclusive": "?"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -93,18 +93,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listed += [f"  {name:<14} your own: {_output.cut(path.name)}" for name, path in probes.own_probes().items()]
     folder = "$XDG_CONFIG_HOME/workbench/probes"
     parser.description = (parser.description or "").format(probes="\n".join(listed), folder=folder)
-    parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
-    parser.add_argument("--target", metavar="T", help="what workbench targets lists, or a URL")
-    parser.add_argument("--protocol", metavar="NAME", default="", help="ask in this protocol (default: the target's)")
-    parser.add_argument("--model", default="", help="the model (default: the target's, or the only one that it lists)")
-    parser.add_argument("--samples", type=int, default=1, metavar="N", help="of each probe (1)")
-    parser.add_argument("--refresh", action="store_true", help="only what is stale, and what costs next to nothing")
-    parser.add_argument("--ttl", type=float, default=30, metavar="DAYS", help="how long a result holds (30)")
-    parser.add_argument("--shadow", metavar="SESSION", help="probe what this session talks to, without touching it")
-    parser.add_argument("--budget", type=int, metavar="N", help="requests at most; probes beyond it are left out")
-    parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="of the simulator's model")
+    parser.add_argument(
+        "probes", metavar="PROBE", nargs="*", help="only these (default: the seven of a profile; all: all probes)"
+    )
+    parser.add_argument("--target", metavar="T", help="a name from workbench targets, or a URL")
+    parser.add_argument("--protocol", metavar="NAME", default="", help="protocol to use (default: the target's)")
+    parser.add_argument("--model", default="", help="model to measure (default: the target's, or its only one)")
+    parser.add_argument("--samples", type=int, default=1, metavar="N", help="samples of each probe (1)")
+    parser.add_argument("--refresh", action="store_true", help="only stale probes, and those that cost almost nothing")
+    parser.add_argument("--ttl", type=float, default=30, metavar="DAYS", help="age at which a result is stale (30)")
+    parser.add_argument("--shadow", metavar="SESSION", help="probe the target of this session without touching it")
+    parser.add_argument("--budget", type=int, metavar="N", help="requests at most; probes over it are left out")
+    parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="set a simulator's dial")
     parser.add_argument("--no-ask", action="store_true", help="do not ask the server for models and chat template")
-    parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
+    parser.add_argument("--retries", type=int, default=3, metavar="N", help="retries of a failed request (3)")
     parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
@@ -116,36 +118,36 @@ def run(args: argparse.Namespace) -> int:
     from workbench.send.target import resolve
 
     if not 1 <= args.samples <= probes.MOST_SAMPLES:
-        raise UsageError(f"{args.samples} samples", hint=f"1 to {probes.MOST_SAMPLES}")
+        raise UsageError(f"--samples {args.samples} is out of range", hint=f"give 1 to {probes.MOST_SAMPLES}")
     if args.retries < 0:
-        raise UsageError(f"{args.retries} retries", hint="0 or more")
+        raise UsageError(f"--retries {args.retries} is negative", hint="give 0 or more")
     _probe_due.check(args)
     chosen = probes.select(args.probes)
     target = resolve(args.target, args.protocol)
     subject = probes.subject_of(target, args.protocol, args.model or _only_model(args, target))
     template = _template(args, subject) if args.refresh else None
-    chosen = _probe_due.chosen(args, chosen, subject, template or "")
+    chosen = _probe_due.choose(args, chosen, subject, template or "")
     if not chosen:
-        _output.complain("nothing is stale" if args.refresh else "the budget allows no probe", 0)
+        _output.complain("no probe is stale" if args.refresh else "the budget is too small for any probe", 0)
         return 0 if args.refresh else 3
     requests = sum(probe.requests for probe in chosen) * args.samples
     if not target.is_simulator:
         tokens = sum(probe.tokens for probe in chosen) * args.samples
-        _output.complain(f"{requests:,} requests at most, about {tokens:,} tokens", 0)
-    _asking.agree([target], requests, is_agreed=args.yes)
+        _output.complain(f"at most {requests:,} requests, about {tokens:,} tokens", 0)
+    _consent.agree([target], requests, is_agreed=args.yes)
     template = _template(args, subject) if template is None else template
     measurement = probes.Measurement(subject)
     try:
         asyncio.run(_measure(args, measurement, chosen))
     finally:
-        evidence = _saved(args, measurement)
-    profile = _profiled(measurement, evidence, template)
+        evidence = _save_evidence(args, measurement)
+    profile = _keep_profile(measurement, evidence, template)
     _show(args, target, measurement, profile)
     return _status(measurement.results)
 
 
 def _template(args: argparse.Namespace, subject: Subject) -> str:
-    """Hash of the chat template that the server says it uses, "" where it says none, or is not asked."""
+    """Hash of the server's chat template; empty if it names none, or is not asked."""
     from workbench.probes.profiles.asked import template_hash
 
     if args.no_ask:
@@ -154,7 +156,7 @@ def _template(args: argparse.Namespace, subject: Subject) -> str:
 
 
 def _only_model(args: argparse.Namespace, target: Target) -> str:
-    """The model that an endpoint lists, "" where it lists none. Raises UsageError: it lists several."""
+    """The only model of an endpoint; empty if it lists none. Raises UsageError if it lists several."""
     from workbench.probes.profiles.asked import models
 
     if args.no_ask or target.model or target.is_simulator:
@@ -163,7 +165,7 @@ def _only_model(args: argparse.Namespace, target: Target) -> str:
     if len(listed) > 1:
         more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
         named = ", ".join(_output.cut(name, 80) for name in listed[:MOST_NAMED])
-        raise UsageError(f"which model of {target.name}?", hint=f"say --model: {named}{more}")
+        raise UsageError(f"{target.name} has several models", hint=f"choose one with --model: {named}{more}")
     return listed[0] if listed else ""
 
 
@@ -178,8 +180,8 @@ async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: t
                 advance(note=f"{step.probe.name}: {step.sample.outcome.value}")
 
 
-def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
-    """Where the exchanges are kept, "" where there are none, or nothing can be written."""
+def _save_evidence(args: argparse.Namespace, measurement: Measurement) -> str:
+    """Save the exchanges; their file, empty if there are none or they cannot be written."""
     from workbench.probes.profiles.keeping import save_evidence
 
     try:
@@ -187,18 +189,18 @@ def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
     except OSError as error:
         if args.out:
             raise
-        _output.complain(f"the exchanges are not kept: {_output.describe_os_error(error)}", 0)
+        _output.complain(f"the exchanges were not saved: {_output.describe_os_error(error)}", 0)
         return ""
 
 
-def _profiled(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
+def _keep_profile(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
     from workbench.probes.profiles.keeping import save_profile
 
     kept = save_profile(measurement, at=time.time(), evidence=evidence, template=template)
     for change in kept.drift:
         _output.complain(f"drift: {change}", 0)
     if kept.trouble:
-        _output.complain(f"the profile is not kept: {kept.trouble}", 0)
+        _output.complain(f"the profile was not saved: {kept.trouble}", 0)
     return kept.profile
 
 
@@ -228,23 +230,21 @@ def _print(target: Target, measurement: Measurement, profile: CapabilityProfile)
     from workbench.probes.profiles import NAMES
 
     subject = measurement.subject
-    _output.emit(f"{target.name}: {subject.protocol}, {subject.model}; tools are never executed")
+    _output.emit(f"{target.name}: {subject.protocol}, {subject.model}; tools are never run")
     _output.emit()
     for result in measurement.results:
         count = f"{result.passes}/{result.n}" if result.n else "-"
         words = _output.cut(result.words)
-        _output.emit(f"{SIGNS[result.outcome.value]} {result.probe:<14} {result.outcome.value:<13} {count:>7}  {words}")
+        _output.emit(
+            f"{PROBE_SIGNS[result.outcome.value][0]} {result.probe:<14} {result.outcome.value:<13} {count:>7}  {words}"
+        )
     _output.emit()
     for name in NAMES:
         value = profile.fact(name)
-        _output.emit(f"  {name:<30} {'not measured' if value is None else _told(value)}")
+        _output.emit(f"  {name:<30} {fact_words(value)}")
     if profile.evidence:
         _output.emit()
         _output.emit(f"evidence: {profile.evidence}")
-
-
-def _told(value: JsonValue) -> str:
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else _output.cut(str(value))
 
 
 def _junit(target: Target, measurement: Measurement) -> str:

@@ -1,27 +1,27 @@
-"""Measured capability profiles: list them, show one, say what is different between two, or which tools one allows.
+"""List, show and compare measured capability profiles, or decide which tools a model may be given.
 
   workbench profile list
   workbench profile show NAME
   workbench profile diff A B
   workbench profile gate NAME --tools FILE
 
-NAME is the number of the list, or part of an endpoint or a model; NAME@2 is the measurement before the newest one of
-its history. diff with one name compares the newest measurement with the one before it.
+NAME is a number of the list, or part of an endpoint or a model; NAME@2 is the second newest measurement in its history.
+diff with one name compares the newest measurement with the one before.
 
-gate says which tools of FILE a model may be given: those that only read first, those that write once it has shown often
-enough that it calls, reads and mends rightly, and why. FILE is what MCP's tools/list answers, a list of names, a
-mapping of names to risks (read-only, idempotent-write, destructive), a request or a session. The risk is what is
-listed, else what the annotations say (readOnlyHint, destructiveHint, idempotentHint), else by the first word of the
-name; what nothing tells of is destructive.
+gate decides which tools of FILE a model may be given, and why: first tools that only read, then tools that write, once
+enough samples show that the model calls tools, reads results and corrects failed calls. FILE is an MCP response to
+tools/list, a list of names, a mapping of names to risks (read-only, idempotent-write, destructive), a request or a
+session. The risk of a tool is the listed one, else that of its annotations (readOnlyHint, destructiveHint,
+idempotentHint), else that of the first word of its name, else destructive.
 
 JSON output: list is {{"profiles": [{{…}}]}}, show one profile, diff {{"before", "after", "key", "facts", "gained",
 "lost"}} with lists of {{"name", "before", "after"}}, gate the key of the profile with
-"stage" (none, read-only, idempotent, everything), "held": [TEXT…], what the next stage lacks, and "tools": [{{"name",
+"stage" (none, read-only, idempotent, everything), "held": [TEXT…] (missing for the next stage), and "tools": [{{"name",
 "risk", "because", "enabled", "reason"}}]. A profile has "provider", "model", "endpoint", "protocol",
-"chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes"; shown by itself also
-"drift": [{{"probe", "before": [passes, samples], "after", "runs", "chance"}}], what passes otherwise than it did.
+"chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes"; show adds "drift":
+[{{"probe", "before": [passes, samples], "after", "runs", "chance"}}], changes in how often a probe passes.
 
-Exit status: 1 when two profiles differ in a fact, or a tool is not enabled; 2 when there is no such profile.
+Exit status: 1 if two profiles differ in a fact, or a tool is not enabled; 2 if there is no such profile.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _output, _profile_gate
 from workbench.errors import UsageError
+from workbench.views.facts import fact_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from workbench.probes.profiles.profile import ProfileDifferences
 
 NAME = "profile"
-HELP = "measured capability profiles: list, show, diff, gate"
+HELP = "list, show and compare measured capability profiles"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     quoted = ", ".join(f'"{name}"' for name in NAMES)
     parser.description = (parser.description or "").format(names=quoted)
     parser.add_argument("what", choices=("list", "show", "diff", "gate"))
-    parser.add_argument("names", metavar="NAME", nargs="*", help="which profiles")
-    parser.add_argument("--tools", metavar="FILE", help="of gate: the tools")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="profiles")
+    parser.add_argument("--tools", metavar="FILE", help="with gate: the tools")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -63,9 +64,10 @@ def run(args: argparse.Namespace) -> int:
     most = {"list": 0, "show": 1, "diff": 2, "gate": 1}[args.what]
     least = min(most, 1)
     if not least <= len(args.names) <= most:
-        raise UsageError(f"profile {args.what} takes {most} names, not {len(args.names)}", hint="see --help")
+        wanted = f"{least} to {most} names" if least < most else _output.number(most, "name")
+        raise UsageError(f"profile {args.what} needs {wanted}, not {len(args.names)}", hint="see --help")
     if bool(args.tools) != (args.what == "gate"):
-        raise UsageError("gate, and it alone, takes --tools FILE", hint="see --help")
+        raise UsageError("--tools FILE is needed by gate, and only allowed there", hint="see --help")
     store = ProfileStore.of_user()
     for fault in store.faults:
         _output.complain(fault, 0)
@@ -98,13 +100,15 @@ def _list(args: argparse.Namespace, store: ProfileStore) -> int:
         key = profile.key
         stale = profile.why_stale(time.time())
         known = sum(profile.fact(name) is not None for name in _names())
-        _output.emit(f"{number:>3}  {_of(key)}")
-        _output.emit(f"     {_when(profile)}, {known} of {len(_names())} facts{f', stale: {stale}' if stale else ''}")
+        _output.emit(f"{number:>3}  {_profile_title(key)}")
+        _output.emit(
+            f"     {_measured_at(profile)}, {known} of {len(_names())} facts{f', stale: {stale}' if stale else ''}"
+        )
     return 0
 
 
-def _of(key: ProfileKey) -> str:
-    """What a profile is of, in one line."""
+def _profile_title(key: ProfileKey) -> str:
+    """Endpoint, protocol, model and chat template of a profile, in one line."""
     parts = (_output.cut(key.endpoint, 60), key.protocol, _output.cut(key.model, 60))
     return " · ".join(
         (*parts, *([f"template {_output.cut(key.chat_template_hash, 16)}"] if key.chat_template_hash else []))
@@ -122,13 +126,13 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[
         _output.emit_json({**profile.as_json(), "drift": [asdict(change) for change in found]})
         return 0
     key = profile.key
-    _output.emit(f"{_of(key)}, judged as {key.provider}")
+    _output.emit(f"{_profile_title(key)}, contract {key.provider}")
     stale = profile.why_stale(time.time())
-    _output.emit(f"{_when(profile)}{f'; stale: {stale}' if stale else ''}")
+    _output.emit(f"{_measured_at(profile)}{f'; stale: {stale}' if stale else ''}")
     _output.emit()
     for name in (*_names(), *(n for n in profile.facts if n not in _names())):
         value = profile.fact(name)
-        _output.emit(f"  {name:<30} {'not measured' if value is None else _told(value)}")
+        _output.emit(f"  {name:<30} {fact_words(value)}")
     _output.emit()
     for result in profile.results:
         low, high = result.interval
@@ -159,22 +163,14 @@ def _diff(args: argparse.Namespace, before: CapabilityProfile, after: Capability
 
 def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: ProfileDifferences) -> None:
     for sign, profile in (("-", before), ("+", after)):
-        _output.emit(f"{sign} {_of(profile.key)}, {_when(profile)}")
+        _output.emit(f"{sign} {_profile_title(profile.key)}, {_measured_at(profile)}")
     _output.emit()
     changes = (*found.key, *found.facts, *found.gained, *found.lost)
     for change in changes:
-        _output.emit(f"  {change.name:<30} {_side(change.before)} -> {_side(change.after)}")
+        _output.emit(f"  {change.name:<30} {fact_words(change.before)} -> {fact_words(change.after)}")
     if not changes:
         _output.emit("  the same facts")
 
 
-def _side(value: object) -> str:
-    return "not measured" if value is None else _told(value)
-
-
-def _told(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else _output.cut(str(value))
-
-
-def _when(profile: CapabilityProfile) -> str:
+def _measured_at(profile: CapabilityProfile) -> str:
     return f"measured {time.strftime('%Y-%m-%d %H:%M', time.gmtime(profile.verified_at))} UTC"

@@ -101,7 +101,7 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
-    from workbench.library import memory
+    from workbench.library import home_state
     from workbench.protocols.clients import known
     from workbench.recorder import client_settings, process
 
@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
             on_event=on_event,
         )
     if args.out:
-        memory.remember(recording.out)  # Home finds the others by their folder
+        home_state.remember(recording.out)  # Home finds the others by their folder
     ended: int | None = None
     try:
         if args.words:

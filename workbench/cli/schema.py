@@ -1,17 +1,17 @@
-"""What each provider takes of the tools in a file, and the smallest change that it accepts.
+"""Check which providers accept the tool schemas in a file, and find the smallest change they accept.
 
-FILE is anything with requests in it, or the JSON of a tool, a list of tools, or a JSON Schema. Every tool is held
-against every contract that knows something of schemas, in each of its modes (NAME strict; gemini json-schema is its
-field parametersJsonSchema), or against one with --provider. With --provider the changed schema and the check that
-remains to be made locally are printed; --prove tries values that tell changed schema and check from the original.
+FILE is anything with requests in it, or the JSON of a tool, a list of tools, or a JSON Schema. Each tool is checked by
+every contract with facts about schemas, in each of its modes (NAME strict; gemini json-schema is its field
+parametersJsonSchema), or by one contract with --provider. --provider also prints the changed schema and the check that
+remains to be done locally; --prove searches for values that the changed schema and check treat differently.
 
 JSON output is one object:
   {"path", "tools": [{"name", "exchange", "pointer", "schema", "dialects": [{"dialect", "provider", "mode", "verdict",
      "issues": [{"pointer", "keyword", "effect", "message", "source"}], "schema", "check",
      "steps": [{"pointer", "what", "instead", "effect"}], "remaining", "parts", "proof"}]}]}
-"verdict" is accepted, changed (with "schema") or refused (no change was found that helps). "effect" of a step is exact,
-local check, or narrower: some values of the original cannot be written any more. Pointers start at the tool's schema.
-Exit status is 1 where a tool is not accepted as it stands, or a proof fails.
+"verdict" is accepted, changed (accepted as "schema") or refused (no known change helps). "effect" of a step is exact,
+local check, or narrower (some values of the original are no longer valid). Pointers start at the tool's schema.
+Exit status: 1 if a tool is not accepted unchanged, or a proof fails.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas.proof import Proof
 
 NAME = "schema"
-HELP = "what providers refuse of a tool's schema, and the smallest change they accept"
+HELP = "check which providers accept tool schemas"
 MOST_PROVED = 100_000
 _ACCEPTED = (
     "give recorded requests, the JSON of a tool (name, and inputSchema or parameters) or of a list of tools, "
@@ -42,7 +42,7 @@ _ACCEPTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Tool:
+class _DeclaredTool:
     name: str
     schema: JsonValue
     exchange: int | None = None
@@ -55,18 +55,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     _files.add_provider(parser)
     parser.add_argument("--tool", metavar="NAME", help="only this tool")
-    parser.add_argument("--prove", type=int, metavar="N", default=0, help="try N values from each side")
+    parser.add_argument("--prove", type=int, metavar="N", default=0, help="compare N values of each schema")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge every tool; 1 where one is not accepted as it stands."""
+    """Check all tools; 1 if one is not accepted unchanged."""
     from workbench.cli import _schema_text
     from workbench.rules import lens
 
     _files.validate(args)
     if not 0 <= args.prove <= MOST_PROVED:
-        raise UsageError(f"--prove takes a number up to {MOST_PROVED:,}")
+        raise UsageError(f"--prove {args.prove} is out of range", hint=f"give 0 to {MOST_PROVED:,}")
     tools = _tools(args)
     dialects = lens.dialects(args.provider)
     answers, status = [], 0
@@ -95,9 +95,9 @@ def _fails(judged: Mapping[str, JsonValue]) -> bool:
     return bool(judged["proof"] and judged["proof"]["against"])
 
 
-def _tools(args: argparse.Namespace) -> list[_Tool]:
-    unique: dict[tuple[str, str], _Tool] = {}
-    for tool in _bare(args.file) or _recorded(args):
+def _tools(args: argparse.Namespace) -> list[_DeclaredTool]:
+    unique: dict[tuple[str, str], _DeclaredTool] = {}
+    for tool in _tools_of_file(args.file) or _recorded_tools(args):
         unique.setdefault((tool.name, repr(tool.schema)), tool)
     if args.tool is not None:
         unique = {key: tool for key, tool in unique.items() if tool.name == args.tool}
@@ -107,7 +107,7 @@ def _tools(args: argparse.Namespace) -> list[_Tool]:
     return list(unique.values())
 
 
-def _recorded(args: argparse.Namespace) -> list[_Tool]:
+def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
     from workbench.rules import lens
 
     try:
@@ -122,14 +122,14 @@ def _recorded(args: argparse.Namespace) -> list[_Tool]:
             for tool in decoded.request.tools if decoded.request else ():
                 if tool.schema is not None and tool.kind == "client":
                     held = lens.standing(decoded, tool)
-                    found.append(_Tool(tool.name or "", tool.schema, n, tool.pointer, held))
+                    found.append(_DeclaredTool(tool.name or "", tool.schema, n, tool.pointer, held))
     finally:
         session.close()
     return found
 
 
-def _bare(path: str) -> list[_Tool]:
-    """Tools of a file that holds definitions and no request; [] for any other file."""
+def _tools_of_file(path: str) -> list[_DeclaredTool]:
+    """Tools of a file with bare tool definitions; empty for any other file."""
     from pathlib import Path
 
     from workbench.limits import MAX_DECODED_BODY
@@ -153,7 +153,7 @@ def _bare(path: str) -> list[_Tool]:
     return [tool for held in (listed if isinstance(listed, list) else [listed]) for tool in _definition(held)]
 
 
-def _definition(value: JsonValue) -> Iterator[_Tool]:
+def _definition(value: JsonValue) -> Iterator[_DeclaredTool]:
     if not isinstance(value, dict):
         return
     for inner in value.get("functionDeclarations") or ():
@@ -162,13 +162,13 @@ def _definition(value: JsonValue) -> Iterator[_Tool]:
     keys = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
     schema = next((own[key] for key in keys if isinstance(own.get(key), dict)), None)
     if isinstance(schema, dict) and isinstance(own.get("name"), str):
-        yield _Tool(own["name"], schema)
+        yield _DeclaredTool(own["name"], schema)
     elif "functionDeclarations" not in value and _is_schema(value):
-        yield _Tool(str(value.get("title") or "schema"), value)
+        yield _DeclaredTool(str(value.get("title") or "schema"), value)
 
 
 def _is_schema(value: dict[str, JsonValue]) -> bool:
-    """A JSON Schema by what it says at its root: a type, or what generators of schemas write in place of one."""
+    """True if the root has a type, or one of the keywords that schema generators write instead."""
     if value.get("type") in ("object", "array", "string", "number", "integer", "boolean", "null"):
         return True
     objects, lists = ("properties", "$defs", "definitions"), ("anyOf", "oneOf", "allOf", "enum", "type")
@@ -177,7 +177,7 @@ def _is_schema(value: dict[str, JsonValue]) -> bool:
     return isinstance(value.get("$ref"), str) or isinstance(value.get("$schema"), str) or "const" in value
 
 
-def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
+def _judge(tool: _DeclaredTool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
     from workbench.rules import lens
     from workbench.toolcalls.schemas.proof import prove
 
@@ -189,13 +189,13 @@ def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dic
         "provider": judged.provider,
         "mode": dialect.mode,
         "verdict": judged.verdict,
-        "issues": [_issue(i) for i in judged.issues],
-        **_lowered(judged.lowered),
-        "proof": _proof(proof) if proof else None,
+        "issues": [_issue_json(i) for i in judged.issues],
+        **_lowered_json(judged.lowered),
+        "proof": _proof_json(proof) if proof else None,
     }
 
 
-def _issue(issue: Issue) -> dict[str, JsonValue]:
+def _issue_json(issue: Issue) -> dict[str, JsonValue]:
     return {
         "pointer": issue.pointer,
         "keyword": issue.keyword,
@@ -205,19 +205,19 @@ def _issue(issue: Issue) -> dict[str, JsonValue]:
     }
 
 
-def _lowered(lowered: Lowered) -> dict[str, JsonValue]:
+def _lowered_json(lowered: Lowered) -> dict[str, JsonValue]:
     return {
         "schema": lowered.schema,
         "check": lowered.check,
         "steps": [
             {"pointer": s.pointer, "what": s.what, "instead": s.instead, "effect": s.effect} for s in lowered.steps
         ],
-        "remaining": [_issue(i) for i in lowered.remaining],
-        "parts": [{"name": name, **_lowered(part)} for name, part in lowered.parts],
+        "remaining": [_issue_json(i) for i in lowered.remaining],
+        "parts": [{"name": name, **_lowered_json(part)} for name, part in lowered.parts],
     }
 
 
-def _proof(proof: Proof) -> dict[str, JsonValue]:
+def _proof_json(proof: Proof) -> dict[str, JsonValue]:
     return {
         "tried": proof.tried,
         "accepted": proof.accepted,

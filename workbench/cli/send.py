@@ -1,26 +1,26 @@
-"""Send a request of a file again: to a simulator, a provider, or a server of your own. What comes back is recorded.
+"""Send a recorded request again: to a simulator, a provider, or your own server. The response is recorded.
 
-Takes one exchange of the file: --exchange N, or else the one with the longest history. FILE may be a bare request body;
-one that cannot be read is sent as it is where --protocol or --as names what it is meant to be.
+Sends one exchange: --exchange N, or else the one with the longest history. FILE may be a bare request body; a body that
+cannot be decoded is sent unchanged if --protocol or --as names its protocol.
 
   workbench send session.wb --target sim:deepseek
   workbench send session.wb --target anthropic --model claude-sonnet-4-5 --yes
   workbench send body.json --target http://127.0.0.1:8000/v1 --as openai-chat --stream --yes
 
-T is sim:CONTRACT, a name that "workbench targets" lists, or a URL, and may be repeated. Where the target speaks another
-protocol the request is converted; else its bytes go as they were recorded, but for --model, --stream and --no-stream.
-Keys, cookies and whatever belonged to the recorded connection stay behind. The key comes from the variable of the
-target, goes to its scheme, host and port alone, and is replaced in whatever is recorded; redirects are not followed.
-What was measured of exactly this target and model (workbench probe) corrects the request, and that is said before it is
-sent: --profile none for no profile, --no-correct NAME to leave a correction out, --correct NAME[=VALUE] to do one that
-nothing was measured for. NAME: {corrections}.
-First it is shown what would be done: the URL, what is lost, signed blocks that an edit unbound, and the verdict of the
-target's contract. Anything but a simulator is asked about, once; without a terminal it takes --yes. 429, 5xx and
-connections that break before an answer are tried again, as the server says or with backoff; a 5xx is not whose error
-says that the request is at fault. Tools are never run.
+T is sim:CONTRACT, a name from workbench targets, or a URL, and may be repeated. If the target uses another protocol,
+the request is converted; else the recorded bytes are sent, changed only by --model, --stream and --no-stream. Keys,
+cookies and connection headers of the recording are not sent. The key is read from the target's environment variable,
+sent to its scheme, host and port only, and replaced in the recording; redirects are not followed.
+The capability profile measured for this target and model (workbench probe) corrects the request, which is announced
+before sending: --profile none uses no profile, --no-correct NAME switches a correction off, --correct NAME[=VALUE]
+switches one on. NAME: {corrections}.
+A preview is printed first: URL, losses, signed blocks that an edit invalidated, and the verdict of the target's
+contract. Sending to a real endpoint has to be confirmed once; without a terminal by --yes. 429, 5xx and connections
+that break before a response are retried, after the time that the server names or with backoff; not a 5xx whose error
+blames the request. Tools are never run.
 
-What was sent and answered is kept in OUT, a session file that begins with the exchange itself, else in the working
-session of FILE, which the app shows as a branch. What came before ctrl-c is kept, too.
+Requests and responses are recorded in OUT, a session file that begins with the exchange itself, else in the working
+session of FILE, which the app shows as a branch. A response interrupted by ctrl-c is recorded, too.
 
 JSON output is one object:
   {{"path", "exchange", "protocol", "recorded_in", "sent": [{{"target", "url", "protocol", "model", "stream", "bytes",
@@ -30,13 +30,13 @@ JSON output is one object:
    "status", "state", "seconds", "attempts", "note", "unread",
    "answer": {{"model", "text", "reasoning", "calls": [{{"id", "name", "arguments"}}], "finish_reason", "error"}} |
    null, "findings", "error", "exit"}}]}}
-"exchange" counts from zero there; "recorded_in" is OUT, or "working session". "before" is what the contract says of
-the request, "findings" what the rules say of the answer, both as "workbench check" gives them; "state" is complete or
-aborted; "unread" says why an answer cannot be read; "exit" is this target's exit status.
+"exchange" counts from zero; "recorded_in" is OUT, or "working session". "before" is the verdict of the contract on the
+request, "findings" are those of the response, both as in workbench check; "state" is complete or aborted; "unread" is
+why a response cannot be decoded; "exit" is the exit status of this target.
 
-Exit status: 1 when a target refuses (any status but 2xx, or an error in the stream); 2 when it is not sent; 3 when an
-answer cannot be read, or decoded within bounds; 4 when the network fails or an answer breaks off; 130 when it is
-interrupted; of several the first of 130, 4, 2, 1, 3.
+Exit status: 1 if a target refuses (any status but 2xx, or an error in the stream); 2 if it was not sent; 3 if a
+response cannot be decoded within limits; 4 if the network fails or a response is incomplete; 130 if interrupted; of
+several the first of 130, 4, 2, 1, 3.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _asking, _correcting, _files, _output, _send_report
-from workbench.cli._send_live import Live
-from workbench.cli._send_report import Row
+from workbench.cli import INTERRUPTED, _consent, _corrections, _files, _output, _send_report
+from workbench.cli._send_live import LiveAnswer
+from workbench.cli._send_report import SendRow
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
@@ -68,27 +68,27 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "send"
-HELP = "send a request again, and record what comes back"
+HELP = "send a recorded request to a simulator or a provider"
 WORKING = "working session"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = _correcting.described(parser.description)
+    parser.description = _corrections.describe(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--target", metavar="T", action="append", required=True, help="where to; may be repeated")
-    parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="what to send it as")
+    parser.add_argument("--target", metavar="T", action="append", required=True, help="where to send (repeatable)")
+    parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol to send it in")
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--stream", action=argparse.BooleanOptionalAction, help="ask for a stream, or for none")
-    parser.add_argument("--model", default="", help="ask for this model")
-    parser.add_argument("--key-variable", metavar="NAME", default="", help="the variable that holds the key")
-    parser.add_argument("--drop-unbound", action="store_true", help="leave out signed blocks that an edit unbound")
-    _correcting.add(parser)
+    parser.add_argument("--stream", action=argparse.BooleanOptionalAction, help="request a stream, or none")
+    parser.add_argument("--model", default="", help="use this model")
+    parser.add_argument("--key-variable", metavar="NAME", default="", help="environment variable with the key")
+    parser.add_argument("--drop-unbound", action="store_true", help="remove signed blocks that an edit invalidated")
+    _corrections.add(parser)
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
-    parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="wait for an answer (600)")
-    parser.add_argument("--out", metavar="FILE", help="session file for what is sent and answered (.wb, .jsonl)")
+    parser.add_argument("--retries", type=int, default=3, metavar="N", help="retries of a failed request (3)")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time to wait for a response (600)")
+    parser.add_argument("--out", metavar="FILE", help="session file for requests and responses (.wb, .jsonl)")
     _files.add_force(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -98,11 +98,11 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli._shell import worst
 
     targets = _targets(args)
-    session = _opened(args)
+    session = _open(args)
     try:
         inspector = _files.inspector(session, args)
-        index = _chosen(inspector, session, args)
-        job = _Job(args, session, inspector, index, [_planned(inspector, index, t, args) for t in targets])
+        index = _exchange_index(inspector, session, args)
+        job = _SendJob(args, session, inspector, index, [_plan(inspector, index, t, args) for t in targets])
         with closing(job.kept):
             job.show_plans()
             job.agree()
@@ -114,13 +114,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _targets(args: argparse.Namespace) -> list[Target]:
-    """The targets, once everything else that can be wrong with the words is known to be right. Raises UsageError."""
+    """Check all options, and resolve the targets. Raises UsageError."""
     from workbench.send.target import resolve
 
     _files.validate(args)
-    _correcting.check(args)
+    _corrections.check(args)
     if args.retries < 0 or (args.timeout is not None and not 0 < args.timeout < 1e6):
-        raise UsageError("a limit is below zero, or no time at all", hint="give --retries N, --timeout SECONDS")
+        raise UsageError("--retries or --timeout is out of range", hint="--retries 0 or more, --timeout more than 0")
     if args.out:
         _files.refuse_to_replace(Path(args.out), args.file, is_forced=args.force)
         _refuse_unwritable(Path(args.out))
@@ -129,14 +129,14 @@ def _targets(args: argparse.Namespace) -> list[Target]:
 
 
 def _refuse_unwritable(out: Path) -> None:
-    """An answer may have cost something: where it cannot be kept, nothing is sent. Raises UsageError."""
+    """Raise UsageError if OUT cannot be written: a response may cost money, so it must be kept."""
     folder = out.absolute().parent
     if (out.exists() and not out.is_file()) or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"{out} cannot be written", hint="name a file in a folder that can be")
+        raise UsageError(f"{out} cannot be written", hint="name a file in a writable folder")
 
 
-def _opened(args: argparse.Namespace) -> Session:
-    """The session; of a body that nobody can read, one that holds it as it is. Raises UnreadableInput, OSError."""
+def _open(args: argparse.Namespace) -> Session:
+    """Open the session; an undecodable body becomes a session with its bytes. Raises UnreadableInput, OSError."""
     from workbench.formats.importers import open_input
 
     if args.file == "-":
@@ -163,16 +163,16 @@ def _as_it_is(name: str, data: bytes, protocol: str) -> Session:
     return MemorySession(shown, (Exchange("1", HttpRequest("POST", path, body=Body(data))),))
 
 
-def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
+def _exchange_index(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
     from workbench.send import matrix
 
     if args.exchange is not None or len(session) < 2:
-        return _files.chosen(session, args.exchange)
+        return _files.exchange_index(session, args.exchange)
     return matrix.longest(inspector)
 
 
-def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Row:
-    """What would go to a target, or why nothing can."""
+def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> SendRow:
+    """Prepare the request for a target, or note the error."""
     from workbench.probes.profiles.choosing import earlier
     from workbench.probes.profiles.corrected import correct_outgoing
     from workbench.send.credentials import authenticate
@@ -181,16 +181,16 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
     from workbench.send.unbound import find_unbound
 
     own = inspector.detail(index).decoded
-    choice = _correcting.choose(args, target, own, time.time())
-    row = Row(target, choice)
+    choice = _corrections.choose(args, target, own, time.time())
+    row = SendRow(target, choice)
     before = _made_of(inspector, own)
     try:
         if args.drop_unbound and (found := find_unbound(inspector, own, target, before)):
             if found.without is None:
-                raise LocalProtocolError("no signed block can be left out here", hint="leave --drop-unbound out")
+                raise LocalProtocolError("no signed block can be removed here", hint="leave out --drop-unbound")
             row.dropped, before = found.pointers, None
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
-        protocol = _correcting.protocol_for(args, target, choice.decided)
+        protocol = _corrections.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
         outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, index, choice.decided))
         row.plan = preflight(inspector, index, outgoing, own, before)
@@ -204,28 +204,28 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
 
 
 def _made_of(inspector: Inspector, own: DecodedExchange) -> DecodedExchange | None:
-    """The exchange that a request was made of by an edit, where the session holds it."""
+    """The exchange that an edited request was made from; None if the session does not contain it."""
     parent = own.exchange.parent
     known = (s.index for s in inspector.session.summaries() if parent and s.id == parent)
     index = next(known, None)
     return None if index is None else inspector.detail(index).decoded
 
 
-class _Job:
-    """One request to all its targets, one after the other."""
+class _SendJob:
+    """Sends one request to all targets, one after the other."""
 
     def __init__(
-        self, args: argparse.Namespace, session: Session, inspector: Inspector, index: int, rows: list[Row]
+        self, args: argparse.Namespace, session: Session, inspector: Inspector, index: int, rows: list[SendRow]
     ) -> None:
         self.args, self.session, self.inspector, self.index, self.rows = args, session, inspector, index, rows
-        self.kept = _Kept(session, index, args.out)
+        self.kept = _SentExchanges(session, index, args.out)
 
     @property
     def is_text(self) -> bool:
         return bool(self.args.format == "text")
 
     def show_plans(self) -> None:
-        """Say what would be done."""
+        """Print the preview of each target."""
         if self.is_text:
             for row in self.rows:
                 for line in _send_report.plan_lines(row):
@@ -233,14 +233,14 @@ class _Job:
             _output.flush()
 
     def agree(self) -> None:
-        """Ask whether it may go to real endpoints. Raises UsageError where nobody says so."""
+        """Ask for consent to send to real endpoints. Raises UsageError without it."""
         real = [row.target for row in self.rows if row.plan and row.plan.outgoing.asks_first]
         if real and not self.args.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError(f"this sends to a real endpoint, {real[0].url}", hint="say --yes")
-        _asking.agree(real, 1, is_agreed=self.args.yes)
+            raise UsageError(f"this sends to a real endpoint, {real[0].url}", hint="add --yes to allow it")
+        _consent.agree(real, 1, is_agreed=self.args.yes)
 
     def send(self) -> int:
-        """Send them; 130 where people stopped it, else 0."""
+        """Send to all targets; 130 if interrupted, else 0."""
         import asyncio
 
         try:
@@ -262,27 +262,27 @@ class _Job:
                 if row.plan:
                     await self._one(sender, row)
 
-    async def _one(self, sender: Sender, row: Row) -> None:
+    async def _one(self, sender: Sender, row: SendRow) -> None:
         from workbench.send.sending import SendInterrupted
 
         assert row.plan
-        live = Live(row.plan.outgoing, is_shown=self.is_text and sys.stderr.isatty())
+        live = LiveAnswer(row.plan.outgoing, is_shown=self.is_text and sys.stderr.isatty())
 
-        def heard(event: Event) -> None:
-            live.heard(event)
+        def on_event(event: Event) -> None:
+            live.on_event(event)
             if isinstance(event, SendInterrupted):
                 row.is_interrupted = True
                 self._keep(row, event.exchange)
 
         try:
-            self._keep(row, await sender.send(row.plan.outgoing, heard, parent=self.kept.parent))
+            self._keep(row, await sender.send(row.plan.outgoing, on_event, parent=self.kept.parent))
         except (WorkbenchError, OSError) as error:
             row.error = error
         finally:
             live.end()
             row.was_shown = live.has_shown and sys.stdout.isatty()
 
-    def _keep(self, row: Row, exchange: Exchange) -> None:
+    def _keep(self, row: SendRow, exchange: Exchange) -> None:
         from workbench.send.preflight import judge_exchange
 
         assert row.plan
@@ -291,7 +291,7 @@ class _Job:
         row.trial = judge_exchange(self.inspector, self.index, row.plan.outgoing, exchange)
 
     def show(self) -> None:
-        """Say what came of it."""
+        """Print the responses."""
         if not self.is_text:
             _output.emit_json(
                 {
@@ -310,14 +310,14 @@ class _Job:
             for line in _send_report.result_lines(row):
                 _output.emit(line)
         if self.kept.where:
-            place = self.kept.where if self.args.out else f"the {WORKING}: the app shows it as a branch"
+            place = self.kept.where if self.args.out else f"the {WORKING} (shown in the app as a branch)"
             _output.emit(f"recorded in {place}")
         if self.kept.trouble:
             _output.complain(self.kept.trouble, 0)
 
 
-class _Kept:
-    """Where what is sent and answered is kept."""
+class _SentExchanges:
+    """Keeps the requests and responses: in a file, or as branches in the working session."""
 
     def __init__(self, session: Session, index: int, out: str | None) -> None:
         from workbench.edits.branches import Workspace, open_for
@@ -334,20 +334,20 @@ class _Kept:
 
     @property
     def trouble(self) -> str:
-        """Why what came of it is not kept, "" where it is."""
+        """Reason why the exchanges could not be saved; empty if they were."""
         return self._workspace.trouble
 
     @property
     def where(self) -> str:
-        """The file that holds it, or ``working session``; "" for nothing."""
+        """The file, or "working session"; empty if nothing was kept."""
         return str(self._out or WORKING) if len(self._exchanges) > 1 and not self._workspace.trouble else ""
 
     def close(self) -> None:
-        """Leave one single file."""
+        """Close the working session."""
         self._workspace.close()
 
     def add(self, sent: Outgoing, exchange: Exchange) -> None:
-        """A request that was sent, with what came of it. Raises OSError."""
+        """Add a sent request with its response. Raises OSError."""
         from workbench.wire.session import store
 
         self._exchanges.append(exchange)

@@ -1,23 +1,23 @@
-"""Show one view of a file.
+"""Print one view of a file.
 
-  wire        request and response as they were sent, bodies content-decoded
+  wire        request and response as sent, bodies content-decoded
   ir          messages and their parts, with pointers
-  arguments   how the arguments of each call were read: parsed, repaired, coerced, validated or refused
-  closure     every call, its result, and what is wrong between them
+  arguments   how the arguments of each tool call were read: parsed, repaired, coerced, validated or refused
+  closure     each tool call, its result, and what is wrong between them
   reasoning   the reasoning ledger of each request
-  events      the blocks of a streamed answer, what each did, and what the usual SDKs build from them
-  textcalls   calls written as text in the answer: format, typed arguments, and what is wrong, with places
+  events      the events of a stream, what each adds to the message, and what the usual SDKs build from them
+  textcalls   tool calls written as text in the response: format, typed arguments, and faults, with places
 
-The view textcalls finds the calls that are meant as calls, whatever their format; --parser FORMAT shows what the parser
-of one format makes of every text instead. FORMAT is one of
+The view textcalls finds text that is meant as a tool call, in any format; with --parser FORMAT, the parser of one
+format reads all texts instead. FORMAT is one of
   claude-xml deepseek-v3 deepseek-v31 dsml glm harmony hermes json-fence kimi kimi-k3 llama-json minimax minimax-m3
   mistral pythonic qwen3-coder
 
-JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW an exchange:
-  "about"     what the maker of the session says of it: "story", "source", "made" (constructed or recorded)
+JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW for each exchange:
+  "about"     notes in the session file: "story", "source", "made" (constructed or recorded)
   every view  "index" (from zero), "protocol", "provider", "conversation"
   wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"};
-              "digests" of what passed the recorder, null where it was not recorded: {"request", "response": {"in",
+              "digests" of the recorded bytes, null if it was not recorded: {"request", "response": {"in",
               "out": SHA-256 of the body as received and as sent on, "bytes_in", "bytes_out", "equal"}}
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
   arguments   "calls": [{"side", "pointer", "tool", "id", "steps": [{"rung", "before", "after", "note"}]}]
@@ -26,12 +26,12 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
   events      "frames": [{"number", "direction", "type", "bytes", "value", "text"}] of a WebSocket or gRPC call;
               "events": [{"number", "event", "data", "bytes", "at", "terminated", "did", "anomalies"}], "clients":
               [{"names", "written_after", "agree", "event", "differences", "raises", "notes"}]
-              "at" is seconds since the request; "did" what a block did to the message, in words; "clients" groups the
-              SDKs that build the same message from the stream, "event" is where a group departs from ours
+              "at" is seconds since the request; "did" is what an event changes in the message, in words; "clients"
+              groups the SDKs that build the same message from the stream, "event" is where a group differs from ours
   textcalls   "parser", "texts": [{"pointer", "carrier", "pieces": [{"kind", "start", "end", "text"}]}]
-              "kind" is call, marker (a control marker that no call accounts for) or prose; a call also has "format",
-              "name", "id", "arguments", "raw", "in_reasoning" and "problems": [{"problem", "start", "end"}]; places
-              count the characters of the text
+              "kind" is call, marker (a control marker outside any call) or prose; a call also has "format", "name",
+              "id", "arguments", "raw", "in_reasoning" and "problems": [{"problem", "start", "end"}]; places count
+              characters of the text
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ import argparse
 from workbench.cli import _files, _output
 
 NAME = "show"
-HELP = "one view of a file: wire, ir, arguments, closure, reasoning, events or textcalls"
+HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events or textcalls"
 VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "textcalls")
 
 
@@ -49,14 +49,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--as", dest="view", choices=VIEWS, default="ir")
-    parser.add_argument("--parser", metavar="FORMAT", help="with --as textcalls: read every text as this format")
+    parser.add_argument("--parser", metavar="FORMAT", help="with --as textcalls: read all texts in this format")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     _files.add_exchange(parser)
     _files.add_provider(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the view of one exchange, or of all."""
+    """Print the view of one exchange, or of all exchanges."""
     from workbench.cli import _show_json, _show_text
 
     _files.validate(args)
@@ -68,7 +68,9 @@ def run(args: argparse.Namespace) -> int:
         inspector = _files.inspector(session, args, is_lazy=args.format == "text")
         wanted = range(len(session))
         if args.exchange is not None:
-            wanted = range(_files.chosen(session, args.exchange), _files.chosen(session, args.exchange) + 1)
+            wanted = range(
+                _files.exchange_index(session, args.exchange), _files.exchange_index(session, args.exchange) + 1
+            )
         if args.format == "json":
             views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in wanted]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
@@ -89,11 +91,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _validate_parser(args: argparse.Namespace) -> None:
-    """Raises UsageError for a format that does not exist, and for one that no view asks for."""
+    """Raise UsageError for an unknown ``--parser``, or one without the view that uses it."""
     if args.parser:
         from workbench.errors import UsageError
         from workbench.toolcalls import formats
 
         if args.view != "textcalls":
-            raise UsageError("--parser says how texts are read", hint="use it with --as textcalls")
+            raise UsageError("--parser needs --as textcalls")
         formats.get(args.parser)

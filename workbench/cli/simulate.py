@@ -1,26 +1,26 @@
-"""Serve a provider that refuses like the real one, on this machine alone, for clients and the official SDKs.
+"""Simulate a provider on this machine: it refuses what the real one refuses, for clients and the official SDKs.
 
-Every request is judged by the provider's contract: what it enforces is refused with its status and words, and what was
-answered before (reasoning, signatures, ids) has to come back as the contract wants it. A scripted model answers the
-others: it calls the declared tools, one that the user's words name first, and puts their results into its last text.
+Each request is checked by the provider's contract: violations are refused with the provider's status and message, and
+earlier responses (reasoning, signatures, ids) must be replayed as the contract requires. A scripted model answers all
+other requests: it calls the declared tools, first one that the user names, and repeats their results in its last text.
 
   workbench simulate deepseek
   workbench simulate anthropic --port 8100 --arguments truncated
   workbench simulate openai --http 429:2 --retry-after 1 --stream cut
   workbench simulate generic --calls hermes --script turns.yaml --out today.wb
 
-PROVIDER is a contract, with or without a variant (deepseek:v3.2); every protocol of the contract is served on one port,
-under any prefix. The first line says what clients have to set; each request gets a line on stderr with its status, and
-where it was refused the rule, the place and the provider's text. Ends with ctrl-c.
+PROVIDER is a contract, with or without a variant (deepseek:v3.2). All protocols of the contract are served on one port,
+under any path prefix. The first line of output has the variables that clients need; each request gets a line on stderr
+with its status and, if refused, the rule, the place and the provider's message. Ctrl-c ends it.
 
-faults of arguments: {arguments}
-faults of streams: {stream}
+faults of arguments (--arguments): {arguments}
+faults of streams (--stream): {stream}
 refused (--refuses): {refuses}, schema:KEYWORD
-unread (--ignores): {ignores}, schema:KEYWORD
+ignored (--ignores): {ignores}, schema:KEYWORD
 
-A script (--script FILE) answers turn by turn; the first turn that fits answers, and what no turn fits is answered as
-above. match, dials, answer and times may each be left out, and so may parts of an answer: those the model says by
-itself, but a text alone makes no calls:
+A script (--script FILE) answers turn by turn; the first matching turn answers, and the scripted model if none matches.
+match, dials, answer and times are optional, and so are the parts of an answer: the model fills in those that are
+missing, but with text alone it calls no tools:
 
   version: 1
   dials: {{latency: 0.05}}
@@ -30,9 +30,9 @@ itself, but a text alone makes no calls:
     answer: {{thinking: Where?, text: Let me look., calls: [{{name: get_weather, arguments: {{city: Paris}}}}]}}
     times: 1
 
-The keys of dials are the options below, without dashes in front; http is STATUS, STATUS:once or STATUS:N. Asked for a
-codeword ("What is the codeword?") the model tells those that it can read anywhere in the request; asked to write what
-stands between <text> and </text> it does so, and of a picture in PNG it tells the colour.
+The keys of dials are the options below, without leading dashes; http is STATUS, STATUS:once or STATUS:N. Asked for a
+codeword ("What is the codeword?"), the model names all that it can read in the request; asked to write the text between
+<text> and </text>, it does so; of a PNG picture it names the colour.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "simulate"
-HELP = "serve a provider that refuses like the real one"
+HELP = "simulate a provider that refuses what the real one refuses"
 
 _DIALS = (
     *("calls", "calls_in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry_after", "latency"),
@@ -73,43 +73,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
     faults = {name: ", ".join(known) for name, known in listed.items()}
     parser.description = (parser.description or "").format(**faults)
     parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them)")
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
-    parser.add_argument("--permissive", action="store_true", help="answer what the contract refuses too, and say so")
-    parser.add_argument("--script", metavar="FILE", help="answers turn by turn, as YAML")
-    parser.add_argument("--known", metavar="FILE", help="a session whose answers count as given: they may be replayed")
-    parser.add_argument("--out", metavar="FILE", help="keep a session file of it, appended to if it exists")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
+    parser.add_argument("--permissive", action="store_true", help="report violations of the contract, but answer")
+    parser.add_argument("--script", metavar="FILE", help="YAML file with answers turn by turn")
+    parser.add_argument("--known", metavar="FILE", help="session with earlier responses, which clients may replay")
+    parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is extended")
     dials = parser.add_argument_group("dials")
-    dials.add_argument("--calls", metavar="FORMAT", help="native (default), or the text format of calls")
-    dials.add_argument("--calls-in", choices=PLACES, help="where such text stands (default: content)")
-    dials.add_argument("--parallel", type=int, metavar="N", help="calls of one answer, where the request allows it")
-    dials.add_argument("--mends", type=int, metavar="N", help="errors after which a call is made rightly (0: never)")
-    dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="answers tell what results say")
-    dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="what is wrong with arguments")
-    dials.add_argument("--stream", choices=[*STREAM_FAULTS], metavar="FAULT", help="what is wrong with streams")
-    dials.add_argument("--http", metavar="STATUS[:N]", help="refuse with this status; N times, else always")
-    dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="header of those refusals")
-    dials.add_argument("--latency", type=float, metavar="SECONDS", help="wait before each chunk")
-    dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: an event each)")
-    _configure_limits(parser.add_argument_group("more dials", "what a server takes, and what its model gets to see"))
+    dials.add_argument("--calls", metavar="FORMAT", help="native (default), or a text format for tool calls")
+    dials.add_argument("--calls-in", choices=PLACES, help="field for calls written as text (default: content)")
+    dials.add_argument("--parallel", type=int, metavar="N", help="tool calls per response, if the request allows it")
+    dials.add_argument("--mends", type=int, metavar="N", help="errors after which a call is made correctly (0: never)")
+    dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="repeat tool results in the response")
+    dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="fault in the arguments")
+    dials.add_argument("--stream", choices=[*STREAM_FAULTS], metavar="FAULT", help="fault in the stream")
+    dials.add_argument("--http", metavar="STATUS[:N]", help="refuse with this status, N times or always")
+    dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="Retry-After header of these refusals")
+    dials.add_argument("--latency", type=float, metavar="SECONDS", help="delay before each chunk")
+    dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: one event per chunk)")
+    _configure_limits(parser.add_argument_group("more dials", "what the server accepts, and what its model can read"))
 
 
 def _configure_limits(dials: argparse._ArgumentGroup) -> None:
     switch = argparse.BooleanOptionalAction
-    dials.add_argument("--thinks", action=switch, help="reasoning comes with answers (default: as asked for)")
-    dials.add_argument("--stops", action=switch, help="cancelled calls are not made again (the default)")
-    dials.add_argument("--needs-reasoning", action=switch, help="results are unread where reasoning is not replayed")
-    dials.add_argument("--enforces", action=switch, help="refuse what the contract refuses (the default)")
-    dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="requests with this are refused")
-    dials.add_argument("--ignores", metavar="WHAT[,WHAT…]", help="this is taken, and goes unread")
-    dials.add_argument("--context", type=int, metavar="TOKENS", help="of a request that are read (default: all)")
-    dials.add_argument("--result-limit", type=int, metavar="BYTES", help="of a result that are read (default: all)")
-    dials.add_argument("--name-limit", type=int, metavar="N", help="characters of a tool's name (default: any)")
-    dials.add_argument("--id-limit", type=int, metavar="N", help="characters of a call's id (default: any)")
+    dials.add_argument("--thinks", action=switch, help="send reasoning (default: if requested)")
+    dials.add_argument("--stops", action=switch, help="do not repeat cancelled tool calls (default)")
+    dials.add_argument("--needs-reasoning", action=switch, help="ignore results if reasoning is not replayed")
+    dials.add_argument("--enforces", action=switch, help="refuse what the contract refuses (default)")
+    dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="refuse requests with these features")
+    dials.add_argument("--ignores", metavar="WHAT[,WHAT…]", help="accept these features, but ignore them")
+    dials.add_argument("--context", type=int, metavar="TOKENS", help="read only so much of a request (default: all)")
+    dials.add_argument("--result-limit", type=int, metavar="BYTES", help="read only so much of a result (default: all)")
+    dials.add_argument("--name-limit", type=int, metavar="N", help="longest tool name, in characters (default: any)")
+    dials.add_argument("--id-limit", type=int, metavar="N", help="longest tool call id, in characters (default: any)")
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
     return int(text)
 
 
@@ -120,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
 
     contracts.demand(args.provider)
     with ExitStack() as stack:
-        known = None if args.known is None else stack.enter_context(closing(_known(args.known)))
-        ended = stack.enter_context(_kept(args.out))
+        known = None if args.known is None else stack.enter_context(closing(_known_session(args.known)))
+        ended = stack.enter_context(_session_writer(args.out))
         simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), known=known, ended=ended)
         server = stack.enter_context(serve(simulator, port=args.port, log=_log))
         _output.emit(_what_to_set(simulator, server))
@@ -145,8 +145,8 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
     return read_script(text, args.script, dials)
 
 
-def _known(path: str) -> Session:
-    """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
+def _known_session(path: str) -> Session:
+    """Open a session. Raises UsageError if it contains no response of a model, WorkbenchError, OSError."""
     from workbench.formats.importers import open_input
     from workbench.protocols.decode import TEXT, DecodedExchange
     from workbench.wire.session import exchanges_of
@@ -157,11 +157,11 @@ def _known(path: str) -> Session:
         if decoded.protocol != TEXT and decoded.response and decoded.response.messages:
             return session
     session.close()
-    raise UsageError(f"{path} holds no answer of a model", hint="--known takes a session with the answers in it")
+    raise UsageError(f"{path} contains no response of a model", hint="--known needs a session with responses")
 
 
 def _what_to_set(simulator: Simulator, server: Server) -> str:
-    """One line: what is served where, and the variables of the SDKs."""
+    """One line: contract, URL, and the variables for the SDKs."""
     from workbench import protocols
 
     contract, url = simulator.contract, server.url
@@ -181,13 +181,13 @@ def _log(served: ServedRequest) -> None:
 
 
 @contextmanager
-def _kept(out: str | None) -> Iterator[Callable[[Exchange], None] | None]:
-    """What takes exchanges that are over into a session file, keys replaced."""
+def _session_writer(out: str | None) -> Iterator[Callable[[Exchange], None] | None]:
+    """Callback that records finished exchanges in a session file, keys replaced; None without a file."""
     if out is None:
         yield None
         return
     if out == "-" or out.endswith(".jsonl"):
-        raise UsageError(f"{out} cannot be recorded to", hint="name a .wb file; workbench import turns it into .jsonl")
+        raise UsageError(f"cannot record to {out}", hint="name a .wb file; workbench import converts it to .jsonl")
     from workbench.wire.redaction import Redactor
     from workbench.wire.session.writer import SessionWriter
 

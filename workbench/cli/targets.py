@@ -1,30 +1,30 @@
-"""Where requests can be sent: simulators, your own targets, known providers, and servers on this machine.
+"""List the targets for requests: simulators, your own targets, known providers, and servers on this machine.
 
-  sim:CONTRACT   the embedded simulator of a contract; it needs nothing
+  sim:CONTRACT   the embedded simulator of a contract; needs no setup
   your own       in ~/.config/workbench/targets.yaml, or $XDG_CONFIG_HOME/workbench/targets.yaml:
 
     targets:
       gateway:
         base_url: https://gateway.example/v1
         protocol: openai-chat                # or several: [openai-chat, anthropic-messages]
-        model: my-model                      # in place of the request's
-        profile: deepseek:v4                 # the contract that requests are judged by
-        key_variable: GATEWAY_KEY            # the name of the variable, never the key
+        model: my-model                      # replaces the request's model
+        profile: deepseek:v4                 # contract to check requests by
+        key_variable: GATEWAY_KEY            # name of the variable, never the key
         headers: {x-team: tools, x-token: "${TEAM_TOKEN}"}
 
-  providers      by the names of their contracts: they need a key in the environment and nothing else
-  --local        looks for servers on their usual port of this machine: vllm 8000, sglang 30000, llama.cpp 8080,
+  providers      by the names of their contracts; they need only a key in the environment
+  --local        looks for servers on their default port on this machine: vllm 8000, sglang 30000, llama.cpp 8080,
                  ollama 11434, lm-studio 1234; these names are targets, too
 
-A key is read from the environment when a request is sent, goes to the scheme, host and port it is configured for and to
-no other, and is never written. This list says whether one is set, never what it is.
+A key is read from the environment when a request is sent, is sent only to the scheme, host and port that it is
+configured for, and is never written. This list shows whether a key is set, never the key.
 
 JSON output is one object:
   {"file", "simulators": [{"name", "title", "protocols", "variants"}],
    "targets": [{"name", "url", "protocols", "model", "profile", "key_variable", "key_set", "headers"}],
    "providers": [the same], "local": [{"server", "url", "protocols", "models"}] | null}
-"file" is where targets.yaml is looked for; "headers" are the names of further ones; "server" is null for one that
-nobody knows; "local" is null where it was not asked for.
+"file" is the path of targets.yaml; "headers" are names of extra headers; "server" is null if unknown; "local" is null
+without --local.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from workbench.send.target import Target
 
 NAME = "targets"
-HELP = "where requests can be sent"
+HELP = "list the targets for requests"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them."""
+    """Print the targets."""
     import asyncio
 
     from workbench.send import configured, local, target
@@ -117,22 +117,22 @@ def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[L
     from workbench import contracts
     from workbench.send import configured
 
-    _output.emit("simulators (they need nothing)")
+    _output.emit("simulators (no setup needed)")
     _table((f"sim:{name}", ", ".join(contracts.variants(name)[1:]), "") for name in contracts.names())
     _output.emit()
     _output.emit(f"your own ({configured.path()})")
     _table(_row(each) for each in own.values()) if own else _output.emit(
-        "  none: workbench targets --help has the form"
+        "  none: see workbench targets --help for the format"
     )
     _output.emit()
-    _output.emit("providers (they need a key)")
+    _output.emit("providers (a key is needed)")
     _table(_row(each) for each in known.values())
     if here is not None:
         _output.emit()
         _output.emit("on this machine")
-        _table((each.server or "unknown", each.url, _served(each)) for each in here)
+        _table((each.server or "unknown", each.url, _local_words(each)) for each in here)
         if not here:
-            _output.emit("  none answers on the usual ports")
+            _output.emit("  no server responds on the default ports")
 
 
 def _row(target: Target) -> tuple[str, str, str]:
@@ -143,7 +143,7 @@ def _row(target: Target) -> tuple[str, str, str]:
     return target.name, target.url, " · ".join(filter(None, (", ".join(target.protocols), target.model, key)))
 
 
-def _served(found: LocalServer) -> str:
+def _local_words(found: LocalServer) -> str:
     shown = ", ".join(found.models[:3]) + (f" and {len(found.models) - 3} more" if len(found.models) > 3 else "")
     return f"{', '.join(found.protocols)} · {shown or 'no model'}"
 

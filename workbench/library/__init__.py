@@ -1,5 +1,5 @@
-"""The library: sessions at hand (examples, recent files, recordings, what known clients keep), one line each.
+"""The library: the sessions on this machine (examples, recent files, recordings, sessions of known clients).
 
-In: folders of Workbench and of installed clients, read-only. Out: the list that Home shows, the story of a session in
-words, and metrics over many sessions. It may import the core and the rooms up to ``formats``.
+In: folders of Workbench and of installed clients, read-only. Out: the sections of Home, a summary of each session, and
+metrics over many sessions. It may import the core and the rooms up to ``formats``.
 """

@@ -15,17 +15,17 @@ from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Prices
 
 HEAD = 64 * 1024
-IS_ONE = 0.5
-"""Claim of an importer on a file that somebody did not name, from which on it is taken for a session."""
+LEAST_CLAIM = 0.5
+"""Least claim of an importer on a file in a folder for it to count as a session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """One session.
+class SessionMetrics:
+    """Costs and counts of one session.
 
     Attributes:
-        path: where it is; ``trouble`` why it was not read, "" where it was.
-        counts: of every exchange with a model.
+        counts: of each exchange with a model.
+        trouble: why the file could not be read; empty if it was.
     """
 
     path: Path
@@ -34,23 +34,23 @@ class Gathered:
     trouble: str = ""
 
 
-def gather(paths: Iterable[Path], prices: Prices) -> Iterator[Gathered]:
-    """Every session in files, and in the folders among them with all that is below; one after the other."""
+def gather(paths: Iterable[Path], prices: Prices) -> Iterator[SessionMetrics]:
+    """Read one session after the other: the named files, and all sessions below the named folders."""
     for path in files(paths):
         try:
             session = open_input(str(path))
             try:
                 inspector = Inspector(session)
                 spent = costs(inspector, prices)
-                yield Gathered(path, spent, tuple(counted(inspector, spent)))
+                yield SessionMetrics(path, spent, tuple(counted(inspector, spent)))
             finally:
                 session.close()
         except (WorkbenchError, OSError) as error:
-            yield Gathered(path, Costs(()), trouble=str(error))
+            yield SessionMetrics(path, Costs(()), trouble=str(error))
 
 
 def files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files that are meant: those named, and in folders those that an importer knows."""
+    """The named files, and in folders every file that an importer recognises."""
     for path in paths:
         if path.is_dir():
             yield from (found for found in _below(path) if _is_session(found))
@@ -71,4 +71,4 @@ def _is_session(path: Path) -> bool:
     except OSError:
         return False
     ranked = candidates(head)
-    return bool(ranked) and ranked[0][0] >= IS_ONE
+    return bool(ranked) and ranked[0][0] >= LEAST_CLAIM

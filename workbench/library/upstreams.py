@@ -29,24 +29,22 @@ def parse(text: str) -> dict[str, str]:
     """Upstreams by name, from words: a known name, ``NAME=URL``, ``NAME=KNOWN``, or a URL.
 
     Raises:
-        UsageError: a word is none of these, or two have one name.
+        UsageError: a word is none of these, or two words have the same name.
     """
-    words = [_spelled(word) for word in text.split()]
+    words = [_command_word(word) for word in text.split()]
     if not words:
         raise UsageError("no upstream", hint="type a provider's name, or a URL")
     return parse_upstreams(words)
 
 
-def _spelled(word: str) -> str:
-    """A word as the command line takes it."""
+def _command_word(word: str) -> str:
+    """A typed word in the form of the command line: a URL or ``NAME=URL``."""
     name, _, base = word.partition("=")
     if base in known():
         return f"{name}={known()[base]}"
     if word in known():
         return f"{word}={known()[word]}"
     if "://" not in word:
-        raise UsageError(
-            f"{word} is no provider known by name", hint="type its URL: https://HOST, or NAME=https://HOST"
-        )
+        raise UsageError(f"unknown provider {word}", hint="type its URL: https://HOST, or NAME=https://HOST")
     name = next((name for name, url in known().items() if url == word.rstrip("/")), "")
     return f"{name}={word}" if name else word

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.library import verdict
+from workbench.library import clean_verdict
 from workbench.tui.models import findings, timeline
 from workbench.tui.models.headline import CLIENTS_KEY
 
@@ -251,7 +251,7 @@ class SessionState:
         return f"with the branch of request {numbers}" if self._branches else ""
 
     def _gaps(self) -> Sequence[str]:
-        return verdict.gaps(self.rows, self.damage) if self.is_done else []
+        return clean_verdict.gaps(self.rows, self.damage) if self.is_done else []
 
     def verdict(self) -> str:
         """Why there are no findings, in a sentence."""
@@ -267,4 +267,4 @@ class SessionState:
             return f"no findings {self._branch_words()}"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
-        return verdict.verdict(self.rows, self.damage)
+        return clean_verdict.verdict(self.rows, self.damage)

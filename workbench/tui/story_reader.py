@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from workbench.library.story import Story
+    from workbench.library.session_summary import SessionSummary
 
 
 class StoryReady(Message):
     """The story of a session is known."""
 
-    def __init__(self, path: Path, story: Story) -> None:
+    def __init__(self, path: Path, story: SessionSummary) -> None:
         super().__init__()
         self.path = path
         self.story = story
@@ -44,13 +44,16 @@ class StoryReader:
 
     def run(self, post: Callable[[Message], object]) -> None:
         """Tell what is asked for until stopped."""
-        from workbench.library.story import Story, tell_file  # the first paint does not wait for the core
+        from workbench.library.session_summary import (  # the first paint does not wait for the core
+            SessionSummary,
+            describe_file,
+        )
 
         while path := self._next():
             try:
-                story = tell_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
+                story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
             except Exception as error:  # a fault of ours: the others are told all the same
-                story = Story("", "not told", f"a fault of this program: {type(error).__name__}: {error}")
+                story = SessionSummary("", "not told", f"a fault of this program: {type(error).__name__}: {error}")
             if story:
                 self._is_told(path)
                 post(StoryReady(path, story))

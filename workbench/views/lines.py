@@ -1,7 +1,7 @@
-"""What the app shows, as plain values: a line is spans of untrusted text, each with the name of a style.
+"""Lines as plain values: a line is spans of untrusted text, each with the name of a style.
 
-View models build lines, ``paint`` puts them on the screen. Style names are words of one table; they are joined with
-spaces where several apply ("string lit").
+Views build lines; the app paints them, the command line prints their text. Style names are words of one table; they
+are joined with spaces if several apply ("string lit").
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def line(*spans: Span | str) -> Line:
 
 
 def behind(head: Line, more: Line, width: int) -> Line:
-    """Words behind a line, which is cut where both do not fit; at least half of the width stays to it."""
+    """Add words to a line, which is cut if both do not fit; it keeps at least half of the width."""
     from workbench.safetext import cells, clip, visible
 
     room = max(width // 2, width - 2 - sum(cells(visible(span.text)) for span in more))
@@ -64,8 +64,19 @@ def plain(of: Line) -> str:
     return "".join(span.text for span in of)
 
 
-def marked(of: Line, needle: re.Pattern[str], style: str) -> Line:
-    """The line with everything that matches in a further style, also across spans."""
+def column_text(of: Line) -> str:
+    """The text of a line with its columns column_text, for an output that has no styles; before the gate."""
+    from workbench.safetext import cells, visible
+
+    parts = []
+    for span in of:
+        room = " " * max(0, abs(span.width) - cells(visible(span.text)))
+        parts.append(room + span.text if span.width < 0 else span.text + room)
+    return "".join(parts).rstrip()
+
+
+def mark_matches(of: Line, needle: re.Pattern[str], style: str) -> Line:
+    """Add a style to everything in a line that matches, also across spans."""
     found = [m.span() for m in needle.finditer(plain(of)) if m.end() > m.start()]
     made: list[Span] = []
     at = 0
@@ -121,8 +132,8 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
     return made
 
 
-def joined(parts: Iterable[Line], between: Span) -> Line:
-    """Lines put one after the other on one line, with something between."""
+def join_lines(parts: Iterable[Line], between: Span) -> Line:
+    """Put lines one after the other on one line, with a span between."""
     out: list[Span] = []
     for part in parts:
         if part:

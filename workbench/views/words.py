@@ -1,11 +1,11 @@
-"""Numbers and states as people read them."""
+"""Numbers, sizes, times and ranges in words."""
 
 from __future__ import annotations
 
 REQUEST, RESPONSE = "request", "response"
 
 SEVERITY_GLYPH = {"error": "✗", "warning": "!", "info": "·"}
-"""A glyph for each severity; its word stands beside it wherever there is room."""
+"""A glyph for each severity; its word is shown next to it if there is room."""
 
 
 def count(number: int, noun: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.closure import CallLine, CallState, NodeRef
-from workbench.tui.models.closure import LOOK, call_body, call_line, summary
+from workbench.views.closure import LOOK, call_body, call_line, summary
 from workbench.views.lines import plain
 
 CALL, RESULT = NodeRef("request", 1, 0), NodeRef("request", 2, 0)

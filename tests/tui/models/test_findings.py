@@ -4,6 +4,7 @@ import pytest
 
 from workbench.contracts import Finding, Origin, Repair, Severity
 from workbench.tui.models import findings
+from workbench.views.findings import origin_words
 from workbench.views.lines import plain
 
 E, W, N = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -81,5 +82,5 @@ def test_where_a_finding_began_is_said_and_found() -> None:
     assert "in exchange 1 · hop gateway · request · /messages/1: the call was cut off" in told
     assert findings.origin_of(later, [first, later]) == 0
     assert findings.origin_of(later, [later]) is None
-    assert findings.began(finding(0, origin=began)) == "here · hop gateway: the call was cut off"
-    assert findings.began(first) == "" and findings.origin_of(first, [first]) is None
+    assert origin_words(finding(0, origin=began)) == "here · hop gateway: the call was cut off"
+    assert origin_words(first) == "" and findings.origin_of(first, [first]) is None

@@ -6,12 +6,11 @@ from pathlib import Path
 from tests.tui import samples
 from workbench.glyphs import SIGNS as ASCII
 from workbench.tui import keys
-from workbench.tui.models import closure, reasoning
 from workbench.tui.models.guide import GUIDES, help_lines
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.models.tabs import PANES
-from workbench.views import words
+from workbench.views import closure, reasoning, words
 from workbench.views.lines import plain
 
 TUI = Path(__file__).resolve().parents[3] / "workbench" / "tui"

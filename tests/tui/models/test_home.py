@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench.library.shelf import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Item, Section
-from workbench.library.story import Story
+from workbench.library.home_sections import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Section, SessionItem
+from workbench.library.session_summary import SessionSummary
 from workbench.tui.models import home
 from workbench.views.lines import plain
 
-ITEM = Item(Path("/x/demo.jsonl"), FOUND, "demo", "Claude Code", 1000.0)
-BROKEN = Story(
+ITEM = SessionItem(Path("/x/demo.jsonl"), FOUND, "demo", "Claude Code", 1000.0)
+BROKEN = SessionSummary(
     "error", "closure.missing-result", "exchange 3: no result", 1234, "anthropic · sonnet", "claude 2", "a story"
 )
 
@@ -26,8 +26,8 @@ def test_a_row_says_what_broke_at_any_width(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [56, 76, 96, 116, 156, 196])
-@pytest.mark.parametrize("story", [None, BROKEN, Story("", "no breaks", "fine", is_clean=True)])
-def test_columns_stand_one_below_the_other(width: int, story: Story | None) -> None:
+@pytest.mark.parametrize("story", [None, BROKEN, SessionSummary("", "no breaks", "fine", is_clean=True)])
+def test_columns_stand_one_below_the_other(width: int, story: SessionSummary | None) -> None:
     spans = home.item_line(ITEM, story, width, 1000.0)
     columns = sum(abs(s.width) or len(s.text) for s in spans[: 7 if width >= home.ROOMY else 3])
     assert columns <= width
@@ -46,14 +46,14 @@ def test_below_it_stands_the_rest() -> None:
     ("story", "section", "sign"),
     [
         (None, EXAMPLES, "…"),
-        (Story("", "no breaks", "", is_clean=True), EXAMPLES, "✓ no breaks"),
-        (Story("", "not all was judged", ""), EXAMPLES, "? not all was judged"),
-        (Story("", "nothing yet", "", 0), LIVE, "○ nothing yet"),
-        (Story("", "nothing yet", "", 0), RECENT, "? nothing yet"),
-        (Story("warning", "stream.index", ""), RECENT, "! stream.index"),
+        (SessionSummary("", "no breaks", "", is_clean=True), EXAMPLES, "✓ no breaks"),
+        (SessionSummary("", "partly checked", ""), EXAMPLES, "? partly checked"),
+        (SessionSummary("", "nothing yet", "", 0), LIVE, "○ nothing yet"),
+        (SessionSummary("", "nothing yet", "", 0), RECENT, "? nothing yet"),
+        (SessionSummary("warning", "stream.index", ""), RECENT, "! stream.index"),
     ],
 )
-def test_the_state_is_a_sign_and_a_word(story: Story | None, section: str, sign: str) -> None:
+def test_the_state_is_a_sign_and_a_word(story: SessionSummary | None, section: str, sign: str) -> None:
     assert sign in plain(home.item_line(ITEM._replace(section=section), story, 80, 0.0))
 
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from workbench.rules.counts import Counts
 from workbench.safetext import cells
 from workbench.tui.models import metrics
-from workbench.tui.models.metrics import CACHED, PARTS, RATES, Item
+from workbench.tui.models.metrics import CACHED, PARTS, Item
 from workbench.views.lines import plain
+from workbench.views.metrics import RATES, money, share_of
 
 TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 
@@ -35,9 +36,9 @@ def test_the_mark_of_the_cache_takes_the_place_of_one_column(
 def test_every_part_and_rate_has_a_sign_a_word_and_a_count() -> None:
     assert len({part.sign for part in PARTS}) == len(PARTS)
     for rate in RATES:
-        assert metrics.share_of(rate, Counts()) == (0, 0)
+        assert share_of(rate, Counts()) == (0, 0)
     told = Counts(calls=4, parsed=3, fitting=2, blocked=1, executed=3)
-    shares = {rate.name: metrics.share_of(rate, told) for rate in RATES}
+    shares = {rate.name: share_of(rate, told) for rate in RATES}
     assert (shares["parsed"], shares["fitting"], shares["blocked"]) == ((3, 4), (2, 4), (1, 4))
 
 
@@ -61,4 +62,4 @@ def test_rows_fit_and_say_what_is_not_known() -> None:
 
 
 def test_money_is_never_rounded_to_nothing() -> None:
-    assert [metrics.money(n) for n in (0.0, 0.00001, 0.0123, 123.456)] == ["$0.0000", "<$0.0001", "$0.0123", "$123.46"]
+    assert [money(n) for n in (0.0, 0.00001, 0.0123, 123.456)] == ["$0.0000", "<$0.0001", "$0.0123", "$123.46"]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.ledger import Entry, Sent
-from workbench.tui.models.reasoning import LOOK, came_in, entry_body, entry_line, summary
 from workbench.views.lines import plain
+from workbench.views.reasoning import LOOK, came_in, entry_body, entry_line, summary
 
 
 def entry(sent: Sent, *, owed: bool = True) -> Entry:
@@ -16,7 +16,7 @@ def entry(sent: Sent, *, owed: bool = True) -> Entry:
 
 @pytest.mark.parametrize("sent", list(Sent))
 def test_every_outcome_has_a_sign_and_its_word(sent: Sent) -> None:
-    assert plain(entry_line(entry(sent))).startswith(f"{LOOK[sent][0]} {sent}")
+    assert plain(entry_line(entry(sent))).startswith(f"{LOOK[sent][0]} {str(sent).replace('owed', 'required')}")
 
 
 def test_what_nobody_asks_for_is_no_error() -> None:
@@ -54,7 +54,7 @@ def test_a_lost_debt_is_counted() -> None:
 
 def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
     opened = samples.opened(samples.LOST_REASONING, 0)
-    assert came_in(opened.detail.ledger) == "the response contains 1 reasoning block"
+    assert came_in(opened.detail.ledger) == "the response contains 1 part of reasoning"
     view = opened.views["reasoning"]
     assert view.count() == 0
     assert "requires no reasoning" in " ".join(plain(x) for x in view.nothing(200))

@@ -12,7 +12,7 @@ from tests.tui.driving import until
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import assert_clean
 from workbench.config import resources
-from workbench.library import imported
+from workbench.library import session_import
 from workbench.tui.screens.choose import ImportScreen, OpenScreen
 from workbench.tui.screens.form import SuggestionPane
 
@@ -49,7 +49,7 @@ async def test_a_suggestion_is_taken_by_a_click(source: Path, own_home: Path, ro
     [
         ("", "type a path"),
         ("~/in", "this is a folder"),
-        ("~/gone", "there is no such file"),
+        ("~/gone", "no such file"),
         ("x" * 40 + "/y", "no such"),
     ],
 )
@@ -134,7 +134,7 @@ async def test_an_import_can_be_broken_off(source: Path, own_home: Path, monkeyp
         while not turn.wait(0.01):  # what has the processor all to itself is no import
             step(1)  # type: ignore[operator]
 
-    monkeypatch.setattr(imported, "save", endless)
+    monkeypatch.setattr(session_import, "save", endless)
     async with at_home() as home:
         await home.press("i", *"~/in/source.jsonl", "enter", "ctrl+u", *"~/out.wb", "enter")
         await home.until("esc breaks off")
@@ -149,7 +149,7 @@ async def test_a_recording_is_never_imported_onto_itself(
     source: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = own_home / "h.wb"
-    imported.save(samples.example(samples.LOST_RESULT), recording)
+    session_import.save(samples.example(samples.LOST_RESULT), recording)
     before = recording.read_bytes()
     monkeypatch.chdir(own_home)
     async with at_home() as home:

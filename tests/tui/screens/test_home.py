@@ -15,7 +15,7 @@ from tests.tui.driving import screen_text, until
 from tests.tui.holding import Holder
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.config import resources
-from workbench.library import memory, shelf, story
+from workbench.library import home_sections, home_state, session_summary
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.home import HomeScreen
@@ -67,7 +67,7 @@ async def at_home(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Home]:
     app = WorkbenchApp()
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
         home = Home(pilot)
-        await until(pilot, lambda: any(row.heading.startswith(shelf.FOUND) for row in home.pane.rows))
+        await until(pilot, lambda: any(row.heading.startswith(home_sections.FOUND) for row in home.pane.rows))
         yield home
 
 
@@ -110,14 +110,14 @@ async def test_a_session_that_was_opened_is_recent_and_remembered(own_home: Path
         assert "mine.jsonl" in home.text
         await home.back()
         await until(home.pilot, lambda: "mine.jsonl" in home.names)
-        assert shelf.RECENT in home.text
-    assert memory.recent() == (path,)
+        assert home_sections.RECENT in home.text
+    assert home_state.recent() == (path,)
     async with at_home() as home:
         assert home.here == "mine.jsonl"
         path.unlink()
         await home.press("enter")
         await home.until("✗ ")
-        assert "there is no such file" in home.text
+        assert "no such file" in home.text
 
 
 async def test_a_file_that_cannot_be_read_says_so_and_its_path_is_offered_again(own_home: Path) -> None:
@@ -138,7 +138,7 @@ async def test_clients_sessions_are_found_and_can_be_switched_off_for_good(own_h
         assert "1 OpenCode database not read here" in home.text
         await home.press("c")
         await until(home.pilot, lambda: "demo" not in home.names)
-        assert shelf.SWITCHED_OFF in home.text
+        assert home_sections.SWITCHED_OFF in home.text
     async with at_home() as home:
         assert "demo" not in home.names
         await home.press("c")
@@ -161,8 +161,8 @@ async def test_nothing_is_ever_an_empty_box(tmp_path: Path, monkeypatch: pytest.
     honest = resources.folder
     monkeypatch.setattr(resources, "folder", lambda name: empty if name == "sessions" else honest(name))
     async with at_home() as home:
-        assert "there are no example sessions in" in home.text
-        assert "nothing found in the folders of" in home.text
+        assert "no example sessions in" in home.text
+        assert "no sessions of Claude Code" in home.text
         await home.press("enter", "j", "k", "G", "g", "n", "S")
         assert "no recording runs" in home.text
 
@@ -193,7 +193,7 @@ async def test_matches_are_walked_both_ways() -> None:
 
 async def test_what_changed_is_told_again(own_home: Path) -> None:
     path = put(own_home / "mine.jsonl", (resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl").read_bytes())
-    memory.remember(path)
+    home_state.remember(path)
     async with at_home() as home:
         await until(home.pilot, lambda: path in home.pane.stories)
         assert home.pane.stories[path].severity == "error"
@@ -211,7 +211,7 @@ async def test_a_story_is_not_told_behind_another_screen(own_home: Path, monkeyp
             pass
         ended.set()
 
-    monkeypatch.setattr(story, "tell_file", slow)
+    monkeypatch.setattr(session_summary, "describe_file", slow)
     async with at_home() as home:
         await until(home.pilot, begun.is_set)
         await home.press("enter")
@@ -221,7 +221,7 @@ async def test_a_story_is_not_told_behind_another_screen(own_home: Path, monkeyp
 
 async def test_what_a_live_session_holds_is_said_where_it_is_listed(own_home: Path) -> None:
     writer = SessionWriter(own_home / "live.wb")
-    memory.remember(writer.path)
+    home_state.remember(writer.path)
     recorder = Holder(writer.path)
     try:
         why = {"kind": "closure", "rule": "closure.missing-result", "words": "", "pointer": ""}
@@ -243,8 +243,8 @@ async def test_what_a_live_session_holds_is_said_where_it_is_listed(own_home: Pa
 async def test_hostile_names_reach_the_screen_visibly(own_home: Path, size: tuple[int, int]) -> None:
     name = EVIL.replace("/", "").replace("\0", "")[:60] + "\n\u202e.jsonl"
     put(own_home / ".claude/projects" / name.removesuffix(".jsonl") / name, entries(f"/home/{EVIL}", EVIL))
-    memory.remember(put(own_home / name, entries("/x", EVIL)))
-    memory.remember(own_home / os.fsdecode(b"\xff\x1b]0;t\x07"))
+    home_state.remember(put(own_home / name, entries("/x", EVIL)))
+    home_state.remember(own_home / os.fsdecode(b"\xff\x1b]0;t\x07"))
     async with at_home(size) as home:
         for key in ("g", "j", "j", "G", "k"):
             await home.press(key)
@@ -256,16 +256,16 @@ async def test_hostile_names_reach_the_screen_visibly(own_home: Path, size: tupl
         await home.back()
         await until(home.pilot, lambda: home.names[1].startswith("\udcff"))
         await home.press("g", "j", "enter")
-        await home.until("there is no such file")
+        await home.until("no such file")
         await home.press("o")
         assert_clean(home)  # type: ignore[arg-type]
 
 
 async def test_the_first_paint_waits_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    begin, look = HomeScreen._begin, shelf.look
+    begin, look = HomeScreen._begin, home_sections.all_sections
     monkeypatch.setattr(HomeScreen, "_begin", lambda self: (done.append("painted"), begin(self)))
-    monkeypatch.setattr(shelf, "look", lambda: (done.append("looked"), look())[1])
+    monkeypatch.setattr(home_sections, "all_sections", lambda: (done.append("looked"), look())[1])
     async with at_home():
         assert done[:2] == ["painted", "looked"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.library import imported
+from workbench.library import session_import
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession, exchanges_of, store
 from workbench.wire.session.identity import file_name, former_ids, session_id
@@ -63,7 +63,7 @@ def test_conversion_keeps_it(forms: tuple[str, ...], tmp_path: Path) -> None:
     store.save([exchange(b"{}")], paths[0])
     for source, out in pairwise(paths):
         with closing(store.open_session(source)) as session:
-            imported.save(session, out)
+            session_import.save(session, out)
     assert len({id_of(path) for path in paths}) == 1
 
 
@@ -75,7 +75,7 @@ def test_a_session_of_format_1_opens_and_keeps_its_id_when_it_is_converted(form:
     with closing(store.open_session(path)) as session:
         assert session.id == ""
         derived = session_id(session)
-        imported.save(session, out)
+        session_import.save(session, out)
     assert derived == known_by(exchange(b'{"a": 1}'))
     assert id_of(out) == derived
     assert not store.fsck(path).problems
@@ -141,7 +141,7 @@ def test_an_exported_session_is_the_same_one(tmp_path: Path) -> None:
     }
     har.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
     with closing(open_input(str(har))) as session:
-        imported.save(session, out)
+        session_import.save(session, out)
         assert id_of(out) == session_id(session) == known_by(*exchanges_of(session))
 
 
@@ -157,7 +157,7 @@ def test_an_id_of_a_stranger_names_no_file_and_breaks_none(hostile: object, tmp_
     assert len(name) == 32
     assert name.isalnum()
     with closing(store.open_session(path)) as session:
-        imported.save(session, tmp_path / "a.wb")
+        session_import.save(session, tmp_path / "a.wb")
     assert file_name(id_of(tmp_path / "a.wb")) == name
     assert not store.fsck(tmp_path / "a.wb").problems
 
@@ -166,5 +166,5 @@ def test_no_digest_of_a_secret_is_written(tmp_path: Path) -> None:
     """Whoever is given a redacted copy could test guesses at what was replaced."""
     secret = exchange(b'{"password": "hunter2", "key": "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAA"}')
     out = tmp_path / "a.wb"
-    assert imported.save(MemorySession("s", (secret,)), out).redactions
+    assert session_import.save(MemorySession("s", (secret,)), out).redactions
     assert id_of(out) != known_by(secret)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.tui.models.matrix import SIGNS
 from workbench.views.lines import Line, Span, line
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import count
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
 
 
 def _standing(node: BranchNode, verdict: str | None) -> Line:
-    """Response status of a sent or recorded node; the verdict of the contract for an edited one."""
-    sign, style = SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
+    """What was answered, for what was sent or recorded; else what the contract says."""
+    sign, style = REQUEST_SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
     response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.send import corrected_words
 from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def done_line(done: Done) -> Line:
 
 def _sent_line(step: Send, done: Done) -> Line:
     judged = done.judgement
-    sign, style = SIGNS[judged.verdict.value] if judged else ("?", "muted")
+    sign, style = REQUEST_SIGNS[judged.verdict.value] if judged else ("?", "muted")
     verdict = f"  {judged.verdict.value}" if judged else ""
     called = f" · calls {', '.join(done.calls)}" if done.calls else ""
     return line(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
 from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.losses import loss_line
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
@@ -87,11 +88,6 @@ def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:
     return tuple(spans)
 
 
-def loss_line(loss: Loss) -> Line:
-    """A loss in one line."""
-    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer or 'the whole'}", "muted"))
-
-
 def loss_body(loss: Loss, width: int) -> list[Line]:
     """Replacement of a loss; before it the text of its line if that line is cut."""
     told = wrap(loss.instead, width, "info", indent=2, most=8)
@@ -99,9 +95,3 @@ def loss_body(loss: Loss, width: int) -> list[Line]:
         return told
     what = wrap(loss.what, width, "strong", indent=2, most=8) if cells(loss.what) + 2 > width else []
     return [*what, *wrap(loss.pointer, width, "muted", indent=2, most=8), *told]
-
-
-def id_line(new: str, old: str | None) -> Line:
-    """An id of the new body and what it was."""
-    was = line(Span("had no id: named by its position", "muted")) if old is None else line(Span(f"was {old}", "muted"))
-    return (Span("= ", "info"), Span(new, "strong"), Span("  "), *was)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits.elements import Element, ElementAction, ElementKind
 from workbench.safetext import cells, clip, from_bytes
-from workbench.tui.models.matrix import SIGNS, said_of
+from workbench.tui.models.matrix import said_of
 from workbench.tui.models.tabs import Panes
 from workbench.tui.models.tools import Row as Said
 from workbench.views.lines import Line, Span, line
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def verdict_line(studied: Studied | None) -> Line:
     if studied is None:
         return line(Span(" checking …", "muted"))
     told, loose = studied.told, len(studied.meant.unbound)
-    sign, style = SIGNS[told.verdict.value]
+    sign, style = REQUEST_SIGNS[told.verdict.value]
     why = f" · {told.finding.rule}" if told.finding else ""
     problem = studied.meant.problem
     return line(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import labelled, repair_body
+from workbench.views.findings import origin_words
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import SEVERITY_GLYPH, byte_range, count, event_range
 
@@ -42,25 +43,13 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
     if known:
         made += repair_body(known, width)
     for label, text, style in (
-        ("began", began(finding), "accent"),
+        ("began", origin_words(finding), "accent"),
         ("seen", finding.evidence, ""),
         ("answer", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
         made += labelled(label, text, width, style)
     return made
-
-
-def began(finding: Finding) -> str:
-    """``in exchange 3 · hop gateway · request · /messages/1: …``, ``here: …``; "" where no origin is known."""
-    origin = finding.origin
-    if origin is None:
-        return ""
-    place = "here" if origin.exchange == finding.exchange else f"in exchange {origin.exchange + 1}"
-    hop = f"hop {origin.hop}" if origin.hop else ""
-    is_same = (origin.exchange, origin.side, origin.pointer) == (finding.exchange, finding.side, finding.pointer)
-    there = () if is_same else (origin.side, origin.pointer)
-    return " · ".join(s for s in (place, hop, *there) if s) + f": {origin.words}"
 
 
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:

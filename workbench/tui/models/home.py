@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.library.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
+from workbench.library.home_sections import FOUND, LIVE, SWITCHED_OFF, Section, SessionItem
 from workbench.safetext import cells, clip, clip_start, visible
 from workbench.tui.models import pauses
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
-    from workbench.library.story import Story
+    from workbench.library.session_summary import SessionSummary
     from workbench.tui.models.pauses import Held
 
 ROOMY, WIDE = 92, 144
@@ -40,7 +40,7 @@ def welcome(recordings: int) -> tuple[Line, ...]:
 class Row(NamedTuple):
     """A line of the list: a session, or, where ``item`` is None, the heading or a note of a section."""
 
-    item: Item | None = None
+    item: SessionItem | None = None
     heading: str = ""
     note: str = ""
 
@@ -77,7 +77,7 @@ def heading_line(row: Row) -> Line:
     return line(Span(title, "role"), Span(dot + about, "muted"))
 
 
-def item_line(item: Item, story: Story | None, width: int, now: float, held: int = 0) -> Line:
+def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: float, held: int = 0) -> Line:
     """A session in one line; what there is no room for stands below it while the cursor is on it.
 
     Args:
@@ -105,7 +105,7 @@ def item_line(item: Item, story: Story | None, width: int, now: float, held: int
     )
 
 
-def item_body(item: Item, story: Story | None, width: int, where: str) -> list[Line]:
+def item_body(item: SessionItem, story: SessionSummary | None, width: int, where: str) -> list[Line]:
     """The rest of it: the first break in words, what it is, how much there is of it, and where it stands."""
     if story is None:
         return wrap(where, width, "muted", indent=2, most=1)
@@ -141,8 +141,8 @@ def age(seconds: float) -> str:
     return "now"
 
 
-def _name(item: Item, width: int) -> Span:
-    """Name of a session, shortened in its middle: names often begin alike."""
+def _name(item: SessionItem, width: int) -> Span:
+    """As much of it as there is room for: names often begin alike, so their end stays."""
     name = visible(item.name)
     if cells(name) < width:
         return Span(f"{name} ", "strong", width)
@@ -151,11 +151,11 @@ def _name(item: Item, width: int) -> Span:
     return Span(f"{clip(name, start).removesuffix('…')}…{clip_start(name, end)} ", "strong", width)
 
 
-def _client(item: Item, story: Story | None) -> str:
+def _client(item: SessionItem, story: SessionSummary | None) -> str:
     return item.client or (story.client if story else "")
 
 
-def _sign(item: Item, story: Story | None) -> Span:
+def _sign(item: SessionItem, story: SessionSummary | None) -> Span:
     """The verdict: a sign and its words."""
     if story is None:
         return Span(" … ", "muted", _VERDICT)

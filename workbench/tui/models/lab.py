@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.tui.models.repairs import labelled
+from workbench.views.facts import fact_words
 from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.verdicts import PROBE_SIGNS
 from workbench.views.words import count, duration
-from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from workbench.send.target import Target
     from workbench.tui.probing import Column, ProbeRun
     from workbench.wire.exchange import Exchange
-
-SIGNS = {
-    "pass": ("✓", "ok"),
-    "partial": ("!", "warning"),
-    "fail": ("✗", "error"),
-    "inconclusive": ("?", "muted"),
-}
-"""Verdict → sign and style; the word stands beside it."""
 
 NAME = 20
 """Columns of a probe's mark and name."""
@@ -42,9 +35,6 @@ LEAST_TITLE = 24
 
 PRECISE = 10_000
 """Tokens from which on an estimate is rounded to thousands."""
-
-MOST_FACT = 200
-"""Characters of a fact."""
 
 
 def seen(columns: int, chosen: int, width: int) -> range:
@@ -87,7 +77,7 @@ def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str =
         return (Span(state, "accent", CELL - 1), Span(" "))
     if result is None:
         return (Span("  not run", "muted", CELL - 1), Span(" "))
-    sign, style = SIGNS[result.outcome.value]
+    sign, style = PROBE_SIGNS[result.outcome.value]
     word = "unclear" if result.outcome.value == "inconclusive" else result.outcome.value
     share = f" {result.passes}/{result.n}" if result.n else ""
     age = " " if is_fresh else f" · {ago(now - result.at)}"
@@ -170,8 +160,8 @@ def verdict_lines(
     """Everything about one verdict."""
     made = wrap(f"{probe.name}: {probe.title}", width, "strong")
     if column is None or result is None:
-        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} per sample", width, "muted")]
-    sign, style = SIGNS[result.outcome.value]
+        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} for a sample", width, "muted")]
+    sign, style = PROBE_SIGNS[result.outcome.value]
     low, high = result.interval
     share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing measured"
     sure = f" · 95 % interval {low:.0%}–{high:.0%}" if result.n else ""
@@ -183,7 +173,7 @@ def verdict_lines(
     made += labelled("seen in", f"{kept} · {when}", width, "muted")
     made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
-        made += labelled("" if n else "learned", f"{name}: {told(value)}", width)
+        made += labelled("" if n else "learned", f"{name}: {fact_words(value)}", width)
     return made
 
 
@@ -196,21 +186,6 @@ def _shown(exchange: Exchange, number: int) -> Line:
         Span(exchange.note),
         Span(f"  {duration(exchange.duration)}", "muted"),
     )
-
-
-def told(value: JsonValue) -> str:
-    """A fact in a few words."""
-    if value is None:
-        return "not measured"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {told(held)}" for name, held in value.items())[:MOST_FACT] or "nothing"
-    if isinstance(value, list):
-        return ", ".join(map(told, value))[:MOST_FACT] or "none"
-    if isinstance(value, str):
-        return value[:MOST_FACT] or "none"
-    return dumps(value).decode("utf-8", "replace")
 
 
 # The profile.
@@ -248,9 +223,17 @@ def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, wi
         yield line(
             Span(f"{sign} ", f"{style} strong"),
             Span(name, "" if name in NAMES else "muted", FACT),
-            *((Span(told(new), style or ("" if new is not None else "muted"), each), Span(" ")) if profile else ()),
-            *((Span(told(old), "" if profile is None and old is not None else "muted", each),) if last else ()),
+            *(
+                (Span(fact_words(new), style or ("" if new is not None else "muted"), each), Span(" "))
+                if profile
+                else ()
+            ),
+            *((Span(fact_words(old), "" if profile is None and old is not None else "muted", each),) if last else ()),
         )
+
+
+def _shade(fact: JsonValue) -> str:
+    return "" if fact is not None else "muted"
 
 
 def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
@@ -282,7 +265,7 @@ def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) ->
 
     found = differences(last, profile)
     for part in found.key:
-        yield from wrap(f"~ {part.name}: {told(part.before)} → {told(part.after)}", width, "warning")
+        yield from wrap(f"~ {part.name}: {fact_words(part.before)} → {fact_words(part.after)}", width, "warning")
     tally = (
         (len(found.facts), "~ {} changed"),
         (len(found.gained), "+ {} new"),

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tools import Row as Said
 from workbench.views.lines import Line, Span, line
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.send.matrix import MatrixRow
-
-SIGNS = {
-    "accepts": ("✓", "ok"),
-    "refuses": ("✗", "error"),
-    "suspicious": ("!", "warning"),
-    "unknown": ("?", "muted"),
-}
-"""Verdict → sign and style; the word stands beside it."""
 
 LABEL = 22
 """Cells of a contract's name."""
@@ -41,7 +34,7 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     tally = Counter(row.verdict.value for row in rows)
     progress = "" if tally.total() >= asked else f"{tally.total():,} of "
     spans = [Span(f" Request {number}", "strong"), Span(f"   {progress}{count(asked, 'contract')}", "muted")]
-    for verdict, (sign, style) in SIGNS.items():
+    for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
             spans += [Span("  ·  ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
@@ -54,7 +47,7 @@ def contract_line(label: str, told: Told | None, *, is_here: bool) -> Line:
     if told is None:
         return line(Span("  "), Span(f"{label} ", style, LABEL))
     row = told.row
-    sign, shade = SIGNS[row.verdict.value]
+    sign, shade = REQUEST_SIGNS[row.verdict.value]
     found = row.finding
     why = f"{found.rule}  {found.pointer or 'the whole'}" if found else row.note if row.verdict == "unknown" else ""
     return line(

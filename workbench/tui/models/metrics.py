@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tabs import Panes
 from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.metrics import RATES, Rate, money, saving_words, share_of
 from workbench.views.words import count
 
 if TYPE_CHECKING:
-    from workbench.library.metrics import Gathered
-    from workbench.rules.costs import Costs, Saving, Turn
+    from workbench.library.metrics import SessionMetrics
+    from workbench.rules.costs import Costs, Turn
     from workbench.rules.counts import Counts
 
 VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
@@ -41,34 +42,6 @@ PARTS = (
 CACHED = "│"
 """In a bar: everything before it was read from a cache."""
 
-
-class Rate(NamedTuple):
-    """A share: its name, which counts it is of, whether many are good, and what it says."""
-
-    name: str
-    part: str
-    whole: tuple[str, ...]
-    style: str
-    text: str
-
-
-RATES = (
-    Rate("parsed", "parsed", ("calls",), "ok", "calls with arguments that are one JSON value"),
-    Rate("fitting", "fitting", ("calls",), "ok", "calls that also match the schema of a declared tool"),
-    Rate(
-        "closure errors",
-        "unclosed",
-        ("histories",),
-        "error",
-        "requests with a tool call without a result in the required position",
-    ),
-    Rate("reasoning errors", "reasoning_errors", ("replays",), "error", "requests with incomplete replayed reasoning"),
-    Rate("calls in text", "text_calls", ("exchanges",), "error", "responses with a tool call as plain text"),
-    Rate("serial", "serial", ("with_tools",), "info", "requests that disable parallel calls"),
-    Rate("repaired", "repaired", ("broken",), "ok", "broken calls after which the model made a valid one"),
-    Rate("blocked", "blocked", ("blocked", "executed"), "ok", "invalid calls that got an error and were not run"),
-    Rate("refused", "refused", ("exchanges",), "error", "requests with a response status of 400 to 499"),
-)
 
 LABEL = 26
 """Columns of a session's name, at most."""
@@ -117,7 +90,7 @@ def of_turns(session: int, costs: Costs) -> list[Item]:
     return made
 
 
-def of_sessions(gathered: Sequence[Gathered]) -> list[Item]:
+def of_sessions(gathered: Sequence[SessionMetrics]) -> list[Item]:
     """A row for each session, those that cannot be read with why."""
     made = []
     for number, one in enumerate(gathered):
@@ -255,23 +228,11 @@ def _rate_row(item: Item, rate: Rate, counts: Counts, width: int) -> Line:
     return (label, *bar, Span(f"{numbers:>14}", "strong"), Span(f"{part / whole:>7.0%}"))
 
 
-def share_of(rate: Rate, counts: Counts) -> tuple[int, int]:
-    """Part and whole of a rate."""
-    return getattr(counts, rate.part), sum(getattr(counts, name) for name in rate.whole)
-
-
 def _group_row(name: str, counts: Counts) -> Line:
     sign = "~" if counts.estimated else ""
     told = f"{count(counts.exchanges, 'exchange')} · {count(counts.calls, 'call')} · {sign}{counts.prompt:,} tokens in"
     cost = f" · {money(counts.dollars)}" if counts.dollars else ""
     return line(Span(f"{name}  ", "accent strong"), Span(f"{told}, {sign}{counts.output:,} out{cost}", "muted"))
-
-
-def money(dollars: float) -> str:
-    """``$0.0123``."""
-    if 0 < dollars < 0.00005:
-        return "<$0.0001"
-    return f"${dollars:,.4f}" if dollars < 100 else f"${dollars:,.2f}"
 
 
 def most_of(items: Sequence[Item], view: str) -> float:
@@ -284,7 +245,7 @@ def most_of(items: Sequence[Item], view: str) -> float:
 # What is below.
 
 
-def details(item: Item | None, gathered: Sequence[Gathered], view: str, width: int) -> list[Line]:
+def details(item: Item | None, gathered: Sequence[SessionMetrics], view: str, width: int) -> list[Line]:
     """Everything about the row under the cursor."""
     if item is None:
         return []
@@ -337,17 +298,9 @@ def _parts(item: Item, width: int) -> Iterator[Line]:
 
 def _savings(costs: Costs, width: int) -> Iterator[Line]:
     for saving in costs.savings():
-        yield from wrap(_saving(saving), width, "" if saving.tokens else "muted", indent=2)
+        yield from wrap(saving_words(saving), width, "" if saving.tokens else "muted", indent=2)
     if costs.unpriced:
         yield from wrap(f"no price for {', '.join(costs.unpriced)}", width, "muted", indent=2)
-
-
-def _saving(saving: Saving) -> str:
-    place = f"a cache breakpoint at the end of {saving.place}"
-    if saving.why_not:
-        return f"{place}: {saving.why_not}"
-    dollars = f", {money(saving.dollars)}" if saving.dollars is not None else ""
-    return f"{place} would have saved {saving.tokens:,} uncached tokens{dollars}"
 
 
 # What is above.
@@ -362,8 +315,8 @@ def title(name: str, width: int) -> Line:
     return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
 
 
-def standing(gathered: Sequence[Gathered], going: str, date: str) -> Line:
-    """Progress of the counting, and the totals."""
+def standing(gathered: Sequence[SessionMetrics], going: str, date: str) -> Line:
+    """How far it is, and how much there is in all."""
     read = [one for one in gathered if not one.trouble]
     tokens = sum(one.costs.total for one in read)
     known = [one.costs.dollars for one in read if one.costs.dollars is not None]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
-from workbench.tui.models.matrix import SEVERITIES, SIGNS
+from workbench.tui.models.matrix import SEVERITIES
 from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import REQUEST, byte_range, count, size
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def summary(shown: Preflight) -> Line:
     """Verdict, losses, protocol, model and size of the request as sent."""
     going = shown.outgoing
     judged = shown.trial.judgement
-    sign, style = SIGNS[judged.verdict.value]
+    sign, style = REQUEST_SIGNS[judged.verdict.value]
     lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
     loose = Span(" · signed blocks unbound", "warning") if shown.unbound else Span("")
     corrected = corrected_words(shown.choice.decided)
@@ -211,7 +212,7 @@ def _verdict(shown: Preflight) -> Said:
 
     trial = shown.trial
     judged = trial.judgement
-    sign, style = SIGNS[judged.verdict.value]
+    sign, style = REQUEST_SIGNS[judged.verdict.value]
     label = trial.contract.label
     head = line(Span(f"{sign} ", style), Span(f"{label} {judged.verdict.value}", f"{style} strong"))
     if judged.finding is None:

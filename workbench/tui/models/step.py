@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from workbench.ir import Text, ToolCallIR, ToolResultIR
 from workbench.safetext import cells
 from workbench.tui.models.ir import node_body, node_line
-from workbench.tui.models.lab import SIGNS, told
+from workbench.views.facts import fact_words
 from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.verdicts import PROBE_SIGNS
 from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
 from workbench.wire.jsontext import dumps
 
@@ -37,7 +38,7 @@ def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
     if stood is None:
         return line(Span("… preparing the next request", "muted"))
     if stood.sample:
-        sign, style = SIGNS[stood.sample.outcome.value]
+        sign, style = PROBE_SIGNS[stood.sample.outcome.value]
         words = Span(stood.sample.words, "muted")
         return line(Span(f"end   {sign} {stood.sample.outcome.value}  ", f"{style} strong"), words)
     assert stood.ask
@@ -115,12 +116,12 @@ def _new_parts(stood: SampleState) -> Iterator[Part]:
 
 
 def _verdict(sample: Sample, width: int, *, is_changed: bool) -> Iterator[Line]:
-    sign, style = SIGNS[sample.outcome.value]
+    sign, style = PROBE_SIGNS[sample.outcome.value]
     yield ()
     yield line(Span(f"{sign} {sample.outcome.value}", f"{style} strong"))
     yield from wrap(sample.words, width, style if style != "muted" else "", indent=3)
     for name, value in sample.facts.items():
-        yield line(Span("   "), Span(f"{name}  ", "key"), Span(told(value)))
+        yield line(Span("   "), Span(f"{name}  ", "key"), Span(fact_words(value)))
     if is_changed:
         yield from wrap("~ some requests were edited by you", width, "warning", indent=3)
     yield from wrap("a sample that you stepped through is not part of the profile", width, "muted", indent=3)

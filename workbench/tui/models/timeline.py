@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip, visible
 from workbench.tui.models import changed
-from workbench.views.lines import Line, Span, joined, line
+from workbench.views.lines import Line, Span, join_lines, line
 from workbench.views.words import count, duration, size
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def row_line(
     is_roomy = width >= _ROOMY
     verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried)
     marks = [verdict, noted, *facts]
-    return (*head, *joined(marks, Span("  " if is_roomy else " ")))
+    return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
 
 
 def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool, carried: int) -> list[Line]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
 from workbench.views.lines import Line, Span, line, plain, wrap
+from workbench.views.verdicts import SCHEMA_SIGNS
 from workbench.views.words import count, size
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from workbench.rules.lens import Judged
     from workbench.toolcalls.schemas.lint import Issue
     from workbench.toolcalls.schemas.lower import Lowered, Step
-
-SIGNS = {"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗", "error")}
-"""Verdict → sign and style; the word stands beside them where there is room."""
 
 VERDICTS = {
     "accepted": "accepted unchanged",
@@ -89,7 +87,7 @@ def tool_line(declared: Declared, lens: Lens | None) -> Line:
         return line(Span("· ", "muted"), name, Span(f"  {lens.why}", "muted"))
     tally = Counter(judged.verdict for judged in lens.judged)
     worst = next(v for v in ("refused", "changed", "accepted") if tally[v])
-    sign, style = SIGNS[worst]
+    sign, style = SCHEMA_SIGNS[worst]
     return line(Span(f"{sign} ", style), name, Span(f"  {_tally(tally)}", "muted"))
 
 
@@ -102,7 +100,7 @@ def _tally(tally: Counter[str]) -> str:
 
 def dialect_line(judged: Judged, *, is_here: bool) -> Line:
     """A dialect: its verdict, and the first reason."""
-    sign, style = SIGNS[judged.verdict]
+    sign, style = SCHEMA_SIGNS[judged.verdict]
     first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
     reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
     return line(

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.repairs import labelled
 from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.verdicts import REQUEST_SIGNS
 from workbench.views.words import count, duration
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
         return ("…", "sending", "muted") if outcome else (" ", "not sent", "muted")
     if outcome.exchange is None:
         return "·", outcome.text.removeprefix(f"{outcome.target.name} ").partition("; ")[0], "muted"
-    sign, style = SIGNS[outcome.verdict.value]
+    sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
     told = rule or (outcome.text if outcome.verdict.value != "accepts" else took)
@@ -91,7 +91,7 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
         return made + wrap("sending …" if outcome else "not sent yet · s: send", width, "muted", indent=2)
     if outcome.exchange is None:
         return made + labelled("not sent", outcome.text, width, "muted")
-    sign, style = SIGNS[outcome.verdict.value]
+    sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     facts = " · ".join(f for f in (str(outcome.status or "no response"), took, "enter: show") if f)
     made.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
@@ -118,7 +118,7 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
     left = len(known) - sent
     waiting = asked - len(known)
     spans = [Span(f"{count(sent, 'request')} sent", "strong")]
-    for verdict, (sign, style) in SIGNS.items():
+    for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
     spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []

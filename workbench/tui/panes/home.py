@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual.message import Message
 
-from workbench.library.shelf import EXAMPLES, LIVE, Item, Section
+from workbench.library.home_sections import EXAMPLES, LIVE, Section, SessionItem
 from workbench.tui import keys
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
 from workbench.views.lines import Line
 
 if TYPE_CHECKING:
-    from workbench.library.story import Story
+    from workbench.library.session_summary import SessionSummary
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
 
@@ -33,7 +33,7 @@ class HomePane(LineView):
     def __init__(self, sections: Iterable[Section], clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self.rows: Sequence[home.Row] = ()
-        self.stories: dict[Path, Story] = {}
+        self.stories: dict[Path, SessionSummary] = {}
         self.listening: dict[Path, str] = {}
         self.held: Mapping[Path, Sequence[Held]] = {}
         self.expected: Path | None = None
@@ -68,7 +68,7 @@ class HomePane(LineView):
     def _switch(self) -> str:
         return cast("WorkbenchApp", self.app).keymap.row(keys.table()["home.clients"]).show
 
-    def tell(self, path: Path, story: Story) -> None:
+    def tell(self, path: Path, story: SessionSummary) -> None:
         """A story is known."""
         self.stories[path] = story
         self.reload()
@@ -78,11 +78,11 @@ class HomePane(LineView):
         self.held = held
         self.reload()
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[SessionItem]:
         """Every session."""
         return [row.item for row in self.rows if row.item]
 
-    def item(self) -> Item | None:
+    def item(self) -> SessionItem | None:
         """The session under the cursor."""
         return self.rows[self.cursor].item if self.cursor < len(self.rows) else None
 
@@ -117,7 +117,7 @@ class HomePane(LineView):
             return held + home.item_body(row.item, self.stories.get(row.item.path), width, where)
         return home.note_lines(row.note, width)[1:]
 
-    def _held_in(self, item: Item) -> Sequence[Held]:
+    def _held_in(self, item: SessionItem) -> Sequence[Held]:
         return self.held.get(item.path, ()) if item.section == LIVE else ()
 
     def _where(self, path: Path) -> str:
@@ -153,7 +153,7 @@ class HomePane(LineView):
                 return item
         return None
 
-    def _words(self, item: Item) -> str:
+    def _words(self, item: SessionItem) -> str:
         story = self.stories.get(item.path)
         told = (story.verdict, story.text, story.origin, story.client, story.about) if story else ()
         return "\n".join((item.name, item.client, self._where(item.path), *told))
@@ -165,5 +165,5 @@ class HomePane(LineView):
         self.post_message(self.Looked())
 
 
-def _place(item: Item) -> tuple[str, Path]:
+def _place(item: SessionItem) -> tuple[str, Path]:
     return item.section, item.path

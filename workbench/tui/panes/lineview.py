@@ -18,7 +18,7 @@ from workbench.tui import keys, paint
 from workbench.tui.bars import Painted
 from workbench.tui.panes.itemlines import ItemLines
 from workbench.tui.panes.itemsearch import ItemSearch
-from workbench.views.lines import Line, Span, marked
+from workbench.views.lines import Line, Span, mark_matches
 
 GUTTER = 2
 
@@ -181,7 +181,7 @@ class LineView(Painted, ScrollView, can_focus=True):
         item, inside = self.lines_of.at(number)
         line = self.lines_of.further[item][inside - 1] if inside else self.head(item, self.text_width)
         if self.finder.needle:
-            line = marked(line, self.finder.needle, "match here" if item == self.cursor else "match")
+            line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
         return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
 
     def signs(self, item: int, inside: int) -> Line:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from workbench.edits.elements import ElementKind
 from workbench.tui.models import edit
-from workbench.tui.models.closure import call_body, call_line
-from workbench.tui.models.closure import summary as calls_of
 from workbench.tui.models.edit import Entry
-from workbench.tui.models.reasoning import entry_body, entry_line
-from workbench.tui.models.reasoning import summary as owed_of
 from workbench.tui.panes.lineview import LineView
+from workbench.views.closure import call_body, call_line
+from workbench.views.closure import summary as calls_of
 from workbench.views.lines import Line, Span, wrap
+from workbench.views.reasoning import entry_body, entry_line
+from workbench.views.reasoning import summary as owed_of
 
 if TYPE_CHECKING:
     from workbench.chain.closure import CallLine

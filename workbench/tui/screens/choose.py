@@ -11,7 +11,7 @@ from textual.worker import get_current_worker
 
 from workbench.errors import WorkbenchError
 from workbench.library import paths
-from workbench.library.imported import Imported
+from workbench.library.session_import import ImportSummary
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 from workbench.views.words import count
 
@@ -47,7 +47,7 @@ class OpenScreen(Form[Path]):
         return offer_paths(text)
 
     def submit(self, field: str, text: str) -> None:
-        path = paths.meant(text)
+        path = paths.expand(text)
         why_not = "type a path, or choose a file with ↓" if not text.strip() else paths.why_not(path)
         if why_not:
             self.say(why_not)
@@ -73,7 +73,7 @@ class Progress(Message):
 class Finished(Message):
     """The import ended: with a file, or with what went wrong."""
 
-    def __init__(self, done: Imported | None, error: Exception | None = None) -> None:
+    def __init__(self, done: ImportSummary | None, error: Exception | None = None) -> None:
         super().__init__()
         self.done = done
         self.error = error
@@ -90,31 +90,31 @@ class ImportScreen(Form[Path]):
             Field("file", "Import", "any file that can be opened · tab completes · enter"),
             Field("out", "into a session file", "secrets are replaced · .jsonl for the text form"),
         ]
-        self._done: Imported | None = None
+        self._done: ImportSummary | None = None
         self._may_replace = ""
 
     def offer(self, field: str, text: str) -> Offer:
         return offer_paths(text) if field == "file" else offer_new(text)
 
     def submit(self, field: str, text: str) -> None:
-        source, out = paths.meant(self.value("file") if field == "out" else text), paths.meant(self.value("out"))
+        source, out = paths.expand(self.value("file") if field == "out" else text), paths.expand(self.value("out"))
         why_not = paths.why_not(source) if self.value("file").strip() else "type the path of a file to import"
         if why_not:
             self.say(why_not)
             self.go("file")
         elif field == "file" or not self.value("out").strip():
-            from workbench.library import imported
+            from workbench.library import session_import
 
-            self.put("out", self.value("out") or str(imported.free_name(source)))
+            self.put("out", self.value("out") or str(session_import.free_name(source)))
             self.go("out")
         else:
             self._try(source, out)
 
     def _try(self, source: Path, out: Path) -> None:
-        from workbench.library import imported
+        from workbench.library import session_import
 
         try:
-            imported.refuse(out, source, may_replace=True)
+            session_import.check_output(out, source, may_replace=True)
         except WorkbenchError as error:
             self.say(str(error))
             return
@@ -131,7 +131,7 @@ class ImportScreen(Form[Path]):
     @work(thread=True, group="import", exit_on_error=False)
     def _import(self, source: Path, out: Path) -> None:
         from workbench.formats.importers import open_input
-        from workbench.library import imported
+        from workbench.library import session_import
 
         worker = get_current_worker()
 
@@ -143,7 +143,7 @@ class ImportScreen(Form[Path]):
         try:
             session = open_input(str(source))
             try:
-                self.post_message(Finished(imported.save(session, out, step)))
+                self.post_message(Finished(session_import.save(session, out, step)))
             finally:
                 session.close()
         except (WorkbenchError, OSError, Cancelled) as error:
@@ -160,7 +160,7 @@ class ImportScreen(Form[Path]):
             return
         damage = message.done.damage
         more = [f"and {len(damage) - MOST_DAMAGE} more"] if len(damage) > MOST_DAMAGE else []
-        told = [message.done.told(), *(f"damaged: {text}" for text in damage[:MOST_DAMAGE]), *more]
+        told = [message.done.summary(), *(f"damaged: {text}" for text in damage[:MOST_DAMAGE]), *more]
         self.say("\n".join((*told, "enter opens it · esc closes")), "warning" if damage else "ok")
 
     def _again(self, error: Exception | None) -> None:

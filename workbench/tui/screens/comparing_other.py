@@ -61,8 +61,8 @@ class OtherScreen(Form[Other]):
                 return
             self.dismiss(Other(number))
             return
-        numbered = None if paths.meant(typed).exists() else _NUMBERED.fullmatch(typed)
-        path = paths.meant(numbered[1] if numbered else typed)
+        numbered = None if paths.expand(typed).exists() else _NUMBERED.fullmatch(typed)
+        path = paths.expand(numbered[1] if numbered else typed)
         why_not = "type a number or a path, or choose with ↓" if not typed else paths.why_not(path)
         if numbered and int(numbered[2]) < 1:
             why_not = "exchanges count from 1"

@@ -24,6 +24,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
 from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.losses import id_line, loss_line
 from workbench.views.words import REQUEST, RESPONSE, count
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class LossesPane(LineView):
         assert self.shown
         losses = self.shown.converted.losses
         if item < len(losses):
-            return conversion.loss_line(losses[item])
-        return conversion.id_line(*self._ids[item - len(losses)])
+            return loss_line(losses[item])
+        return id_line(*self._ids[item - len(losses)])
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.shown

@@ -76,7 +76,7 @@ class WhereScreen(Form[Path]):
         if not text.strip():
             self.say("type a name")
             return
-        path = paths.meant(text)
+        path = paths.expand(text)
         try:
             _work.refuse(path, exporters.load(self.row.name), (), is_forced=self._may_replace == str(path))
         except (UsageError, OSError, ValueError) as error:

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench.library import memory, shelf
+from workbench.library import home_sections, home_state
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from workbench.library.shelf import Section
+    from workbench.library.home_sections import Section
     from workbench.recorder.process import RecorderProcess
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
@@ -76,7 +76,7 @@ class HomeScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Bar(id="welcome")
-        yield HomePane(shelf.at_once())
+        yield HomePane(home_sections.first_sections())
         yield Bar(id="hints")
         yield Bar(id="status")
         yield KeyBar(id="keys")
@@ -128,18 +128,18 @@ class HomeScreen(Screen[None]):
 
     @work(thread=True, group="look", exclusive=True, exit_on_error=False)
     def _look(self) -> None:
-        sections = shelf.look()
+        sections = home_sections.all_sections()
         if get_current_worker().is_cancelled:
             return
         self.post_message(Looked(sections))
-        live = [item.path for section in sections if section.title == shelf.LIVE for item in section.items]
+        live = [item.path for section in sections if section.title == home_sections.LIVE for item in section.items]
         if live or self.pane.held:
             from workbench.tui.pause_listener import held_in
 
             self.post_message(Halted({path: held_in(path) for path in live}))
 
     def _look_again(self) -> None:
-        is_recording = any(item.section == shelf.LIVE for item in self.pane.items())
+        is_recording = any(item.section == home_sections.LIVE for item in self.pane.items())
         if self.is_current and (is_recording or self.workbench.recordings.running):
             self._look()
 
@@ -199,7 +199,7 @@ class HomeScreen(Screen[None]):
             from workbench.formats.importers import open_input
 
             session = open_input(str(path))
-            memory.remember(path)
+            home_state.remember(path)
             return session
 
         self._say(line())
@@ -222,7 +222,7 @@ class HomeScreen(Screen[None]):
         from workbench.tui.screens.recording import RecordingScreen
 
         if running:
-            memory.remember(running.recording.out)
+            home_state.remember(running.recording.out)
             self.pane.expected = running.recording.out
             self.app.push_screen(RecordingScreen(running), self._chosen)
 
@@ -247,7 +247,7 @@ class HomeScreen(Screen[None]):
     @work(thread=True, group="record", exit_on_error=False)
     def _stop(self, recording: RecorderProcess) -> None:
         recording.stop()
-        self.post_message(Looked(shelf.look()))
+        self.post_message(Looked(home_sections.all_sections()))
 
     # The rest.
 
@@ -282,7 +282,7 @@ class HomeScreen(Screen[None]):
 
     def action_clients(self) -> None:
         try:
-            memory.show_clients(not memory.shows_clients())
+            home_state.show_clients(not home_state.shows_clients())
         except OSError as error:
             self._say(line(Span(f" ✗ cannot be noted: {error}", "error")))
         self._look()

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench.library.metrics import Gathered, files, gather
+from workbench.library.metrics import SessionMetrics, files, gather
 from workbench.rules.costs import Costs, Turn, turns
 from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
 from workbench.rules.prices import Prices, prices
@@ -60,7 +60,7 @@ def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
 class Came(Message):
     """One more session is counted, of so many; ``one`` is None before the first."""
 
-    def __init__(self, number: int, of: int, one: Gathered | None) -> None:
+    def __init__(self, number: int, of: int, one: SessionMetrics | None) -> None:
         super().__init__()
         self.number, self.of, self.one = number, of, one
 
@@ -87,7 +87,7 @@ class FolderScreen(Form[Path]):
     def submit(self, field: str, text: str) -> None:
         from workbench.library import paths
 
-        path = paths.meant(text)
+        path = paths.expand(text)
         if text.strip() and path.exists():
             self.dismiss(path)
         else:
@@ -137,7 +137,7 @@ class MetricsScreen(Screen["int | None"]):
     def __init__(self, paths: Sequence[Path] = (), session: SessionScreen | None = None) -> None:
         super().__init__()
         self.paths, self.session = paths, session
-        self.gathered: list[Gathered] = []
+        self.gathered: list[SessionMetrics] = []
         self.view = "tokens"
         self.by = GROUPS[0]
         self.one: int | None = 0 if session else None
@@ -216,7 +216,7 @@ class MetricsScreen(Screen["int | None"]):
         if not is_open(self) or self.session is None or not self.going:
             return
         costs = Costs(tuple(tally.turns))
-        self.gathered = [Gathered(Path(self.session.state.name), costs, tuple(tally.counts))]
+        self.gathered = [SessionMetrics(Path(self.session.state.name), costs, tuple(tally.counts))]
         if goes_on:
             self.going = f"counting, {len(tally.turns):,} turns …"
             self.session.inspecting.do(guarded(job, lambda why: self._end(why)))

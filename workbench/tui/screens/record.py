@@ -87,7 +87,7 @@ class RecordScreen(Form["Running"]):
             self.say(str(error))
             self.go(asked)
             return
-        out = paths.meant(self.value("out"))
+        out = paths.expand(self.value("out"))
         if not self.value("out").strip():
             self.say("name a file to write")
             self.go("out")

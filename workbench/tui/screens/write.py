@@ -30,7 +30,7 @@ class WriteScreen(Form[Path]):
         if not text.strip():
             self.say("type the name of a file")
             return
-        path = paths.meant(text)
+        path = paths.expand(text)
         try:
             with path.open("xb") as file:
                 file.write(self.body)

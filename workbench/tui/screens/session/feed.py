@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
-from workbench.views.lines import Line, Span, joined
+from workbench.views.lines import Line, Span, join_lines
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspected
@@ -41,7 +41,7 @@ class SessionFeed:
             screen.branches.line_of(exchange),
             screen.notes.line_of(exchange),
         )
-        return joined(marks, Span(" "))
+        return join_lines(marks, Span(" "))
 
     def add_rows(self, rows: tuple[Inspected, ...]) -> None:
         """Show what has been inspected so far."""

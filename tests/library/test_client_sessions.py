@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.library.samples import entries, put
-from workbench.library.found import find
+from workbench.library.client_sessions import find
 
 
 def test_sessions_of_clients_are_found_newest_first_with_their_project(home: Path) -> None:
@@ -46,9 +46,9 @@ def test_what_is_not_listed_is_named_with_the_reason(home: Path) -> None:
     assert find() == (
         (),
         (
-            "1 Claude Code sub-agent session left out of the list: open one by its path (~/.claude/projects)",
-            "1 OpenCode database not read here: write one out with 'opencode export' (~/.local/share/opencode)",
-            "1 OpenCode session not read here: write one out with 'opencode export' "
+            "1 Claude Code sub-agent session not listed: open one by its path (~/.claude/projects)",
+            "1 OpenCode database not read here: export one with 'opencode export' (~/.local/share/opencode)",
+            "1 OpenCode session not read here: export one with 'opencode export' "
             "(~/.local/share/opencode/storage/session)",
         ),
     )
@@ -59,7 +59,7 @@ def test_no_more_than_some_are_listed(home: Path) -> None:
         put(home / f".claude/projects/p/{n}.jsonl", at=n)
     found = find(most=2)
     assert [f.path.name for f in found.sessions] == ["4.jsonl", "3.jsonl"]
-    assert found.notes == ("3 older sessions left out of the list: open one by its path",)
+    assert found.notes == ("3 older sessions not listed: open one by its path",)
 
 
 def test_nothing_there_is_no_trouble() -> None:
@@ -76,8 +76,8 @@ def test_a_folder_that_may_not_be_looked_at_is_said(home: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "scandir", refuse)
     assert find().notes == (
-        "~/.claude/projects cannot be looked at: Permission denied",
-        "~/.qwen/projects cannot be looked at: Permission denied",
+        "~/.claude/projects cannot be read: Permission denied",
+        "~/.qwen/projects cannot be read: Permission denied",
     )
 
 

@@ -1,8 +1,8 @@
-"""What Home remembers between two runs: files opened lately, and whether clients' sessions are shown.
+"""State of Home between two runs: recently opened files, and whether clients' sessions are listed.
 
 Both are files below ``state_folder("home")``: ``recent`` holds paths, each ended by a NUL (any name is kept exactly);
-``clients-off`` is there while the sessions of clients are not to be listed. They are read before the first paint, so
-nothing is parsed and no remembered path is looked at here.
+``clients-off`` exists while clients' sessions are hidden. They are read before the first paint, so nothing is parsed
+and no remembered path is opened here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from workbench.config import resources
 
 MOST = 12
-"""Paths remembered: more would push everything else out of sight."""
+"""Paths remembered: more would push the other sections off the screen."""
 
 
 def recent() -> tuple[Path, ...]:
-    """Files opened lately, the last one first. They may be gone."""
+    """Recently opened files, the last one first. They need not exist any more."""
     try:
         names = _file("recent").read_bytes().split(b"\0")
     except OSError:
@@ -28,7 +28,7 @@ def recent() -> tuple[Path, ...]:
 
 
 def remember(path: Path) -> None:
-    """Note that a file was opened. Files that ship with the program are not noted; nor is what cannot be written."""
+    """Remember an opened file, unless it ships with the program. A failure to write is ignored."""
     path = Path(os.path.abspath(path))
     if path.is_relative_to(resources.folder("sessions")):
         return
@@ -38,12 +38,12 @@ def remember(path: Path) -> None:
 
 
 def shows_clients() -> bool:
-    """Whether the sessions in the folders of clients are to be listed."""
+    """True while clients' sessions are listed."""
     return not _file("clients-off").exists()
 
 
 def show_clients(is_on: bool) -> None:
-    """Switch them on or off, for good. Raises OSError when that cannot be noted."""
+    """List clients' sessions or hide them, also in later runs. Raises OSError if that cannot be saved."""
     if is_on:
         _file("clients-off").unlink(missing_ok=True)
     else:
@@ -55,7 +55,7 @@ def _file(name: str) -> Path:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """The file appears whole: another window may read it."""
+    """Replace the file atomically: another window may read it."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

@@ -1,4 +1,4 @@
-"""What may be said of exchanges without a break: which were judged, under which contract, and which were not."""
+"""Verdict line for sessions without a break: how many exchanges were checked, and under which contract."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:
-    """One sentence that claims no more than was looked at."""
+    """One sentence that claims no more than was checked."""
     judged = [r for r in rows if r.conversation is not None and not r.is_undecided]
     if not judged:
-        why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no model exchange here", *damage]
+        why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no exchange with a model", *damage]
         return f"nothing to check: {why[0]}" + (" (and more)" if len(why) > 1 else "")
     contracts = list(dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in judged))
     named = ", ".join(contracts[:3]) + (" and others" if len(contracts) > 3 else "")
@@ -22,11 +22,11 @@ def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:
 
 
 def gaps(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> list[str]:
-    """What nobody looked at, a few words each."""
+    """Exchanges and places that were not checked, a few words each."""
     undecided = sum(r.is_undecided for r in rows)
     foreign = sum(r.conversation is None and not r.is_undecided for r in rows)
     return [
-        *([f"{undecided:,} not judged"] if undecided else ()),
-        *([f"{foreign:,} no model {'exchange' if foreign == 1 else 'exchanges'}"] if foreign else ()),
+        *([f"{undecided:,} not checked"] if undecided else ()),
+        *([f"{foreign:,} without a model"] if foreign else ()),
         *([f"{len(damage):,} damaged {'place' if len(damage) == 1 else 'places'}"] if damage else ()),
     ]

@@ -1,4 +1,4 @@
-"""The story of a session: its verdict and first break in words. Told within bounds, for a list must not wait."""
+"""Summary of a session for a list: verdict and first break. Bounded in time and size, because a list must not wait."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import NamedTuple
 from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import open_input
-from workbench.library import verdict
+from workbench.library import clean_verdict
 from workbench.protocols.clients.known import client_of
 from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire.session import Session
 from workbench.wire.session.opening import MAGIC
 
 MOST_BYTES = 24 * 1024 * 1024
-"""A file that is read whole and is larger is not read for a line of a list: a second, and ten times its size in
-memory. Recordings are read piece by piece and have no such bound."""
+"""Larger files are not read for a line of a list: that takes a second, and ten times their size in memory. Recordings
+are read piece by piece and have no such bound."""
 
 MOST_SECONDS = 4.0
-"""Time spent on the story of one session."""
+"""Time spent on one session."""
 
 
-class Story(NamedTuple):
-    """What a session shows.
+class SessionSummary(NamedTuple):
+    """One session in a list.
 
     Attributes:
-        severity: of the first break ("error", "warning"); "" where there is none, or nothing is known.
+        severity: of the first break ("error", "warning"); empty if there is no break, or nothing is known.
         verdict: a few words.
-        text: the first break in a sentence, or why there is nothing to say.
-        exchanges: how many there are, None where that is not known.
+        text: the first break in a sentence, or why there is none.
+        exchanges: their number; None if unknown.
         origin: provider and model.
-        client: who sent the requests, as they say themselves.
-        about: what its maker says of it: story, source, and how it was made.
-        is_clean: everything was judged, and nothing is broken.
+        client: the client, from its own user agent.
+        about: story, source and how it was made, as noted in the file.
+        is_clean: every exchange was checked, and nothing is broken.
     """
 
     severity: str
@@ -52,19 +52,19 @@ def _never() -> bool:
     return False
 
 
-def tell_file(path: Path, is_stopped: Callable[[], bool] = _never) -> Story | None:
-    """The story of a file; None when stopped before it was told. Never raises for what is wrong with the file."""
+def describe_file(path: Path, is_stopped: Callable[[], bool] = _never) -> SessionSummary | None:
+    """Summary of a file; None if stopped before it is done. Never raises for a fault of the file."""
     try:
         if path.exists() and not path.is_file():
-            return Story("", "not read", "this is no regular file")
+            return SessionSummary("", "not read", "not a regular file")
         if path.is_file() and path.stat().st_size > MOST_BYTES and not _is_recording(path):
             size = path.stat().st_size / 1_000_000
-            return Story("", "not read", f"{size:,.0f} MB are not read for a list: open it to see")
+            return SessionSummary("", "not read", f"too large to preview ({size:,.0f} MB); open it to inspect")
         session = open_input(str(path))
     except (WorkbenchError, OSError) as error:
-        return Story("", "cannot be read", _reason(error))
+        return SessionSummary("", "cannot be read", _reason(error))
     try:
-        return tell(session, is_stopped)
+        return describe(session, is_stopped)
     finally:
         session.close()
 
@@ -75,14 +75,16 @@ def _is_recording(path: Path) -> bool:
 
 
 def _reason(error: WorkbenchError | OSError) -> str:
-    """What is wrong, without the path: it stands beside it."""
+    """The error without the path, which the list shows anyway."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     return f"{error.what}; {error.hint}" if error.hint else error.what
 
 
-def tell(session: Session, is_stopped: Callable[[], bool] = _never, seconds: float = MOST_SECONDS) -> Story | None:
-    """The story of a session, as far as it is known at its first error or when the time is over; None when stopped."""
+def describe(
+    session: Session, is_stopped: Callable[[], bool] = _never, seconds: float = MOST_SECONDS
+) -> SessionSummary | None:
+    """Summary of a session up to its first error or until the time is over; None if stopped."""
     inspector = Inspector(session)
     until = time.monotonic() + seconds
     try:
@@ -93,8 +95,8 @@ def tell(session: Session, is_stopped: Callable[[], bool] = _never, seconds: flo
                 break
         client = _client(session)
     except (SessionFormatError, OSError) as error:
-        return Story("", "cannot be read", str(error), len(session))
-    return _judge(session, inspector.rows)._replace(
+        return SessionSummary("", "cannot be read", str(error), len(session))
+    return _summarize(session, inspector.rows)._replace(
         exchanges=len(session), origin=_origin(inspector.rows), client=client, about=_about(session)
     )
 
@@ -103,22 +105,22 @@ def _about(session: Session) -> str:
     return " · ".join(session.about[name] for name in ("story", "made", "source") if session.about.get(name))
 
 
-def _judge(session: Session, rows: list[Inspected]) -> Story:
+def _summarize(session: Session, rows: list[Inspected]) -> SessionSummary:
     found = _first_break(f for row in rows for f in row.findings)
     if found:
-        return Story(found.severity.value, found.rule, f"exchange {found.exchange + 1}: {found.message}")
+        return SessionSummary(found.severity.value, found.rule, f"exchange {found.exchange + 1}: {found.message}")
     if not len(session):
-        return Story("", "nothing yet", "it holds no exchange")
+        return SessionSummary("", "nothing yet", "no exchanges yet")
     if len(rows) < len(session):
-        text = f"no break in the first {len(rows):,} of {len(session):,} exchanges; open it to go on"
-        return Story("", "no break so far", text)
-    is_clean = not verdict.gaps(rows, session.damage)
-    words = "no breaks" if is_clean else "not all was judged"
-    return Story("", words, verdict.verdict(rows, session.damage), is_clean=is_clean)
+        text = f"no breaks in the first {len(rows):,} of {len(session):,} exchanges; open to inspect the rest"
+        return SessionSummary("", "no breaks so far", text)
+    is_clean = not clean_verdict.gaps(rows, session.damage)
+    words = "no breaks" if is_clean else "partly checked"
+    return SessionSummary("", words, clean_verdict.verdict(rows, session.damage), is_clean=is_clean)
 
 
 def _first_break(findings: Iterable[Finding]) -> Finding | None:
-    """What the session opens at: the first error, else the first warning. What was not decoded is no break."""
+    """First error, else first warning: the session opens there. An undecoded exchange is not a break."""
     first = None
     for finding in findings:
         if finding.rule in UNREAD:
@@ -131,7 +133,7 @@ def _first_break(findings: Iterable[Finding]) -> Finding | None:
 
 
 def _origin(rows: list[Inspected]) -> str:
-    """``anthropic · claude-sonnet-4-5 +1``: the first provider and model, and how many others there are."""
+    """``anthropic · claude-sonnet-4-5 +1``: the first provider and model, and the number of others."""
     pairs = list(dict.fromkeys((r.provider, r.model or "") for r in rows if r.provider))
     if not pairs:
         return ""
@@ -140,7 +142,7 @@ def _origin(rows: list[Inspected]) -> str:
 
 
 def _client(session: Session) -> str:
-    """What the first request calls its sender."""
+    """Client of the first request, by its name in the recording or its user agent."""
     if not len(session):
         return ""
     exchange = session.exchange(0)

@@ -1,4 +1,4 @@
-"""Sessions in the folders of known clients: listed by name, age and size, and never changed."""
+"""Sessions in the folders of known clients: name, age and size. The files are never changed."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import WireError
-from workbench.library.clients import KNOWN, Place
+from workbench.library.client_folders import KNOWN, ClientFolder
 
 MOST_FILES = 5000
-"""Files looked at in one place: somebody's whole history is not gone through to show the newest few dozens."""
+"""Files read per folder: enough for the newest few dozen, without reading a whole history."""
 
 MOST_LISTED = 36
 """Sessions listed one by one."""
 
 HEAD = 32 * 1024
-"""Bytes read of a file to learn which project it belongs to."""
+"""Bytes read of a file to find the project it belongs to."""
 
 _INNER = "chats"
-"""Folder inside that of a project."""
+"""Folder of the sessions inside a project's folder."""
 
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*+")')
 
 
-class Found(NamedTuple):
+class ClientSession(NamedTuple):
     """A session of a client.
 
     Attributes:
-        project: name of the folder that the client worked in.
+        project: name of the client's working directory.
         modified: seconds since the epoch.
     """
 
@@ -44,49 +44,49 @@ class Found(NamedTuple):
     size: int
 
 
-class Finds(NamedTuple):
-    """What is there. ``notes`` say, one line each, what is not listed and why."""
+class ClientSessions(NamedTuple):
+    """The sessions found. ``notes`` say, one line each, what is not listed and why."""
 
-    sessions: tuple[Found, ...]
+    sessions: tuple[ClientSession, ...]
     notes: tuple[str, ...]
 
 
-class _File(NamedTuple):
+class _FileInfo(NamedTuple):
     path: Path
     modified: float
     size: int
 
 
-def find(places: Iterable[Place] = KNOWN, most: int = MOST_LISTED) -> Finds:
-    """The newest sessions of every place, newest first. Never raises: what cannot be looked at is a note."""
-    listed: list[tuple[_File, Place]] = []
+def find(places: Iterable[ClientFolder] = KNOWN, most: int = MOST_LISTED) -> ClientSessions:
+    """The newest sessions of all folders, newest first. Never raises: an unreadable folder becomes a note."""
+    listed: list[tuple[_FileInfo, ClientFolder]] = []
     notes: list[str] = []
     seen: set[Path] = set()
     for place in places:
         files = [f for f in islice(_files(place.root(), place.pattern, notes), MOST_FILES) if f.path not in seen]
         seen.update(file.path for file in files)
-        if place.why_not and files:
+        if place.why_unlisted and files:
             notes.append(
-                f"{_count(len(files), f'{place.client} {place.noun}')} {place.why_not} ({_home(place.root())})"
+                f"{_count(len(files), f'{place.client} {place.noun}')} {place.why_unlisted} ({_home(place.root())})"
             )
-        elif not place.why_not:
+        elif not place.why_unlisted:
             listed += ((file, place) for file in files)
     listed.sort(key=lambda entry: entry[0].modified, reverse=True)
     if len(listed) > most:
-        notes.insert(0, f"{_count(len(listed) - most, 'older session')} left out of the list: open one by its path")
-    sessions = (Found(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in listed[:most])
-    return Finds(tuple(sessions), tuple(dict.fromkeys(notes)))
+        notes.insert(0, f"{_count(len(listed) - most, 'older session')} not listed: open one by its path")
+    sessions = (ClientSession(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in listed[:most])
+    return ClientSessions(tuple(sessions), tuple(dict.fromkeys(notes)))
 
 
-def _files(folder: Path, pattern: tuple[str, ...], notes: list[str]) -> Iterator[_File]:
-    """Regular files below a folder that fit the pattern, a part of it for each level."""
+def _files(folder: Path, pattern: tuple[str, ...], notes: list[str]) -> Iterator[_FileInfo]:
+    """Regular files below a folder that match the pattern; each part of it is one level of folders."""
     try:
         with os.scandir(folder) as entries:
             fitting = [entry for entry in islice(entries, MOST_FILES) if fnmatchcase(entry.name, pattern[0])]
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        notes.append(f"{_home(folder)} cannot be looked at: {error.strerror}")
+        notes.append(f"{_home(folder)} cannot be read: {error.strerror}")
         return
     for entry in fitting:
         if len(pattern) > 1:
@@ -95,22 +95,22 @@ def _files(folder: Path, pattern: tuple[str, ...], notes: list[str]) -> Iterator
             yield file
 
 
-def _file(entry: os.DirEntry[str]) -> _File | None:
+def _file(entry: os.DirEntry[str]) -> _FileInfo | None:
     try:
         known = entry.stat()
     except OSError:  # gone, or a link to nowhere
         return None
-    return _File(Path(entry.path), known.st_mtime, known.st_size) if stat.S_ISREG(known.st_mode) else None
+    return _FileInfo(Path(entry.path), known.st_mtime, known.st_size) if stat.S_ISREG(known.st_mode) else None
 
 
 def _project(path: Path) -> str:
-    """Name of the folder that the client says it worked in, else of the first one above that is not hidden."""
+    """Name of the working directory noted in the file, else of the nearest folder that is not hidden."""
     from workbench.wire.jsontext import loads
 
     try:
         with path.open("rb") as file:
-            said = _CWD.search(file.read(HEAD))
-        cwd = loads(said[1]) if said else ""
+            found = _CWD.search(file.read(HEAD))
+        cwd = loads(found[1]) if found else ""
     except (OSError, WireError):
         cwd = ""
     if isinstance(cwd, str) and re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]:
@@ -125,7 +125,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _home(path: Path) -> str:
-    """A path as people write it: ``~`` for their home."""
+    """A path with ``~`` for the home folder."""
     try:
         return f"~/{path.relative_to(Path.home())}"
     except ValueError:

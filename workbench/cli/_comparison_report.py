@@ -1,4 +1,4 @@
-"""What a comparison shows: lines for people, and one JSON object."""
+"""Report of ``compare``: lines for people, and one JSON object."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "re-spelled": "="}
 HEADERS_OF_NOTE = frozenset({"retry-after", "content-type", "content-encoding", "anthropic-beta", "anthropic-version"})
-"""Headers that decide what a peer does; the others are told last."""
+"""Headers that change what a peer does; changes of the others are listed last."""
 
 MOST_LINES = 12
-"""Changes of one request that are shown as text, and kinds of damage; JSON has all."""
+"""Changes of one request, and kinds of damage, that are printed as text; JSON has all."""
 
 _AROUND = 24
-"""Bytes shown on either side of the first that differs."""
+"""Bytes shown on either side of the first different one."""
 
 
-class Side(NamedTuple):
-    """One of the two sides: where it was read from, at which place it was recorded ("" for none)."""
+class ComparedSide(NamedTuple):
+    """One side of a comparison: its file, its exchange, and the hop it was recorded at; empty if unnamed."""
 
     path: str
     exchanges: int
@@ -33,22 +33,22 @@ class Side(NamedTuple):
     hop: str = ""
 
 
-class Compared(NamedTuple):
-    """Two sides, and what was found of each pair."""
+class ComparedFiles(NamedTuple):
+    """Two sides, and the comparison of each pair of exchanges."""
 
-    before: Side
-    after: Side
+    before: ComparedSide
+    after: ComparedSide
     pairs: Sequence[Comparison]
 
 
 # As text.
 
 
-def lines(compared: Compared) -> Iterator[str]:
-    """What was found, for people."""
+def lines(compared: ComparedFiles) -> Iterator[str]:
+    """The comparison for people."""
     for sign, side in (("A", compared.before), ("B", compared.after)):
         which = f", exchange {side.number}" if side.number else ""
-        place = f", recorded at {_output.cut(side.hop, 40)}" if side.hop else ""
+        place = f", hop {_output.cut(side.hop, 40)}" if side.hop else ""
         yield f"{sign}  {side.path} ({_output.number(side.exchanges, 'exchange')}){which}{place}"
     yield ""
     for one in compared.pairs:
@@ -56,12 +56,12 @@ def lines(compared: Compared) -> Iterator[str]:
     found = compared.pairs
     same = sum(one.is_same_bytes for one in found)
     meant = sum(one.is_same and not one.is_same_bytes for one in found)
-    words = [f"{same} of {len(found)} the same bytes"] + [f"{meant} the same in meaning"] * bool(meant)
-    yield ", ".join(words) if found else "there is nothing to compare"
+    words = [f"{same} of {len(found)} identical"] + [f"{meant} with the same meaning in other bytes"] * bool(meant)
+    yield ", ".join(words) if found else "nothing to compare"
 
 
 def _lines(one: Comparison) -> Iterator[str]:
-    """What one pair comes to."""
+    """Lines of one pair."""
     if one.before is None or one.after is None:
         number = (one.before if one.before is not None else one.after) or 0
         what = f": {one.damages[0].kind.value}" if one.damages else ""
@@ -69,15 +69,15 @@ def _lines(one: Comparison) -> Iterator[str]:
         return
     head = f"exchange {one.before + 1} - {one.after + 1}"
     if one.is_same_bytes:
-        yield f"{head}: the same bytes"
+        yield f"{head}: identical"
         return
-    yield f"{head}: {'the same meaning in other bytes' if one.is_same else 'different'}"
-    yield from _parted(one)
+    yield f"{head}: {'same meaning, other bytes' if one.is_same else 'different'}"
+    yield from _difference_lines(one)
     yield from _damage_lines(one.damages)
 
 
-def _parted(one: Comparison) -> Iterator[str]:
-    """Where a pair parts; of two places what stands around the bodies is told by its damage alone."""
+def _difference_lines(one: Comparison) -> Iterator[str]:
+    """Differences of a pair. Between two hops the request line and headers are left to the damage."""
     if one.line and not one.outer:
         yield f"  A {_output.cut(one.line[0])}"
         yield f"  B {_output.cut(one.line[1])}"
@@ -91,10 +91,11 @@ def _parted(one: Comparison) -> Iterator[str]:
 
 def _request_lines(found: Difference) -> Iterator[str]:
     if found.first is None:
-        yield "  request: the same bytes"
+        yield "  request: identical"
         return
     where = f" {_pointer(found)}" if found.is_read else ""
-    yield f"  request: first difference at byte {found.first:,}{where}, {int(found.shared * 100)} % shared before it"
+    unchanged = f"{int(found.shared * 100)} % of the bytes unchanged"
+    yield f"  request: first difference at byte {found.first:,}{where}, {unchanged}"
     yield from _bytes(found.before, found.after, found.first)
     for change in found.changes[:MOST_LINES]:
         yield f"    {_SIGNS[change.kind.value]} {_change_words(change)}"
@@ -116,21 +117,21 @@ def _change_words(change: Change) -> str:
 def _answer_lines(one: Comparison) -> Iterator[str]:
     assert one.answers
     if one.answers.first is None:
-        yield "  answer: the same bytes"
+        yield "  response: identical"
         return
-    said = "the same in meaning" if one.answers.is_same else "different"
-    yield f"  answer: {said}, first difference at byte {one.answers.first:,}"
+    meaning = "same meaning" if one.answers.is_same else "different"
+    yield f"  response: {meaning}, first difference at byte {one.answers.first:,}"
     yield from _bytes(*one.answers.texts, one.answers.first)
     for pair in one.answers.pairs:
         if not pair.is_same:
             item = pair.after or pair.before
             assert item
             name = f"{item.kind} {_output.cut(item.label, 40)}".rstrip()
-            yield f"    {name}: {_said(pair.before)} -> {_said(pair.after)}"
+            yield f"    {name}: {_item_words(pair.before)} -> {_item_words(pair.after)}"
 
 
 def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
-    """A few bytes around the first that differs, which ``>>`` points at, on both sides."""
+    """Bytes around the first difference on both sides; ``>>`` marks it."""
     for sign, text in (("A", before), ("B", after)):
         start, end = max(0, first - _AROUND), first + _AROUND
         shown = [text[start:first], text[first:end]]
@@ -140,7 +141,7 @@ def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
 
 
 def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
-    """Each kind of damage with its place: what changes the meaning first, headers that change nothing last."""
+    """Each kind of damage with its place, the gravest first."""
     if damages:
         yield "  damage:"
     for damage in sorted(damages, key=_weight)[:MOST_LINES]:
@@ -155,13 +156,13 @@ def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
 
 
 def _weight(damage: Damage) -> int:
-    """Sort key of a damage: 0 for the gravest. Damages of equal weight stay in their order on the wire."""
+    """Sort key of a damage: 0 for a change of meaning, 3 for a header without effect. Equal ones keep their order."""
     place = (damage.at or damage.was).lower()
     is_of_note = place.removeprefix("/headers/") in HEADERS_OF_NOTE
     return 2 * damage.is_same_meaning + (place.startswith("/headers/") and not is_of_note)
 
 
-def _said(item: Item | None) -> str:
+def _item_words(item: Item | None) -> str:
     return "(none)" if item is None else _value(item.value)
 
 
@@ -172,7 +173,7 @@ def _value(value: JsonValue) -> str:
 
 
 def _pointer(found: Difference) -> str:
-    """The value of the second body in which the first difference stands, else of the first."""
+    """Pointer to the value with the first difference: in the second body, or in the first where that one is longer."""
     from workbench.wire.jsontext import JsonIndex
 
     first = found.first or 0
@@ -183,8 +184,8 @@ def _pointer(found: Difference) -> str:
 # As JSON.
 
 
-def as_json(compared: Compared, further: Sequence[Compared] = ()) -> JsonValue:
-    """The object that the command documents; ``further``: the next pairs of places of one recording."""
+def as_json(compared: ComparedFiles, further: Sequence[ComparedFiles] = ()) -> JsonValue:
+    """The documented JSON object. ``further``: the next pairs of hops of the same recording."""
     sides = compared.before, compared.after if not further else further[-1].after
     pairs = [(found, one) for found in (compared, *further) for one in found.pairs]
     parted = next((one for _, one in pairs if not one.is_same_bytes), None)
@@ -196,7 +197,7 @@ def as_json(compared: Compared, further: Sequence[Compared] = ()) -> JsonValue:
     }
 
 
-def _pair_json(found: Compared, one: Comparison) -> JsonValue:
+def _pair_json(found: ComparedFiles, one: Comparison) -> JsonValue:
     return {
         "hops": [found.before.hop, found.after.hop],
         "outer": one.outer or None,

@@ -8,13 +8,13 @@ import pytest
 from tests.library.samples import entries, put
 from tests.tui import samples
 from workbench.config import resources
-from workbench.library import story
-from workbench.library.story import tell, tell_file
+from workbench.library import session_summary
+from workbench.library.session_summary import describe, describe_file
 from workbench.wire.session import store
 
 
 def test_a_broken_session_tells_its_first_break() -> None:
-    told = tell(samples.example(samples.LOST_RESULT))
+    told = describe(samples.example(samples.LOST_RESULT))
     assert told
     assert (told.severity, told.verdict, told.exchanges) == ("error", "closure.missing-result", 3)
     assert told.text.startswith("exchange 3: ")
@@ -25,45 +25,45 @@ def test_a_broken_session_tells_its_first_break() -> None:
 
 
 def test_a_healthy_session_says_so() -> None:
-    told = tell(samples.example(samples.TOOL_LOOP))
+    told = describe(samples.example(samples.TOOL_LOOP))
     assert told
     assert (told.severity, told.verdict, told.is_clean) == ("", "no breaks", True)
 
 
 def test_what_was_not_judged_is_not_called_clean() -> None:
     other = samples.session(samples.exchange({"prompt": "hi"}, {"id": "v1"}, url="https://h/v1/completions"))
-    told = tell(other)
+    told = describe(other)
     assert told
-    assert (told.verdict, told.is_clean) == ("not all was judged", False)
+    assert (told.verdict, told.is_clean) == ("partly checked", False)
 
 
 def test_when_the_time_is_over_it_claims_no_more_than_it_saw() -> None:
-    told = tell(samples.example(samples.TOOL_LOOP), seconds=-1)
+    told = describe(samples.example(samples.TOOL_LOOP), seconds=-1)
     assert told
-    assert (told.verdict, told.is_clean) == ("no break so far", False)
-    assert told.text.startswith("no break in the first 1 of 2 exchanges")
+    assert (told.verdict, told.is_clean) == ("no breaks so far", False)
+    assert told.text.startswith("no breaks in the first 1 of 2 exchanges")
 
 
 def test_it_stops_when_nobody_wants_it() -> None:
-    assert tell(samples.example(samples.TOOL_LOOP), lambda: True) is None
+    assert describe(samples.example(samples.TOOL_LOOP), lambda: True) is None
 
 
 def test_an_empty_session_is_not_called_clean(tmp_path: Path) -> None:
     store.save((), tmp_path / "empty.wb")
-    told = tell_file(tmp_path / "empty.wb")
+    told = describe_file(tmp_path / "empty.wb")
     assert told
     assert (told.verdict, told.exchanges, told.is_clean) == ("nothing yet", 0, False)
 
 
 def test_a_file_that_is_too_large_for_a_line_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(story, "MOST_BYTES", 100)
+    monkeypatch.setattr(session_summary, "MOST_BYTES", 100)
     path = put(tmp_path / "a.jsonl", entries())
-    told = tell_file(path)
+    told = describe_file(path)
     assert told
     assert told.verdict == "not read"
     example = samples.example(samples.LOST_RESULT)
     store.save((example.exchange(n) for n in range(3)), tmp_path / "a.wb")
-    recorded = tell_file(tmp_path / "a.wb")
+    recorded = describe_file(tmp_path / "a.wb")
     assert recorded
     assert recorded.verdict == "closure.missing-result"
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_says_why(name: str, tmp_path: Path) -> None:
         os.mkfifo(path)
     elif name in ("binary", "empty"):
         path.write_bytes(b"\0\1\2" if name == "binary" else b"")
-    told = tell_file(path)
+    told = describe_file(path)
     assert told
     assert told.verdict in ("cannot be read", "not read")
     assert told.text
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_says_why(name: str, tmp_path: Path) -> None:
 
 def test_every_example_is_told() -> None:
     for path in resources.folder("sessions").glob("*.jsonl"):
-        told = tell_file(path)
+        told = describe_file(path)
         assert told
         assert told.exchanges
         assert told.origin

@@ -1,4 +1,4 @@
-"""Running a search against a target on the command line: asked first, with a bar, and stopped by ctrl-c."""
+"""Runs a search against a target, with a progress bar; ctrl-c stops it."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 def run(
-    steps: Steps[object], outgoing: Outgoing, session: Session, title: str, told: Callable[[], str]
+    steps: Steps[object], outgoing: Outgoing, session: Session, title: str, progress: Callable[[], str]
 ) -> WorkbenchError | OSError | None:
-    """Run a search to its end, or until its target fails it: then why.
+    """Run a search to its end; return the error if its target fails.
 
     Args:
-        told: how far it is, a few words.
+        progress: returns the state of the search in a few words.
 
     Raises:
-        KeyboardInterrupt: people stopped it; the search has what it found.
+        KeyboardInterrupt: ctrl-c; the search keeps its result so far.
     """
     import asyncio
 
     with _progress.counting(title, None) as advance:
         try:
-            asyncio.run(_run(steps, outgoing, session, lambda: _advance(advance, told)))
+            asyncio.run(_run(steps, outgoing, session, lambda: _advance(advance, progress)))
         except (WorkbenchError, OSError) as error:
             return error
     return None
 
 
-def _advance(advance: Advance, told: Callable[[], str]) -> None:
-    advance(note=told())
+def _advance(advance: Advance, progress: Callable[[], str]) -> None:
+    advance(note=progress())
 
 
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Where known clients keep what they did, as data in one place.
+"""Folders in which known clients keep their sessions.
 
 The folders are those of the clients' public documentation. Nothing in them is ever written.
 """
@@ -9,20 +9,20 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-EXPORT = "not read here: write one out with 'opencode export'"
+EXPORT = "not read here: export one with 'opencode export'"
 
 
-class Place(NamedTuple):
-    """Files of one client.
+class ClientFolder(NamedTuple):
+    """A folder of one client's sessions, and the files in it.
 
     Attributes:
-        client: its name, as people know it.
-        noun: what one of the files is.
+        client: display name of the client.
+        noun: word for one of the files.
         folder: below the home folder; or below the working directory when it begins with ``./``.
         pattern: file names below the folder, a pattern for each level.
         moved_by: environment variable that names another folder in place of ``folder``'s first ``moved`` parts.
-        moved: how many parts of ``folder`` the variable stands for.
-        why_not: why the files are not listed one by one, "" where they are.
+        moved: number of parts of ``folder`` that the variable replaces.
+        why_unlisted: why the files are not listed one by one; empty if they are.
     """
 
     client: str
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     pattern: tuple[str, ...]
     moved_by: str = ""
     moved: int = 1
-    why_not: str = ""
+    why_unlisted: str = ""
 
     def root(self) -> Path:
         """The folder on this machine. It need not exist."""
@@ -42,39 +42,39 @@ class Place(NamedTuple):
         return Path(moved_to, *parts[self.moved :]) if moved_to else Path.home().joinpath(*parts)
 
 
-KNOWN: tuple[Place, ...] = (  # a file belongs to the first place it fits
-    Place(
+KNOWN: tuple[ClientFolder, ...] = (  # a file belongs to the first place it fits
+    ClientFolder(
         "Claude Code",
         "sub-agent session",
         ".claude/projects",
         ("*", "agent-*.jsonl"),
         "CLAUDE_CONFIG_DIR",
-        why_not="left out of the list: open one by its path",
+        why_unlisted="not listed: open one by its path",
     ),
-    Place("Claude Code", "session", ".claude/projects", ("*", "*.jsonl"), "CLAUDE_CONFIG_DIR"),
-    Place("claude-trace", "log", "./.claude-trace", ("log-*.jsonl",)),
-    Place("claude-trace", "log", ".claude-trace", ("log-*.jsonl",)),
-    Place("Codex CLI", "rollout", ".codex/sessions", ("*", "*", "*", "rollout-*.jsonl"), "CODEX_HOME"),
-    Place("Codex CLI", "archived rollout", ".codex/archived_sessions", ("*.jsonl",), "CODEX_HOME"),
-    Place(
+    ClientFolder("Claude Code", "session", ".claude/projects", ("*", "*.jsonl"), "CLAUDE_CONFIG_DIR"),
+    ClientFolder("claude-trace", "log", "./.claude-trace", ("log-*.jsonl",)),
+    ClientFolder("claude-trace", "log", ".claude-trace", ("log-*.jsonl",)),
+    ClientFolder("Codex CLI", "rollout", ".codex/sessions", ("*", "*", "*", "rollout-*.jsonl"), "CODEX_HOME"),
+    ClientFolder("Codex CLI", "archived rollout", ".codex/archived_sessions", ("*.jsonl",), "CODEX_HOME"),
+    ClientFolder(
         "OpenCode",
         "database",
         ".local/share/opencode",
         ("opencode.db",),
         "XDG_DATA_HOME",
         moved=2,
-        why_not=EXPORT,
+        why_unlisted=EXPORT,
     ),
-    Place(
+    ClientFolder(
         "OpenCode",
         "session",
         ".local/share/opencode/storage/session",
         ("*", "ses_*.json"),
         "XDG_DATA_HOME",
         moved=2,
-        why_not=EXPORT,
+        why_unlisted=EXPORT,
     ),
-    Place("Gemini CLI", "chat", ".gemini/tmp", ("*", "chats", "session-*.json*")),
-    Place("Qwen Code", "chat", ".qwen/projects", ("*", "chats", "*.jsonl")),
-    Place("pi", "session", ".pi/agent/sessions", ("*", "*.jsonl")),
+    ClientFolder("Gemini CLI", "chat", ".gemini/tmp", ("*", "chats", "session-*.json*")),
+    ClientFolder("Qwen Code", "chat", ".qwen/projects", ("*", "chats", "*.jsonl")),
+    ClientFolder("pi", "session", ".pi/agent/sessions", ("*", "*.jsonl")),
 )

@@ -1,4 +1,4 @@
-"""``--profile``, ``--correct`` and ``--no-correct``: which profile holds, and what is corrected because of it."""
+"""``--profile``, ``--correct`` and ``--no-correct``: the profile of a target, and the corrections it calls for."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ AUTO, NONE = "auto", "none"
 
 
 def lines(choice: ProfileChoice) -> Iterator[str]:
-    """What is corrected, for people."""
+    """The profile and its corrections, for people."""
     if choice.profile:
         yield f"profile: {choice.title}"
         if choice.due:
-            yield f"  stale: {choice.stale}; workbench probe --refresh measures them anew"
+            yield f"  stale: {choice.stale}; workbench probe --refresh measures them again"
     for each in choice.decided:
         what = each.does if each.is_on else "switched off"
         yield f"  correction {each.name}: {_output.cut(what)} ({_output.cut(each.why)})"
 
 
-def described(words: str | None) -> str:
-    """A description with the names of the corrections in the place of ``{corrections}``."""
+def describe(words: str | None) -> str:
+    """Put the names of the corrections into a description, in place of ``{corrections}``."""
     from workbench.probes.profiles.corrections import KINDS
 
     return (words or "").format(corrections=", ".join(KINDS))
@@ -38,9 +38,9 @@ def described(words: str | None) -> str:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    known = f"{AUTO}: the measured one of exactly this target and model; {NONE}"
-    parser.add_argument("--profile", metavar="NAME", default=AUTO, help=f"correct by this profile ({known})")
-    for name, words in (("correct", "do this one, measured or not"), ("no-correct", "leave this one out")):
+    known = f"{AUTO}: the one measured for this target and model; {NONE}: no profile"
+    parser.add_argument("--profile", metavar="NAME", default=AUTO, help=f"profile that decides corrections ({known})")
+    for name, words in (("correct", "apply it, even if not measured"), ("no-correct", "switch it off")):
         value = "[=VALUE]" if name == "correct" else ""
         parser.add_argument(
             f"--{name}", metavar=f"NAME{value}", action="append", default=[], help=f"correction: {words}"
@@ -48,14 +48,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raises UsageError for names and values that cannot be."""
+    """Raise UsageError for unknown names and values."""
     from workbench.probes.profiles.corrections import apply_switches
 
     apply_switches((), args.correct, args.no_correct)
 
 
 def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, now: float) -> ProfileChoice:
-    """What holds for a request and a target. Raises UsageError."""
+    """Choose the profile and corrections for a request and a target. Raises UsageError."""
     from workbench.probes.profiles import choosing
 
     return choosing.choose(_profile(args, target, decoded), now, args.correct, args.no_correct)
@@ -74,7 +74,7 @@ def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange)
 
 
 def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:
-    """The protocol to write a request in: as people say, else as was measured, else ""."""
+    """Protocol to write a request in: from ``--as``, else from a correction; empty to leave it open."""
     from workbench.probes.profiles.corrected import protocol_of
 
     return args.spoken or protocol_of(decided, target.protocols)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.models.test_timeline import row, summary
-from workbench.library.verdict import gaps, verdict
+from workbench.library.clean_verdict import gaps, verdict
 from workbench.rules.inspection import Inspected
 from workbench.wire.exchange import State
 
@@ -18,12 +18,12 @@ UNDER = "under contract openai (from host)"
     ("rows", "damage", "said"),
     [
         ([GOOD], (), f"no breaks found {UNDER}"),
-        ([GOOD, GOOD, GOOD, UNREAD, TORN], (), f"no breaks found in 3 of 5 exchanges {UNDER}; 2 not judged"),
-        ([GOOD, FOREIGN], (), f"no breaks found in 1 of 2 exchanges {UNDER}; 1 no model exchange"),
+        ([GOOD, GOOD, GOOD, UNREAD, TORN], (), f"no breaks found in 3 of 5 exchanges {UNDER}; 2 not checked"),
+        ([GOOD, FOREIGN], (), f"no breaks found in 1 of 2 exchanges {UNDER}; 1 without a model"),
         ([GOOD], ("page 3",), f"no breaks found {UNDER}; 1 damaged place"),
         ([UNREAD, UNREAD], (), "nothing to check: gemini is recognised but not decoded by this version"),
         ([UNREAD, TORN], (), "nothing to check: gemini is recognised but not decoded by this version (and more)"),
-        ([FOREIGN], (), "nothing to check: no model exchange here"),
+        ([FOREIGN], (), "nothing to check: no exchange with a model"),
     ],
 )
 def test_no_more_is_claimed_than_was_looked_at(rows: list[Inspected], damage: tuple[str, ...], said: str) -> None:
@@ -31,5 +31,5 @@ def test_no_more_is_claimed_than_was_looked_at(rows: list[Inspected], damage: tu
 
 
 def test_gaps_are_named_beside_findings_too() -> None:
-    assert gaps([GOOD, UNREAD, FOREIGN, FOREIGN], ("x",)) == ["1 not judged", "2 no model exchanges", "1 damaged place"]
+    assert gaps([GOOD, UNREAD, FOREIGN, FOREIGN], ("x",)) == ["1 not checked", "2 without a model", "1 damaged place"]
     assert gaps([GOOD]) == []

@@ -6,14 +6,14 @@ import pytest
 
 from tests.tui import samples
 from workbench.errors import UsageError
-from workbench.library import imported
+from workbench.library import session_import
 
 
 def test_a_session_is_written_and_told(tmp_path: Path) -> None:
     steps: list[int] = []
-    done = imported.save(samples.example(samples.LOST_RESULT), tmp_path / "out.wb", steps.append)
+    done = session_import.save(samples.example(samples.LOST_RESULT), tmp_path / "out.wb", steps.append)
     assert steps == [0, 1, 2]
-    assert done.told().startswith(f"{tmp_path / 'out.wb'}: 3 exchanges, ")
+    assert done.summary().startswith(f"{tmp_path / 'out.wb'}: 3 exchanges, ")
     assert done.path.is_file()
 
 
@@ -23,7 +23,7 @@ def test_breaking_off_leaves_no_file(tmp_path: Path) -> None:
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        imported.save(samples.example(samples.LOST_RESULT), tmp_path / "out.wb", step)
+        session_import.save(samples.example(samples.LOST_RESULT), tmp_path / "out.wb", step)
     assert not list(tmp_path.iterdir()) or [p.name for p in tmp_path.iterdir()] == ["home"]
 
 
@@ -33,12 +33,12 @@ def test_places_that_are_refused(tmp_path: Path) -> None:
     link = tmp_path / "link.wb"
     link.symlink_to(taken)
     for place in (tmp_path, link, Path("-")):
-        with pytest.raises(UsageError, match="no regular file"):
-            imported.refuse(place, None, may_replace=True)
+        with pytest.raises(UsageError, match="not a regular file"):
+            session_import.check_output(place, None, may_replace=True)
     with pytest.raises(UsageError, match="exists"):
-        imported.refuse(taken, None, may_replace=False)
-    imported.refuse(taken, None, may_replace=True)
-    imported.refuse(tmp_path / "new.wb", None, may_replace=False)
+        session_import.check_output(taken, None, may_replace=False)
+    session_import.check_output(taken, None, may_replace=True)
+    session_import.check_output(tmp_path / "new.wb", None, may_replace=False)
 
 
 def test_the_source_is_never_replaced(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_the_source_is_never_replaced(tmp_path: Path) -> None:
     link.hardlink_to(source)
     copy.write_bytes(b"all there is")
     for place in (source, tmp_path / ".." / tmp_path.name / "source.wb", alias, link):
-        with pytest.raises(UsageError, match="never replaced"):
-            imported.refuse(place, source, may_replace=True)
-    with pytest.raises(UsageError, match="never replaced"):
-        imported.refuse(source, alias, may_replace=True)
-    imported.refuse(copy, source, may_replace=True)
-    imported.refuse(copy, tmp_path / "gone", may_replace=True)
+        with pytest.raises(UsageError, match="never overwritten"):
+            session_import.check_output(place, source, may_replace=True)
+    with pytest.raises(UsageError, match="never overwritten"):
+        session_import.check_output(source, alias, may_replace=True)
+    session_import.check_output(copy, source, may_replace=True)
+    session_import.check_output(copy, tmp_path / "gone", may_replace=True)
 
 
 def test_a_name_is_offered_that_nothing_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for expected in ("h.wb", "h-imported.wb", "h-imported-2.wb", "h-imported-3.wb"):
-        assert imported.free_name(tmp_path / "h.wb") == Path(expected)
+        assert session_import.free_name(tmp_path / "h.wb") == Path(expected)
         Path(expected).symlink_to("nowhere")

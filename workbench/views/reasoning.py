@@ -1,0 +1,67 @@
+"""Lines of the reasoning ledger: which reasoning a request must send back, and which it sent."""
+
+from __future__ import annotations
+
+from workbench.chain.ledger import Entry, Ledger, Sent
+from workbench.views.lines import Line, Span, line, wrap
+from workbench.views.words import count, event_range
+
+LOOK: dict[Sent, tuple[str, str]] = {
+    Sent.SENT: ("✓", "ok"),
+    Sent.MISSING: ("✗", "error"),
+    Sent.EMPTY: ("✗", "error"),
+    Sent.ALTERED: ("✗", "error"),
+    Sent.NOT_OWED: ("·", "muted"),
+}
+"""What a request did with reasoning → glyph and style; the word is shown next to them."""
+
+
+def entry_line(entry: Entry) -> Line:
+    """One turn: what was sent back, and whether that is required."""
+    glyph, style = LOOK[entry.sent]
+    if not entry.owed and entry.sent not in (Sent.SENT, Sent.NOT_OWED):
+        glyph, style = "!", "warning"
+    word = "not required" if entry.sent is Sent.NOT_OWED else str(entry.sent)
+    return line(
+        Span(f"{glyph} ", style),
+        Span(f"{word} ", style, max(9, len(word) + 1)),
+        Span(f"turn {entry.turn + 1}", "strong"),
+        Span(
+            "" if entry.sent is Sent.NOT_OWED else "  required" if entry.owed else "  not required",
+            "" if entry.owed else "muted",
+        ),
+    )
+
+
+def entry_body(entry: Entry, width: int) -> list[Line]:
+    """Why it is required, where it came from, its carrier, and its beginning."""
+    made: list[Line] = []
+    if entry.why:
+        made += wrap(entry.why, width, indent=2)
+    where = "turn not in this request" if entry.message is None else f"message {entry.message + 1}"
+    facts = [where, entry.carrier, _origin(entry)] if entry.carrier else [where, "no reasoning known"]
+    made += wrap(" · ".join(facts), width, "muted", indent=2)
+    if entry.text:
+        made += wrap(entry.text[: 4 * width], width, "reasoning", indent=2, most=3)
+    return made
+
+
+def summary(ledger: Ledger) -> str:
+    """``sent 0 of 1``."""
+    owed = [e for e in ledger.entries if e.owed]
+    if not owed:
+        return "none required" if ledger.entries else ""
+    return f"sent {sum(e.sent is Sent.SENT for e in owed)} of {len(owed)}"
+
+
+def came_in(ledger: Ledger) -> str:
+    """Number of reasoning parts in the response, in words; empty if there are none."""
+    return f"the response contains {count(len(ledger.came_in), 'part')} of reasoning" if ledger.came_in else ""
+
+
+def _origin(entry: Entry) -> str:
+    if entry.received_in is None:
+        return "received before this session"
+    size = f", {count(len(entry.text), 'character')}" if entry.text else ""
+    events = f", {event_range(entry.received_events)}" if entry.received_events else ""
+    return f"from exchange {entry.received_in + 1}{events}{size}"
