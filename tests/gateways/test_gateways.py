@@ -23,7 +23,7 @@ BESIDE = {
     "merges-events": {"buffered"},
     "own-status": {"error rewritten"},
     "stream-to-body": {"field dropped"},
-    "escapes-unicode": {"rewritten"},
+    "escapes-unicode": {"spelled anew"},
     "writes-json-anew": {"escapes"},
     "drops-usage": {"field dropped"},
 }

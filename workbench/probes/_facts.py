@@ -8,7 +8,7 @@ FACTS: Mapping[str, str] = {
     # format
     "tool_call_format": "how calls come: anthropic, openai, responses, gemini, ollama …, json-text, xml, none",
     "parser": "the text format that calls are read with, empty for the protocol's own form",
-    "parsed_from": "where a call in text stood: text or reasoning",
+    "parsed_from": "where a call in text was found: text or reasoning",
     # schema
     "schema_level": "strict-json-schema, simple-object or string-only",
     "schema_required": "every required argument is there",

@@ -36,23 +36,23 @@ def script(subject: Subject) -> Script:
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
     loop = told.loop.with_limits(Limits(told.loop.turns + 1)).after(Say(said))
-    after = yield from follow(loop, "the conversation goes on", _cancelled)
+    after = yield from follow(loop, "the conversation continues", _cancelled)
     return evaluate(subject, told, after)
 
 
 def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversation) -> Sample:
     """Verdict from the answer to the cancelled call, and from the one to the next question."""
     if after.is_refused:
-        return failed(f"the conversation cannot go on: {after.ended.text}", cancelled_calls="refused")
+        return failed(f"the conversation cannot continue: {after.ended.text}", cancelled_calls="refused")
     if f"{subject.nonce}-on" not in after.text():
         return partly("the news is taken, and the next question is not answered", cancelled_calls="taken")
     if len(told.answers) > 1:
         return partly("the call is made again before the model gives it up", cancelled_calls="repeated")
-    return passed("the news is taken, and the conversation goes on", cancelled_calls="taken")
+    return passed("the model accepts it, and the conversation continues", cancelled_calls="taken")
 
 
 def _cancelled(_: AnswerCall) -> CallResult:
     return CallResult(dumps(TOLD).decode(), is_error=True)
 
 
-probe = Probe("cancelled", "whether a conversation goes on after a cancelled call", 3 + AGAIN, script, tokens=2500)
+probe = Probe("cancelled", "does a conversation continue after a cancelled call?", 3 + AGAIN, script, tokens=2500)

@@ -33,7 +33,7 @@ def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
     if played.is_cut:
         return unclear("the answer was cut at its length before it could tell")
     if played.ended.reason is not EndReason.DONE:
-        return failed(f"the model did not come to an answer: {played.ended.text}", closes=False)
+        return failed(f"the model gave no final answer: {played.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in given if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", said) for n in sums):
         return partly("the answer has the sum, but not the receipt: it may have been computed", closes=False)

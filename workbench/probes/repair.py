@@ -18,7 +18,7 @@ def script(subject: Subject) -> Script:
     request = subject.request(words, (FAIL_ONCE,))
     box = Toolbox(subject.nonce)
     limits = Limits(turns=MOST + 1, repeats=0)
-    played = yield from drive(subject, request, "a call that has to be mended", box.run, limits=limits)
+    played = yield from drive(subject, request, "a call that must be corrected", box.run, limits=limits)
     if not played.calls:
         return (yield from without_call(subject, played))
     return evaluate(played)
@@ -30,16 +30,16 @@ def evaluate(played: PlayedConversation) -> Sample:
     if played.is_refused and rounds[-1]:
         return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
     if not rounds[0]:
-        return unclear("the first call was right: there was nothing to mend")
+        return unclear("the first call was right: nothing to correct")
     if all(rounds):
         how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} tries, and none was right"
         return failed(
-            f"the call was not mended: {how}", error_repair="none", repair_tries=len(rounds), repair_limit=MOST
+            f"the call was not corrected: {how}", error_repair="none", repair_tries=len(rounds), repair_limit=MOST
         )
     tries = rounds.index(False)
     if tries == 1:
-        return passed("the call was mended at once", error_repair="reliable", repair_tries=1)
-    return partly(f"the call was mended after {tries} errors", error_repair="limited", repair_tries=tries)
+        return passed("the call was corrected at once", error_repair="reliable", repair_tries=1)
+    return partly(f"the call was corrected after {tries} errors", error_repair="limited", repair_tries=tries)
 
 
 def _rounds(played: PlayedConversation) -> list[bool]:
@@ -52,4 +52,6 @@ def _rounds(played: PlayedConversation) -> list[bool]:
     return found
 
 
-probe = Probe("repair", "whether a call is mended after a structured error", 5, script, is_core=True, tokens=2500)
+probe = Probe(
+    "repair", "does the model correct its call after a structured error?", 5, script, is_core=True, tokens=2500
+)

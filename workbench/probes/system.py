@@ -76,4 +76,4 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     return (partly if "ignored" in fates.values() else passed)(told, **facts)
 
 
-probe = Probe("system", "where instructions may stand, and are seen", 5, script, tokens=1500)
+probe = Probe("system", "where are instructions accepted and followed?", 5, script, tokens=1500)

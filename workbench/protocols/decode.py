@@ -173,7 +173,7 @@ class DecodedExchange:
         if wanted:
             return wanted, "as asked"
         if TURNS in self.exchange.meta:
-            return None, "a WebSocket connection; what was asked and answered on it stands behind it"
+            return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is Kind.WEBSOCKET:
             first = islice(seen_frames(self.exchange), 8)
             return undecoded.name_frames(frame.value for frame in first), "a WebSocket connection"

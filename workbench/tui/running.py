@@ -103,7 +103,7 @@ class Recordings:
         if not number or isinstance(app.screen, ConfirmScreen):
             return bool(number)
         what = "A recording runs" if number == 1 else f"{number} recordings run"
-        question = ConfirmScreen(f"{what}, and ends with the workbench. Leave?", "stop and leave", "stay")
+        question = ConfirmScreen(f"{what}, and ends when Workbench exits. Leave?", "stop and leave", "stay")
         app.push_screen(question, lambda is_sure: app.exit() if is_sure else None)
         return True
 

@@ -125,7 +125,7 @@ class SessionState:
         if self.is_done:
             return ""
         done = f"inspected {len(self.rows):,} of {len(self.summaries):,}"
-        return f"{done}, stopped: I goes on" if self.is_paused else done
+        return f"{done}, stopped: I continues" if self.is_paused else done
 
     def update(self, rows: Sequence[Inspected]) -> None:
         """Take the rows so far."""

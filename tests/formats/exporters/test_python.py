@@ -120,7 +120,7 @@ def test_an_sdk_that_writes_every_body_itself(url: str, data: bytes, expected: s
     ("exchanges", "why"),
     [
         ([asked(), asked()], "one request"),
-        ([asked(CHAT + "?api_key=0123456789abcdefghij")], "a secret stands in the URL"),
+        ([asked(CHAT + "?api_key=0123456789abcdefghij")], "the URL contains a secret"),
         ([asked("https://host/x", data=b"no model")], "no SDK is known"),
         ([Exchange("1")], "no request"),
     ],

@@ -313,7 +313,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),
@@ -331,7 +331,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),

@@ -172,7 +172,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),

@@ -375,7 +375,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),
@@ -386,7 +386,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),

@@ -322,7 +322,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
                 "id functions.ping:0",
             )
         ],
@@ -337,7 +337,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
                 "id functions.ping:0",
             )
         ],

@@ -262,7 +262,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),
@@ -277,7 +277,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),
@@ -320,7 +320,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),

@@ -319,7 +319,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),
@@ -337,7 +337,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),

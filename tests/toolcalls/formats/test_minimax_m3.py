@@ -332,7 +332,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),
@@ -347,7 +347,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),

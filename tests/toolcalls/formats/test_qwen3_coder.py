@@ -298,7 +298,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),
@@ -373,7 +373,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag stands twice",
+                "a duplicate closing tag",
             )
         ],
     ),
@@ -384,7 +384,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "an opening tag stands twice",
+                "a duplicate opening tag",
             )
         ],
     ),

@@ -191,7 +191,7 @@ async def test_a_profile_of_another_target_corrects_nothing() -> None:
         assert "correction" not in driver.text
         assert screen.shown.trial.decoded.request_text == screen.shown.own.request_text
         await driver.press("space")
-        await until(driver.pilot, lambda: "no correction stands under the cursor" in driver.text)
+        await until(driver.pilot, lambda: "no correction under the cursor" in driver.text)
 
 
 async def test_protocol_stream_and_target_can_be_others() -> None:

@@ -46,7 +46,7 @@ def across(before: DecodedExchange | None, after: Sequence[DecodedExchange]) -> 
     if before is None:
         return (Damage(Kind.ASKED, REQUEST, "", "", "nothing came in"),) if after else ()
     if not after:
-        return (Damage(Kind.ANSWERED, REQUEST, "", "", "nothing went on"),)
+        return (Damage(Kind.ANSWERED, REQUEST, "", "", "nothing was forwarded"),)
     found = between(before, after[-1])
     if len(after) == 1:
         return found

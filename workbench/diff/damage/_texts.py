@@ -147,11 +147,11 @@ def _unicode(old: str, new: str) -> How | None:
         if unicodedata.normalize(form, old) == unicodedata.normalize(form, new):
             return Kind.UNICODE_NORMALISED, ""
     if "\ufffd" in new and "\ufffd" not in old:
-        return Kind.UNICODE_DAMAGED, "the replacement character stands in it"
+        return Kind.UNICODE_DAMAGED, "it contains the replacement character"
     if _misread(old, new):
         return Kind.UNICODE_DAMAGED, "read in another encoding"
     if new in (old.encode("ascii", "replace").decode(), _units(old)):
-        return Kind.UNICODE_DAMAGED, "question marks stand in place of characters"
+        return Kind.UNICODE_DAMAGED, "question marks replace characters"
     if new == "".join(c for c in old if c.isascii()) or new == "".join(c for c in old if c < "\U00010000"):
         return Kind.UNICODE_DAMAGED, "characters are gone"
     if new == "".join(c for c in old if unicodedata.category(c) not in ("Cf", "Cc", "Cs")):

@@ -335,7 +335,7 @@ def _mapped(found: list[Change], before: JsonValue, after: JsonValue) -> list[Ch
         for (old, new), times in pairs.items()
         if to[new] == 1 and olds[old] == news[new] == times and not news[old] and not olds[new]
     }
-    words = "renamed wherever it stands"
+    words = "renamed everywhere"
     return [
         replace(c, kind=Kind.IDS_MAPPED, words=words, is_same_meaning=True)
         if _is_id(c) and (c.before, c.after) in whole

@@ -167,7 +167,7 @@ class _Streams:
         """The stream ends before its end: what is missing at its end is one damage."""
         if not any(change.kind is Kind.TRUNCATED for change in self.found):
             came, went = len(self.old.events), len(self.new.events)
-            self._add(Kind.TRUNCATED, pointer, pointer, words=f"{came:,} events came, {went:,} went on", places=1)
+            self._add(Kind.TRUNCATED, pointer, pointer, words=f"{came:,} events received, {went:,} forwarded", places=1)
 
     def _first(self, was: int, at: int | None) -> tuple[int, int] | None:
         """The first byte that differs in two events."""

@@ -82,7 +82,7 @@ def _raw_call(request: Sent, sdk: RawSdk, path: str) -> Iterator[str]:
     headers = [(n, value) for n, value in request.headers if not _is_of_the_sdk(n, value)]
     yield f"{'stream' if request.is_stream else 'answer'} = client.post("
     yield f"    {json.dumps(path)},"
-    yield "    content=BODY,  # keyword arguments would be written anew"
+    yield "    content=BODY,  # keyword arguments would be serialised again"
     if headers:
         yield "    options={"
         yield '        "headers": {'
@@ -109,7 +109,7 @@ def _split(request: Sent, sdk: RawSdk) -> tuple[str, str, str]:
     """Base URL as an expression, path and query of the call. Raises LocalProtocolError."""
     *base, last = request.url
     if not isinstance(last, bytes) or any(isinstance(p, Variable) and p.name != "BASE_URL" for p in base):
-        raise LocalProtocolError("a secret stands in the URL", hint="--as python sends it")
+        raise LocalProtocolError("the URL contains a secret", hint="--as python sends it")
     path, _, query = last.decode().partition("?")
     end = next((known for known in sdk.paths if path.endswith(known)), "")
     start = path.removesuffix(end).encode()

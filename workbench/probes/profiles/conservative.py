@@ -90,7 +90,7 @@ def _measured(profile: CapabilityProfile) -> list[FallReason]:
         )
     if profile.fact("error_repair") == "none":
         found.append(
-            FallReason(CautionLevel.READ_ONLY, f"calls that failed are not mended ({_samples(profile, 'repair')})")
+            FallReason(CautionLevel.READ_ONLY, f"failed calls are not corrected ({_samples(profile, 'repair')})")
         )
     if profile.fact("schema_level") == "string-only":
         found.append(
@@ -128,7 +128,7 @@ def _running(counts: Counts) -> list[FallReason]:
         ),
         ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
         ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
-        ("of {n} broken calls {k} were mended", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
+        ("of {n} broken calls {k} were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
             "of {n} requests with calls {k} answer every call",
             counts.histories - counts.unclosed,

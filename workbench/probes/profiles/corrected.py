@@ -202,7 +202,7 @@ def _serial(asked: _CorrectedRequest, value: JsonValue) -> Made:
     (variant,) = switch_off_parallel(subject)
     if subject.adapter.capabilities.tools.parallel_switch and not ignores(subject, "parallel_tool_calls"):
         return variant.request or asked.http, variant.title
-    return _with_system_text(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
+    return _with_system_text(asked, subject, ONE_AT_A_TIME), "the model is asked to make one call at a time"
 
 
 def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: str) -> HttpRequest:

@@ -166,7 +166,7 @@ def _risks(text: str) -> JsonValue:
 
 _SERIALLY = "one call at a time: by the request's switch, else by a word to the model; and held by the loop"
 _DECLARED = "schemas of tools are declared as {}; arguments are checked by the whole schema"
-_BEHIND = "results stand where {} reads them: behind their calls, before other words"
+_BEHIND = "results are where {} reads them: after their calls, before other text"
 _READ = "calls are read from the text, as {}; results go back as that format has them"
 
 KINDS: Mapping[str, CorrectionKind] = {
@@ -178,7 +178,7 @@ KINDS: Mapping[str, CorrectionKind] = {
     PLACEMENT: CorrectionKind(_BEHIND, _placement, _label, "generic"),
     PARSER: CorrectionKind(_READ, _parser, _format, None),
     FEEDBACK: CorrectionKind(
-        "calls that fail are told why; after {} in a row people are asked", _feedback, _number, FEW_ERRORS
+        "failed calls get the reason; after {} in a row a person is asked", _feedback, _number, FEW_ERRORS
     ),
     READ_ONLY: CorrectionKind("only tools that read are declared and run", _never, _risks, {}),
     NO_TOOLS: CorrectionKind("no tool may be called", _never, _no_value),

@@ -124,7 +124,7 @@ def _lacks(stage: GateStage, profile: CapabilityProfile | None, fall: Fall, stal
     if profile.fact("schema_level") in (None, "string-only"):
         found.append(f"tools that write need arguments as declared: schema_level is {profile.fact('schema_level')}")
     if profile.fact("error_repair") in (None, "none"):
-        found.append(f"tools that write need calls to be mended: error_repair is {profile.fact('error_repair')}")
+        found.append(f"tools that write need calls to be corrected: error_repair is {profile.fact('error_repair')}")
     elif stage is GateStage.EVERYTHING:
         found.append(_below(profile, "repair", mark))
     return [line for line in found if line]

@@ -290,6 +290,6 @@ FAULTS: tuple[FaultKind, ...] = (
         lambda contract: bool(contract.term("schema.name-pattern")),
     ),
     FaultKind("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
-    FaultKind("a key stands in a text", ("secret.in-body",), _show_a_key),
+    FaultKind("a text contains a key", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in the order in which the report lists them."""

@@ -179,4 +179,4 @@ def _splice(text: bytes, cuts: Iterable[_Cut]) -> bytes:
 
 
 def _absent(pointer: str) -> LocalProtocolError:
-    return LocalProtocolError("nothing stands there to be changed", where=pointer, hint="add it as JSON")
+    return LocalProtocolError("nothing to change there", where=pointer, hint="add it as JSON")

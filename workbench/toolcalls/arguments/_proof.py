@@ -171,7 +171,7 @@ class _Reading:
         words = words.removesuffix(":")
         is_list = bool(words) and (self.missing or rest.strip()[:1] in (",", ":"))
         if _AROUND.search(words) or is_list or _LITERAL.search(words):
-            raise Lossy(f"more than one value may be meant: {words[: limits.SNIPPET // 4]!r} stands beside it")
+            raise Lossy(f"more than one value may be meant: {words[: limits.SNIPPET // 4]!r} is beside it")
         if words:
             self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} beside it were left out")
 

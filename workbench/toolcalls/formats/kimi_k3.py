@@ -120,7 +120,7 @@ def _written(call: ToolCallIR, n: int) -> str:
 
 def _attributes(**values: str) -> str:
     if any(c in v for v in values.values() for c in "<>"):
-        raise LocalProtocolError("a name with < or > cannot stand in a tag", hint="rename it")
+        raise LocalProtocolError("a name with < or > is not allowed in a tag", hint="rename it")
     escaped = {k: v.replace("&", "&amp;").replace('"', "&quot;") for k, v in values.items()}
     return "".join(f' {k}="{v}"' for k, v in escaped.items())
 

@@ -122,7 +122,7 @@ class ChainPane(LineView):
         closure, ledger = studied.meant.closure, studied.meant.ledger
         self._calls = tuple(closure.lines) if closure else ()
         self._debts = tuple(ledger.entries) if ledger else ()
-        self._why = "no calls, and no reasoning is owed" if closure else "the request cannot be read"
+        self._why = "no calls, and no reasoning is required" if closure else "the request cannot be read"
         self.facts = (calls_of(closure), owed_of(ledger)) if closure and ledger else ()
         self.reload()
 

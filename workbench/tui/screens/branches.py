@@ -234,7 +234,7 @@ class BranchesScreen(Screen[bool]):
         """Stand at what the node where the person stands was made of."""
         here = next((b.node for b in self.found if b.node.id == self.here), None)
         if here is None or here.parent is None:
-            self.notify("you stand at the request as it was recorded", markup=False)
+            self.notify("current: the recorded request", markup=False)
         else:
             self.session.branches.undo(here, self._read)
 

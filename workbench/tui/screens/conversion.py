@@ -194,7 +194,7 @@ class ConversionScreen(Screen["Spot | None"]):
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
         if not spans and message.view is self.losses:
-            self.notify("it stands nowhere on the wire", markup=False)
+            self.notify("it is not on the wire", markup=False)
         if spans:
             self.dismiss(Spot(self.index, self.side, spans[0][0]))
 

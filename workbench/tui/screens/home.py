@@ -242,7 +242,7 @@ class HomeScreen(Screen[None]):
             if is_sure:
                 self._stop(chosen[0])
 
-        self.app.push_screen(ConfirmScreen(question, "stop it", "go on"), stop)
+        self.app.push_screen(ConfirmScreen(question, "stop it", "continue"), stop)
 
     @work(thread=True, group="record", exit_on_error=False)
     def _stop(self, recording: RecorderProcess) -> None:

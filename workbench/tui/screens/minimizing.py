@@ -157,7 +157,7 @@ class MinimizingScreen(Screen[None]):
         self.left.title(line(" What is left "))
         self.smallest.title(line(" The smallest "))
         self.whole.title(line(" As it was "))
-        self.edits.title(line(" Edits that mend it "))
+        self.edits.title(line(" Fixes "))
         self._go_to(self.left)
         self._show()
         node = self.node
@@ -260,7 +260,7 @@ class MinimizingScreen(Screen[None]):
         nothing = "no edit is known that makes it accepted" if self.is_over else EditsPane.why
         self.edits.show(seen.edits, self.target.name, nothing)
         found = f" · {len(seen.edits)}" if seen.edits else ""
-        self.edits.title(line(f" Edits that mend it{found} "))
+        self.edits.title(line(f" Fixes{found} "))
 
     def _lay_out(self, pane: BodyPane, body: bytes, fault: tuple[tuple[int, int], ...]) -> None:
         """Show a body once, at its fault."""

@@ -282,7 +282,7 @@ class SendScreen(Screen[bool]):
         """The correction under the cursor off, or on again."""
         said = self.facts.here()
         if said is None or not said.correction:
-            self.notify("no correction stands under the cursor", markup=False)
+            self.notify("no correction under the cursor", markup=False)
         else:
             self.off ^= {said.correction}
             self._look()

@@ -79,7 +79,7 @@ def offer_targets(text: str, own: str) -> Offer:
 
     typed = text.strip()
     if typed.startswith(URLS):
-        return Offer((), why_not="a URL: enter goes on to the protocol it speaks")
+        return Offer((), why_not="a URL: enter continues to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [Suggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
     try:

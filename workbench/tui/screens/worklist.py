@@ -176,7 +176,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         if not self.is_current:
             return
         if spot is None:
-            self.notify("it stands nowhere on the wire", severity="warning", markup=False)
+            self.notify("it is not on the wire", severity="warning", markup=False)
         else:
             self.dismiss(spot)
 

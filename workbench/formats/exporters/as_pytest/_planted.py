@@ -15,7 +15,7 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import writer_like
 
-_NEVER = "a key stands in a text"
+_NEVER = "a text contains a key"
 """Faults never planted: no export contains anything like a key."""
 
 _CUT = "the body is truncated"

@@ -109,7 +109,7 @@ class ChatStreamDecoder:
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if (event.data or b"").lstrip().startswith(b"data:"):
-            self._note("stream.framing", "the prefix 'data:' stands twice", "", event.number)
+            self._note("stream.framing", "the prefix 'data:' is repeated", "", event.number)
             self._is_done |= without_repeated_prefix(event.data or b"") == _DONE
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)

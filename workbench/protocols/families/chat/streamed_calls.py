@@ -183,7 +183,7 @@ class Calls:
         if call_id or name or not self.calls:
             return self._open_unnumbered(delta, event)
         call = self.calls[-1]
-        self._note("stream.index", "a delta goes on with a call but names neither index nor id", call.at, event)
+        self._note("stream.index", "a delta continues a tool call but has neither index nor id", call.at, event)
         return call
 
     def _open_unnumbered(self, delta: Delta, event: int) -> StreamedCall:

@@ -15,7 +15,7 @@ from workbench.recorder.audit.cases._speech import Speech
 
 _GIVES_UP = "a client that waits for signs of life gives up"
 _READS = "clients read the stream by its events"
-_RETRY = "clients wait and ask again by what stands there"
+_RETRY = "clients wait and retry as it says"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -247,8 +247,8 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
     left = speech.streamed((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
     asked = speech.asked("hang-up", streams=True)
     yield AuditCase(
-        "hang-up", Theme.BREAKS, "when the client hangs up the provider is told", asked, left,
-        "the model goes on, and every word of it is paid", is_convertible=True, hangs_up=True,
+        "hang-up", Theme.BREAKS, "when the client disconnects, the provider notices", asked, left,
+        "the model continues, and every token is billed", is_convertible=True, hangs_up=True,
     )  # fmt: skip
 
 

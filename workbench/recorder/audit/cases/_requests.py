@@ -68,7 +68,7 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
         '{"^x-":{"type":"string","format":"date-time"}},"additionalProperties":false,"not":{"required":["z"]}}},'
         '"required":[],'
         '"examples":[{}],"x-order":["b","a"],"$comment":"","title":""}',
-        "the model is told of other arguments", "schema.unsupported-keyword",
+        "the model sees other arguments", "schema.unsupported-keyword",
     )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     yield AuditCase(
         name,
         theme,
-        "of a key that stands twice both stay",
+        "both values of a duplicate key are kept",
         asked,
         speech.answer(),
         "readers differ in which one counts",

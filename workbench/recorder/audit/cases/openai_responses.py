@@ -143,7 +143,7 @@ SPEECH = Speech(
 )
 
 _SEALED = "gAAAAABo+/_-audit=="
-_BOUND = "without its sealed reasoning a call is refused, or the model starts thinking anew"
+_BOUND = "without its sealed reasoning a call is refused, or the model starts thinking again"
 
 
 def cases() -> Iterator[AuditCase]:

@@ -97,7 +97,7 @@ class EditScreen(Screen[None]):
             self.contents.entitle(name, words)
         self.panes.focus("outline")
         if self.node.parent is not None:
-            self.say("you stand on a branch · u goes back step by step · B shows the tree")
+            self.say("on a branch · u undo · B branch tree")
         self.flow.stand(None)
 
     def show_keys(self, instead: str = "") -> None:

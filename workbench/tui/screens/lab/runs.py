@@ -176,7 +176,7 @@ class LabRuns:
     def is_idle(self) -> bool:
         """Whether nothing is run; if something is, say how to stop it."""
         if self.run_now:
-            self.screen.say("a run goes on: esc stops it")
+            self.screen.say("a run is in progress: esc stops it")
         return self.run_now is None
 
     def stop(self) -> None:

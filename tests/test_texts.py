@@ -1,0 +1,198 @@
+"""Texts and names that the guide (``docs/language.md``) retires are refused, over the whole program."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.texts import RETIRED, ROOT, docstrings, retired, texts
+
+GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+
+PARTICIPLES = frozenset(
+    [
+        "told",
+        "said",
+        "heard",
+        "begun",
+        "gone",
+        "done",
+        "had",
+        "held",
+        "kept",
+        "made",
+        "met",
+        "sent",
+        "shown",
+        "sought",
+        "stood",
+        "taken",
+        "thought",
+        "written",
+        "seen",
+        "known",
+        "given",
+        "found",
+        "left",
+        "lost",
+        "meant",
+        "paid",
+        "bought",
+        "brought",
+        "built",
+        "caught",
+        "chosen",
+        "come",
+        "drawn",
+        "driven",
+        "fallen",
+        "felt",
+        "got",
+        "grown",
+        "hidden",
+        "hurt",
+        "laid",
+        "led",
+        "lent",
+        "lit",
+        "ridden",
+        "risen",
+        "sold",
+        "spent",
+        "spoken",
+        "sworn",
+        "thrown",
+        "torn",
+        "won",
+        "worn",
+        "bound",
+        "borne",
+        "bitten",
+        "broken",
+        "dealt",
+        "fed",
+        "fought",
+        "forgotten",
+        "forgiven",
+        "hung",
+        "struck",
+        "stuck",
+        "swept",
+        "taught",
+        "understood",
+        "woken",
+        "withdrawn",
+        "wound",
+    ]
+)
+VERBS = frozenset({"need", "feed", "speed", "seed", "embed", "proceed", "exceed", "succeed", "shed"})
+"""Words that end as a participle does, and are none."""
+
+
+KEPT = frozenset({"spelled anew", "JSON in a text written anew"})
+"""Kinds of damage: values in the JSON of ``compare`` and ``audit``, which scripts read."""
+
+LEFT: dict[str, tuple[int, int]] = {
+    "chain": (29, 20),
+    "characters": (0, 1),
+    "cli": (3, 0),
+    "contracts": (19, 25),
+    "crashes": (0, 1),
+    "diff": (40, 45),
+    "edits": (0, 7),
+    "errors": (1, 0),
+    "filters": (6, 4),
+    "formats": (0, 82),
+    "library": (0, 1),
+    "moved": (0, 1),
+    "probes": (40, 33),
+    "protocols": (128, 19),
+    "pytest_plugin": (1, 0),
+    "recorder": (5, 18),
+    "replay": (0, 3),
+    "rules": (75, 116),
+    "send": (2, 15),
+    "simulator": (14, 10),
+    "testing": (0, 6),
+    "toolcalls": (21, 58),
+    "trials": (0, 4),
+    "tui": (133, 214),
+    "wire": (0, 5),
+}
+"""Room → how many docstrings with a retired word, and how many names that are participles, it still has at most."""
+
+
+def test_texts_use_no_retired_word() -> None:
+    found = [f"{text}   « {retired(text.words)} »" for text in texts() if retired(text.words)]
+    assert not [line for line in found if not any(kept in line for kept in KEPT)], "\n".join(found)
+
+
+def by_room(places: Iterable[str]) -> Counter[str]:
+    return Counter(place.split("/")[1].partition(".")[0] for place in places)
+
+
+def test_docstrings_use_no_retired_word() -> None:
+    found = [f"{text.path}:{text.line}: « {retired(text.words)} »" for text in docstrings() if retired(text.words)]
+    more = {room: count for room, count in by_room(found).items() if count > LEFT.get(room, (0, 0))[0]}
+    assert not more, "\n".join(line for line in found if line.split("/")[1].partition(".")[0] in more)
+
+
+def test_the_guide_names_the_words_that_are_refused() -> None:
+    for pattern in RETIRED:
+        first = re.split(r"[|(?]", pattern)[0]
+        assert re.search(rf"^\| .*\b{first}", GUIDE, re.MULTILINE), pattern
+
+
+def names() -> Iterator[tuple[str, str]]:
+    """(place, name) of every module, class and function."""
+    for path in sorted((ROOT / "workbench").rglob("*.py")):
+        if "_data" in path.parts:
+            continue
+        place = path.relative_to(ROOT).as_posix()
+        yield place, path.stem
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield f"{place}:{node.lineno}", node.name
+
+
+def is_participle(name: str) -> bool:
+    word = name.strip("_").lower()
+    return word in PARTICIPLES or (re.fullmatch(r"[a-z]{3,}ed", word) is not None and word not in VERBS)
+
+
+def test_names_are_nouns_or_verbs() -> None:
+    found = [f"{place}: {name}" for place, name in names() if is_participle(name)]
+    more = {room: count for room, count in by_room(found).items() if count > LEFT.get(room, (0, 0))[1]}
+    assert not more, "\n".join(line for line in found if line.split("/")[1].partition(".")[0] in more)
+
+
+def test_what_is_left_gets_less() -> None:
+    """A room that was put right stays right: lower its numbers above."""
+    words = by_room(text.path for text in docstrings() if retired(text.words))
+    bad = by_room(place for place, name in names() if is_participle(name))
+    assert {room: (words[room], bad[room]) for room in LEFT} == LEFT
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("the call is still owed", "owed"),
+        ("exchange 1 brought it", "brought"),
+        ("it goes on", "goes on"),
+        ("n stands for a number", ""),
+        ("restore the reasoning from exchange 1", ""),
+    ],
+)
+def test_a_retired_word_is_seen(words: str, expected: str) -> None:
+    assert retired(words) == expected
+
+
+def test_texts_of_all_kinds_are_listed(tmp_path: Path) -> None:
+    listed = {text.path.rpartition("/")[2].rpartition(".")[2] for text in texts()}
+    assert listed == {"py", "yaml"}
+    assert sum(1 for _ in texts()) > 2000
