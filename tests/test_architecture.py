@@ -5,63 +5,28 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from importlinter.cli import lint_imports
 
 from workbench import plugins
 
 PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 
-CORE = (
-    "errors",
-    "limits",
-    "ir",
-    "leaves",
-    "plugins",
-    "moved",
-    "children",
-    "safetext",
-    "glyphs",
-    "characters",
-    "__init__",
-)
-ROOMS = (
-    "config",
-    "wire",
-    "toolcalls",
-    "protocols",
-    "chain",
-    "convert",
-    "diff",
-    "contracts",
-    "rules",
-    "filters",
-    "edits",
-    "simulator",
-    "send",
-    "trials",
-    "probes",
-    "recorder",
-    "views",
-    "formats",
-    "library",
-    "tui",
-    "cli",
-)
-"""A room uses only those before it, and the core."""
+CONFIGURED = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+LAYERS = CONFIGURED["contracts"][0]["layers"]
+ROOMS = tuple(reversed(LAYERS[:-1]))
+"""A room uses only those before it, and the core: import-linter's first contract."""
 
-ENTRANCES = ("crashes", "replay", "testing", "pytest_plugin", "__main__")
+CORE = (*LAYERS[-1].split(" : "), "__init__")
+
+ENTRANCES = (*CONFIGURED["contracts"][0]["exhaustive_ignores"],)
 """Modules that are started, or that exported tests import: they use any room, and no room uses them."""
-
-ENTERED = {
-    ("formats", "replay"),  # an exporter tries the test it writes, as the test itself will
-    ("tui", "crashes"),  # the last net under the app,
-    ("cli", "crashes"),  # and under a command
-}
 
 HEAVY = ("textual", "rich", "httpx", "jsonschema", "yaml", "json_repair", "msgspec", "zstandard", "brotli", "asyncio")
 
@@ -107,23 +72,13 @@ def crossing() -> Iterator[tuple[Path, str, str]]:
                     yield path, name, target
 
 
-def test_a_room_uses_only_those_before_it() -> None:
-    for path, name, target in crossing():
-        own = room(path)
-        if own in ENTRANCES or target in CORE or (own, target) in ENTERED:
-            continue
-        assert target in ROOMS and own in ROOMS, f"{path}: which is above, it or {name}?"
-        assert ROOMS.index(target) < ROOMS.index(own), f"{path}: {name} is above it"
+def test_the_contracts_on_imports_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = lint_imports(config_filename=str(PACKAGE.parent / "pyproject.toml"), no_cache=True) == 0
+    assert kept, capsys.readouterr().out
 
 
 def test_every_module_has_a_place() -> None:
     assert {room(path) for path in modules()} <= {*CORE, *ROOMS, *ENTRANCES}
-
-
-def test_private_names_stay_in_their_room() -> None:
-    for path, name, _ in crossing():
-        private = [part for part in name.split(".") if part.startswith("_") and not part.startswith("__")]
-        assert not private, f"{path}: {name} is private"
 
 
 def fronts() -> tuple[str, ...]:

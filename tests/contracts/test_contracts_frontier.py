@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.contracts import refusal
+from workbench.contracts import refusal_of
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.session import MemorySession
@@ -23,7 +23,7 @@ def judged(label, protocol, body, *, url="", headers=()):
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), provider=label, protocol=protocol)
     trial = inspector.trial(0, request, protocol=protocol)
     judgement = trial.judgement
-    return judgement, refusal(judgement.finding, trial.contract) if judgement.finding else None
+    return judgement, refusal_of(judgement.finding, trial.contract) if judgement.finding else None
 
 
 def messages(*said, model="claude-sonnet-4-5", **more):

@@ -43,7 +43,7 @@ def verdict(label: str, protocol: str, body: dict[str, Any]) -> tuple[str, str, 
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), provider=label, protocol=protocol)
     detail = inspector.detail(0)
     judged = rules.judge(detail.row.findings, detail.contract)
-    refused = rules.refusal(judged.finding, detail.contract) if judged.finding else None
+    refused = rules.refusal_of(judged.finding, detail.contract) if judged.finding else None
     text = json.dumps(refused.body, ensure_ascii=False) if refused else ""
     return judged.verdict.value, judged.finding.rule if judged.finding else "", text
 

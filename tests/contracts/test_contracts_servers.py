@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench import contracts
-from workbench.contracts import Verdict, choose, refusal
+from workbench.contracts import Verdict, choose, refusal_of
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
@@ -159,7 +159,7 @@ def test_refused_in_these_words(label, body, protocol, status, words):
     judgement, contract = judged(label, body, protocol)
     assert judgement.verdict is Verdict.REFUSES
     assert judgement.finding is not None
-    answer = refusal(judgement.finding, contract)
+    answer = refusal_of(judgement.finding, contract)
     assert answer is not None and answer.status == status
     assert words in json.dumps(answer.body, ensure_ascii=False).replace('\\"', '"').replace("\\n", "\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench import rules
-from workbench.contracts import Contract, Enforced, Fact, Finding, Severity, Verdict, refusal
+from workbench.contracts import Contract, Enforced, Fact, Finding, Severity, Verdict, refusal_of
 
 FIRST = Enforced("schema.name", 422, "tools.{tool}: bad name", "a test", "2026-01")
 SECOND = Enforced(
@@ -41,7 +41,7 @@ def test_answers_and_remarks_do_not_count() -> None:
 
 
 def test_the_answer_has_the_usual_shape() -> None:
-    answer = refusal(finding(SECOND, values={"id": "call_1"}), CONTRACT)
+    answer = refusal_of(finding(SECOND, values={"id": "call_1"}), CONTRACT)
     assert answer == rules.Refusal(
         400,
         {
@@ -53,13 +53,13 @@ def test_the_answer_has_the_usual_shape() -> None:
             }
         },
     )
-    assert refusal(finding(None), CONTRACT) is None
+    assert refusal_of(finding(None), CONTRACT) is None
 
 
 def test_the_answer_has_the_shape_of_the_provider_and_of_the_check() -> None:
     shape = {"code": "{status}", "errors": [{"text": "said: {message}"}], "is_retryable": False}
     contract = Contract("c", "C", enforces=(FIRST,), terms={"errors.body": Fact(shape, "a test", "2026-01")})
-    answer = refusal(finding(FIRST, values={"tool": "3"}), contract)
+    answer = refusal_of(finding(FIRST, values={"tool": "3"}), contract)
     assert answer == rules.Refusal(
         422, {"code": 422, "errors": [{"text": "said: tools.3: bad name"}], "is_retryable": False}
     )
@@ -69,6 +69,6 @@ def test_the_answer_has_the_shape_of_the_provider_and_of_the_check() -> None:
         ("/max_completion_tokens", ["body", "max_completion_tokens"]),
     ):
         broken = Finding("r", Severity.ERROR, 0, "request", pointer, "m", check=pydantic, values={"role": "assistant"})
-        assert refusal(broken, contract) == rules.Refusal(422, {"detail": [{"loc": loc}]})
+        assert refusal_of(broken, contract) == rules.Refusal(422, {"detail": [{"loc": loc}]})
     own = Enforced("schema.name", 422, "bad", "a test", "2026-01", body={"detail": ["{message}", 1]})
-    assert refusal(finding(own), contract) == rules.Refusal(422, {"detail": ["bad", 1]})
+    assert refusal_of(finding(own), contract) == rules.Refusal(422, {"detail": ["bad", 1]})

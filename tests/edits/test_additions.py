@@ -13,7 +13,7 @@ from workbench import contracts, protocols
 from workbench.chain import closure
 from workbench.chain.closure import CallState
 from workbench.edits.additions import insert_message, insert_result, insert_text, insert_tool
-from workbench.edits.elements import ElementKind, elements, walk
+from workbench.edits.elements import ElementKind, elements_of, walk
 from workbench.edits.operations import Splices, remove
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolResultIR
@@ -36,13 +36,13 @@ def after(asked: DecodedExchange, splices: Splices) -> DecodedExchange:
 def without_results(protocol: str) -> DecodedExchange:
     """The conversation with its results taken out, and what held nothing else."""
     asked = decoded(conversation(protocol), protocol)
-    while results := [one for one in walk(elements(asked)) if one.kind is ElementKind.RESULT]:
+    while results := [one for one in walk(elements_of(asked)) if one.kind is ElementKind.RESULT]:
         asked = after(asked, remove(asked, results[0].pointer))
     return asked
 
 
 def calls(asked: DecodedExchange) -> list[str]:
-    return [one.pointer for one in walk(elements(asked)) if one.kind is ElementKind.CALL]
+    return [one.pointer for one in walk(elements_of(asked)) if one.kind is ElementKind.CALL]
 
 
 @pytest.mark.parametrize(("protocol", "provider"), SPEAKERS.items(), ids=SPEAKERS)

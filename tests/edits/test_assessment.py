@@ -12,7 +12,7 @@ from workbench.diff.meaning import Kind
 from workbench.edits import apply_changes, with_body
 from workbench.edits.assessment import EditAssessment, assess
 from workbench.edits.elements import ElementKind as Of
-from workbench.edits.elements import elements, walk
+from workbench.edits.elements import elements_of, walk
 from workbench.edits.operations import remove
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
@@ -36,7 +36,7 @@ def recorded(inspector: Inspector) -> tuple[HttpRequest, DecodedExchange]:
 def told(inspector: Inspector, kind: Of) -> EditAssessment:
     """What it means that the first element of a kind goes."""
     request, decoded = recorded(inspector)
-    one = next(one for one in walk(elements(decoded)) if one.kind is kind)
+    one = next(one for one in walk(elements_of(decoded)) if one.kind is kind)
     return assess(inspector, 1, apply_changes(request, decoded.request_text, remove(decoded, one.pointer)))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.edits.bodies import conversation, decoded
 from workbench import protocols
-from workbench.edits.elements import LABEL, Element, ElementAction, ElementKind, elements, walk
+from workbench.edits.elements import LABEL, Element, ElementAction, ElementKind, elements_of, walk
 
 
 def listed(body: bytes, protocol: str) -> list[str]:
@@ -21,11 +21,11 @@ def listed(body: bytes, protocol: str) -> list[str]:
             made += lines(one.parts, depth + 1)
         return made
 
-    return lines(elements(decoded(body, protocol)), 0)
+    return lines(elements_of(decoded(body, protocol)), 0)
 
 
 def of(body: bytes, protocol: str) -> dict[str, Element]:
-    return {one.pointer: one for one in walk(elements(decoded(body, protocol)))}
+    return {one.pointer: one for one in walk(elements_of(decoded(body, protocol)))}
 
 
 def test_a_chat_in_order() -> None:
@@ -54,7 +54,7 @@ def test_a_chat_in_order() -> None:
 @pytest.mark.parametrize("protocol", protocols.protocols())
 def test_every_protocol_has_all_of_it_and_every_pointer_is_there(protocol: str) -> None:
     asked = decoded(conversation(protocol), protocol)
-    found = list(walk(elements(asked)))
+    found = list(walk(elements_of(asked)))
     kinds = [one.kind for one in found]
     assert [
         kinds.count(k) for k in (ElementKind.CALL, ElementKind.ARGUMENTS, ElementKind.RESULT, ElementKind.TOOL)
@@ -62,7 +62,7 @@ def test_every_protocol_has_all_of_it_and_every_pointer_is_there(protocol: str) 
     assert kinds.count(ElementKind.TEXT) >= 3
     assert all(asked.request_index.span(one.pointer) for one in found)
     assert all(one.text_at is None or asked.request_index.span(one.text_at) for one in found)
-    tops = [asked.request_index.span(one.pointer) for one in elements(asked)]
+    tops = [asked.request_index.span(one.pointer) for one in elements_of(asked)]
     assert tops == sorted(tops, key=lambda span: span or (0, 0))
     assert all(len(one.label) <= LABEL and "\n" not in one.label for one in found)
 
@@ -119,7 +119,7 @@ def test_what_can_be_done_depends_on_the_place() -> None:
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"{}"])
 def test_what_is_no_request_has_nothing_to_edit_by_structure(body: bytes) -> None:
-    assert elements(decoded(body, "openai-chat")) == ()
+    assert elements_of(decoded(body, "openai-chat")) == ()
 
 
 def test_a_deep_parameter_is_no_trouble() -> None:

@@ -14,7 +14,7 @@ from tests.edits.bodies import STYLES, conversation, decoded, made, spelled
 from workbench import protocols
 from workbench.edits import apply_splices, diff_splices, inverse, json_problem
 from workbench.edits.additions import ROLES, insert_message, insert_result, insert_text, insert_tool
-from workbench.edits.elements import Element, ElementAction, ElementKind, elements, walk
+from workbench.edits.elements import Element, ElementAction, ElementKind, elements_of, walk
 from workbench.edits.operations import (
     Splices,
     duplicate,
@@ -76,7 +76,7 @@ def additions(asked: DecodedExchange, one: Element) -> list[Splices]:
 def test_every_edit_is_json_again_and_is_taken_back_to_the_byte(protocol: str, style: str) -> None:
     body = spelled(BODIES[protocol], style, seed=7)
     asked = decoded(body, protocol)
-    found = list(walk(elements(asked)))
+    found = list(walk(elements_of(asked)))
     assert {ElementKind.MESSAGE, ElementKind.CALL, ElementKind.RESULT, ElementKind.TOOL, ElementKind.PARAMETER} <= {
         one.kind for one in found
     }
@@ -92,7 +92,7 @@ def test_there_and_back_gives_the_same_bytes(protocol: str) -> None:
     for style in STYLES:
         body = spelled(BODIES[protocol], style, seed=3)
         asked = decoded(body, protocol)
-        for one in walk(elements(asked)):
+        for one in walk(elements_of(asked)):
             parent, _, step = one.pointer.rpartition("/")
             if ElementAction.DOWN in one.actions:
                 down = decoded(made(body, move(asked, one.pointer, 1)), protocol)
@@ -110,7 +110,7 @@ def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style
     done = []
     for _ in range(data.draw(st.integers(1, 4))):
         asked = decoded(body, protocol)
-        found = list(walk(elements(asked)))
+        found = list(walk(elements_of(asked)))
         if not found:  # an edit may leave no request of any protocol
             break
         one = data.draw(st.sampled_from(found))
@@ -145,7 +145,7 @@ def test_two_texts_differ_in_one_range(before: bytes, after: bytes) -> None:
 def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
     body = spelled(BODIES[protocol], "odd", seed=5)
     asked = decoded(body, protocol)
-    found = {one.pointer: one for one in walk(elements(asked))}
+    found = {one.pointer: one for one in walk(elements_of(asked))}
     lists = dict.fromkeys(p.rpartition("/")[0] for p, one in found.items() if ElementAction.DUPLICATE in one.actions)
     pairs = [(p, f"{where}/-") for p, one in found.items() if ElementAction.DUPLICATE in one.actions for where in lists]
     for pointer, target in pairs:
@@ -177,7 +177,7 @@ def test_requests_of_the_example_sessions_are_edited_everywhere(name: str) -> No
     session = open_session(FOLDER / f"{name}.jsonl")
     asked = DecodedExchange(0, session.exchange(len(session) - 1))
     body = asked.request_text
-    for one in walk(elements(asked)):
+    for one in walk(elements_of(asked)):
         for change in [*(change for _, change in edits(asked, one)), *additions(asked, one)]:
             after = made(body, change)
             assert not json_problem(after)

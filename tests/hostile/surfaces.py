@@ -283,7 +283,7 @@ def edited(session: MemorySession, index: int, chance: random.Random) -> None:
     decoded = DecodedExchange(index, session.exchange(index))
     if decoded.request is None:
         return
-    found = list(elements.walk(elements.elements(decoded)))
+    found = list(elements.walk(elements.elements_of(decoded)))
     for element in chance.sample(found, min(3, len(found))):
         for do in (
             partial(operations.remove, decoded, element.pointer),

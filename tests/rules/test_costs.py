@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import ProfileError
-from workbench.rules.costs import _shared, costs
+from workbench.rules.costs import _shared, costs_of
 from workbench.rules.inspection import Inspector
-from workbench.rules.prices import prices, read
+from workbench.rules.prices import load_prices, read
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -48,7 +48,7 @@ def usage(input: int, output: int, **more: int) -> dict:
 
 def test_a_loop_of_two_turns_adds_up() -> None:
     """600 tokens of prompt, 346 of overhead and 360 of definitions, 70 out; then 1,626 in and 180 out."""
-    found = costs(Inspector(loop(usage(600 + 346 + 360, 70), usage(1626, 180))), ONE)
+    found = costs_of(Inspector(loop(usage(600 + 346 + 360, 70), usage(1626, 180))), ONE)
     one, two = found.turns
     assert found.total == 3182
     assert (one.prompt, one.output, two.prompt, two.output) == (1306, 70, 1626, 180)
@@ -62,7 +62,7 @@ def test_a_loop_of_two_turns_adds_up() -> None:
 def test_what_was_cached_is_paid_at_its_own_rate() -> None:
     first = usage(100, 70, cache_creation_input_tokens=1206)
     second = usage(420, 180, cache_read_input_tokens=1206)
-    one, two = costs(Inspector(loop(first, second)), ONE).turns
+    one, two = costs_of(Inspector(loop(first, second)), ONE).turns
     assert (one.prompt, one.cache_write, two.prompt, two.cache_read) == (1306, 1206, 1626, 1206)
     assert one.dollars == pytest.approx(100 * 3e-6 + 1206 * 3.75e-6 + 70 * 15e-6)
     assert two.dollars == pytest.approx(420 * 3e-6 + 1206 * 0.3e-6 + 180 * 15e-6)
@@ -72,7 +72,7 @@ SYSTEM = "You are careful. " * 400
 
 
 def test_a_breakpoint_at_the_end_of_the_system_prompt_would_have_saved() -> None:
-    found = costs(Inspector(loop(usage(4000, 70), usage(4300, 180), system=SYSTEM)), ONE)
+    found = costs_of(Inspector(loop(usage(4000, 70), usage(4300, 180), system=SYSTEM)), ONE)
     tools, system = found.savings()
     one, two = found.turns
     prefix = min(t.overhead + t.tools + t.system for t in (one, two))
@@ -85,18 +85,18 @@ def test_a_breakpoint_at_the_end_of_the_system_prompt_would_have_saved() -> None
 def test_what_is_cached_already_saves_nothing() -> None:
     first = usage(100, 70, cache_creation_input_tokens=3900)
     second = usage(400, 180, cache_read_input_tokens=3900)
-    _, system = costs(Inspector(loop(first, second, system=SYSTEM)), ONE).savings()
+    _, system = costs_of(Inspector(loop(first, second, system=SYSTEM)), ONE).savings()
     assert (system.tokens, system.why_not) == (0, "it is already read from the cache")
 
 
 def test_one_turn_reads_nothing_twice() -> None:
     session = loop(usage(4000, 70), usage(4300, 180), system=SYSTEM)
     alone = MemorySession("alone", session.exchanges[:1])
-    assert {s.why_not for s in costs(Inspector(alone), ONE).savings()} == {"only one turn: nothing is read twice"}
+    assert {s.why_not for s in costs_of(Inspector(alone), ONE).savings()} == {"only one turn: nothing is read twice"}
 
 
 def test_where_nothing_is_counted_it_is_estimated_and_said() -> None:
-    (one, _) = costs(Inspector(loop({}, {})), ONE).turns
+    (one, _) = costs_of(Inspector(loop({}, {})), ONE).turns
     assert not one.is_counted
     assert one.prompt > one.overhead == 346
     assert 0 < one.output < 40
@@ -106,11 +106,11 @@ def test_a_refusal_costs_nothing() -> None:
     error = {"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}
     refused = HttpResponse(400, body=Body(dumps(error)))
     asked = exchange([{"role": "user", "content": "hi"}], usage(1, 1), []).request
-    assert costs(Inspector(MemorySession("no", (Exchange("x", asked, refused),))), ONE).turns == ()
+    assert costs_of(Inspector(MemorySession("no", (Exchange("x", asked, refused),))), ONE).turns == ()
 
 
 def test_a_model_without_a_price_is_named() -> None:
-    found = costs(Inspector(loop(usage(10, 1), usage(20, 2), model="somebody/else")), ONE)
+    found = costs_of(Inspector(loop(usage(10, 1), usage(20, 2), model="somebody/else")), ONE)
     assert (found.dollars, found.unpriced) == (None, ("somebody/else",))
 
 
@@ -142,13 +142,13 @@ MODELS = {
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_first_pattern_that_matches_counts(model: str) -> None:
-    price = prices().of(model)
+    price = load_prices().of(model)
     assert price and (price.input, price.output) == MODELS[model]
 
 
 def test_a_model_that_nobody_listed_has_no_price() -> None:
-    assert prices().of("my-own-7b") is None
-    assert prices().of(None) is None
+    assert load_prices().of("my-own-7b") is None
+    assert load_prices().of(None) is None
 
 
 def test_every_price_that_ships_names_its_source() -> None:
@@ -156,7 +156,7 @@ def test_every_price_that_ships_names_its_source() -> None:
 
     held = safeyaml.load(resources.price_list().read_bytes(), name="prices.yaml")
     assert {entry["source"] for entry in held["models"]} <= set(held["sources"])
-    assert prices().date == held["date"] == "2026-11-20"
+    assert load_prices().date == held["date"] == "2026-11-20"
 
 
 def test_ones_own_prices_replace_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,13 +164,13 @@ def test_ones_own_prices_replace_them(tmp_path: Path, monkeypatch: pytest.Monkey
     own = tmp_path / "workbench" / "prices.yaml"
     own.parent.mkdir()
     own.write_text("date: 2030-01-01\nmodels: [{model: mine*, input: 1, output: 2}]\n", encoding="utf-8")
-    prices.cache_clear()
+    load_prices.cache_clear()
     try:
-        price = prices().of("mine-7b")
+        price = load_prices().of("mine-7b")
         assert price and (price.cache_read, price.cache_write) == (1, 1)
-        assert prices().of("gpt-5") is None
+        assert load_prices().of("gpt-5") is None
     finally:
-        prices.cache_clear()
+        load_prices.cache_clear()
 
 
 FAULTS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.rules.costs import costs
+from workbench.rules.costs import costs_of
 from workbench.rules.counts import Counts, Key, counted, grouped
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Prices
@@ -40,7 +40,7 @@ def answered(arguments: str, result: str, id: str = "call_1") -> list:
 
 def count(*exchanges: Exchange) -> list[tuple[Key, Counts]]:
     inspector = Inspector(MemorySession("s", exchanges))
-    return list(counted(inspector, costs(inspector, Prices("", ()))))
+    return list(counted(inspector, costs_of(inspector, Prices("", ()))))
 
 
 def total(*exchanges: Exchange) -> Counts:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench import contracts
-from workbench.contracts import Severity, refusal
+from workbench.contracts import Severity, refusal_of
 from workbench.rules import judge
 from workbench.simulator import Simulator
 
@@ -58,7 +58,7 @@ def test_a_request_that_is_no_conversation_is_refused(inspect, provider, body, p
     found = inspect(body, protocol=protocol, provider=provider)
     judged = judge(found, contracts.get(provider, protocol=protocol)).finding
     assert (judged.rule, judged.severity, judged.pointer) == ("content.shape", Severity.ERROR, pointer)
-    answer = refusal(judged, contracts.get(provider, protocol=protocol))
+    answer = refusal_of(judged, contracts.get(provider, protocol=protocol))
     assert text in json.dumps(answer.body, ensure_ascii=False).replace('\\"', '"')
     reply = Simulator(provider).send("POST", PATHS[provider], (JSON,), json.dumps(body).encode())
     assert reply.status == answer.status == 400

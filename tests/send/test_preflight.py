@@ -11,7 +11,7 @@ from workbench.contracts import Verdict
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
-from workbench.send.preflight import judge_exchange, preflight
+from workbench.send.preflight import judge_exchange, run_preflight
 from workbench.send.sending import Sender
 from workbench.send.target import Target, resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -45,7 +45,7 @@ def sent(inspector, outgoing):
 )
 def test_the_contract_of_the_target_judges_what_will_be_sent(broken, index, target, verdict, rule):
     outgoing = prepare(broken.detail(index).decoded, resolve(target))
-    seen = preflight(broken, index, outgoing)
+    seen = run_preflight(broken, index, outgoing)
     assert (seen.verdict, seen.finding.rule if seen.finding else None) == (verdict, rule)
     if verdict is Verdict.REFUSES:
         assert seen.refusal.status == 400
@@ -57,14 +57,17 @@ def test_the_contract_of_the_target_judges_what_will_be_sent(broken, index, targ
 def test_a_target_without_a_contract_is_judged_by_its_host_and_model(broken):
     decoded = broken.detail(1).decoded
     own = prepare(decoded, Target("t", "openai-chat", "http://127.0.0.1:8000/v1"))
-    assert preflight(broken, 1, own).contract.label == "generic:deepseek", "the model is known, the host is not"
-    assert preflight(broken, 1, prepare(decoded, Target("t", "openai-chat", "https://api.x.ai"))).contract.name == "xai"
+    assert run_preflight(broken, 1, own).contract.label == "generic:deepseek", "the model is known, the host is not"
+    assert (
+        run_preflight(broken, 1, prepare(decoded, Target("t", "openai-chat", "https://api.x.ai"))).contract.name
+        == "xai"
+    )
 
 
 def test_nothing_is_known_of_what_cannot_be_read():
     request = HttpRequest("POST", "/v1/chat/completions", body=Body(b'{"messages": ['))
     inspector = Inspector(MemorySession("s", (Exchange("a", request),)))
-    seen = preflight(inspector, 0, prepare(inspector.detail(0).decoded, resolve("sim:openai")))
+    seen = run_preflight(inspector, 0, prepare(inspector.detail(0).decoded, resolve("sim:openai")))
     assert seen.verdict is Verdict.UNKNOWN and seen.finding is None
 
 

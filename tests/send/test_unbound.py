@@ -9,7 +9,7 @@ import pytest
 from tests.simulator.conftest import BLOCK_TOOL
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
-from workbench.send.preflight import preflight
+from workbench.send.preflight import run_preflight
 from workbench.send.target import resolve
 from workbench.send.unbound import find_unbound
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
@@ -48,7 +48,7 @@ def test_signed_blocks_that_an_edit_unbound_can_be_left_out(signed):
     before = signed.detail(1).decoded
     own = signed.trial(1, history("list all of it")).decoded
     target = resolve("sim:anthropic")
-    seen = preflight(signed, 1, prepare(own, target), own, before)
+    seen = run_preflight(signed, 1, prepare(own, target), own, before)
     assert seen.unbound and seen.unbound.pointers == ("/messages/1/content/0",)
     assert seen.unbound.without is not None and SIGNED.encode() not in seen.unbound.without.body.raw
     again = signed.trial(1, seen.unbound.without).decoded
@@ -57,7 +57,7 @@ def test_signed_blocks_that_an_edit_unbound_can_be_left_out(signed):
 
 def test_what_was_not_edited_is_bound(signed):
     own = signed.detail(1).decoded
-    assert preflight(signed, 1, prepare(own, resolve("sim:anthropic")), own, own).unbound is None
+    assert run_preflight(signed, 1, prepare(own, resolve("sim:anthropic")), own, own).unbound is None
 
 
 def test_other_providers_bind_nothing(signed):

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 
 from workbench import testing
 from workbench.simulator._values import arguments_for
-from workbench.toolcalls.schemas.fits import fits
+from workbench.toolcalls.schemas.fits import fits_schema
 
 
 @given(testing.json_schemas())
 @settings(max_examples=25)
 def test_arguments_fit_their_schema(schema):
-    assert fits(arguments_for(schema, "some words"), schema)
+    assert fits_schema(arguments_for(schema, "some words"), schema)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_schemas_demand(properties):
         "additionalProperties": False,
         "$defs": {"deep": {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}},
     }
-    assert fits(arguments_for(schema), schema)
+    assert fits_schema(arguments_for(schema), schema)
 
 
 def test_a_schema_that_leads_back_to_itself_ends():

@@ -39,7 +39,7 @@ from workbench.wire.secrets.streamed import open_from
 from workbench.wire.secrets.values import Style, is_made_up, is_placeholder, is_random, is_secret
 from workbench.wire.session import text as lines_of_text
 from workbench.wire.stream import Framing, aws_message, framing_of, read_stream, read_untyped, rewrite, sealed_payload
-from workbench.wire.translation import translation
+from workbench.wire.translation import translation_of
 
 Hold = Callable[[str, Iterable[str]], None]
 
@@ -552,8 +552,8 @@ def test_heads_times_and_codings(approved: Hold) -> None:
     rows += [f"{name}: {headers.meaning(name)}" for name in known]
     sent = Headers((("Anthropic-Beta", "a, b,,c"), ("openai-beta", "d"), ("x", "e"), ("anthropic-beta", "f")))
     rows.append(f"{headers.betas(sent)} {sent.get('X')} {sent.get('y', 'z')} {sent.all('ANTHROPIC-beta')} {len(sent)}")
-    rows += [f"{url}: {urls.split(url)}" for url in ("https://a:1/b?c=d#e", "/b?c", "http://[", "")]
-    rows += [f"{branch!r}: {translation(branch)}" for branch in ("", "x", "a → b", "a→b", "translated", "as gemini")]
+    rows += [f"{url}: {urls.split_url(url)}" for url in ("https://a:1/b?c=d#e", "/b?c", "http://[", "")]
+    rows += [f"{branch!r}: {translation_of(branch)}" for branch in ("", "x", "a → b", "a→b", "translated", "as gemini")]
     bodies = (
         b"",
         b"{}",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.chain.likeness import alike, ends_alike, likeness
+from workbench.chain.likeness import alike, ends_alike, likeness_of
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Summary
 
@@ -102,7 +102,7 @@ class Hops:
             other = self._peek(row.index)
             if other is None:
                 continue
-            one, two = likeness(self._decoded), likeness(other)
+            one, two = likeness_of(self._decoded), likeness_of(other)
             share = alike(one, two)
             if share >= ALIKE and (beside or ends_alike(one, two)):
                 yield _Seen(other, bool(beside), share, abs(row.index - mine.index))

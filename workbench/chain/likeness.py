@@ -36,11 +36,11 @@ class Likeness(NamedTuple):
     what: tuple[str, str]
 
 
-def likeness(decoded: DecodedExchange) -> Likeness:
+def likeness_of(decoded: DecodedExchange) -> Likeness:
     """What one exchange is known by; kept with it."""
-    found: Likeness | None = decoded.facts.get(likeness)
+    found: Likeness | None = decoded.facts.get(likeness_of)
     if found is None:
-        found = decoded.facts[likeness] = _likeness(decoded)
+        found = decoded.facts[likeness_of] = _likeness(decoded)
     return found
 
 
@@ -66,7 +66,7 @@ def _likeness(decoded: DecodedExchange) -> Likeness:
     spoken = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
     said = array("q", (number for message in spoken for number in fact(message, _plain)))
     is_model = decoded.request is not None
-    path = urls.split(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
+    path = urls.split_url(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
     what = ("", "") if is_model or http is None else (http.method.upper(), path or "/")
     text = "" if is_model else decoded.request_text[-_LAST:].decode("utf-8", "replace")
     return Likeness(sha256(repr(what).encode() + decoded.request_text).digest(), said, _last_words(spoken, text), what)

@@ -116,7 +116,7 @@ def _verdict_words(plan: Preflight) -> str:
 
 def result_lines(row: SendRow) -> Iterator[str]:
     """Outcome of the request at one target."""
-    from workbench.rules.inspection import PENDING
+    from workbench.rules.inspection import PENDING_RULE
 
     exchange = row.exchange
     if row.error:
@@ -135,7 +135,7 @@ def result_lines(row: SendRow) -> Iterator[str]:
         yield f"  {exchange.note}"
     yield from _answer_lines(row)
     for found in row.findings:
-        if found.rule != PENDING:  # its call is shown above
+        if found.rule != PENDING_RULE:  # its call is shown above
             yield from finding_lines(found)
 
 

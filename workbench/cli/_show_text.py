@@ -192,7 +192,7 @@ def closure(detail: Detail) -> Iterator[str]:
     for call in detail.closure.lines:
         yield f"  {column_text(closure_lines.call_line(call))}"
         yield from (f"  {column_text(each)}" for each in closure_lines.call_body(call, WIDTH))
-    yield f"  {closure_lines.summary(detail.closure) or 'no tool calls'}"
+    yield f"  {closure_lines.closure_summary(detail.closure) or 'no tool calls'}"
 
 
 def reasoning(detail: Detail) -> Iterator[str]:

@@ -146,12 +146,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _exchange_index(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
     """Index of the exchange to continue. Raises UsageError."""
-    from workbench.rules.inspection import PENDING
+    from workbench.rules.inspection import PENDING_RULE
 
     if args.exchange is not None or not len(session):
         return _files.exchange_index(session, args.exchange)
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
-    pending = [row for row in rows if any(f.rule == PENDING for f in row.findings)]
+    pending = [row for row in rows if any(f.rule == PENDING_RULE for f in row.findings)]
     if not rows:
         raise UsageError(f"no request to a model in {session.name}", hint="name its protocol with --protocol")
     return (pending or rows)[-1].index

@@ -57,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli import _progress
     from workbench.library.metrics import files, gather
     from workbench.rules.counts import Counts, grouped
-    from workbench.rules.prices import prices
+    from workbench.rules.prices import load_prices
 
-    listed = prices()
+    listed = load_prices()
     found: list[SessionMetrics] = []
     meant = list(files(map(Path, args.paths)))
     with _progress.counting("counting", len(meant)) as advance:

@@ -177,7 +177,7 @@ def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Names
     from workbench.probes.profiles.corrected import correct_outgoing
     from workbench.send.credentials import authenticate
     from workbench.send.outgoing import prepare
-    from workbench.send.preflight import preflight
+    from workbench.send.preflight import run_preflight
     from workbench.send.unbound import find_unbound
 
     own = inspector.detail(index).decoded
@@ -193,7 +193,7 @@ def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Names
         protocol = _corrections.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
         outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, index, choice.decided))
-        row.plan = preflight(inspector, index, outgoing, own, before)
+        row.plan = run_preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
             authenticate(outgoing, os.environ)
     except WorkbenchError as error:

@@ -8,7 +8,7 @@ It may import the core and the rooms up to ``diff``.
 from __future__ import annotations
 
 from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
-from workbench.contracts.chosen import Choice, chosen
+from workbench.contracts.chosen import Choice, choose_contract
 from workbench.contracts.contract import Contract, Enforced, Fact
 from workbench.contracts.facts import Clues
 from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
@@ -34,7 +34,7 @@ from workbench.contracts.loading import (
     variants,
     warnings,
 )
-from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal
+from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal_of
 
 __all__ = [
     "GENERIC",
@@ -61,7 +61,7 @@ __all__ = [
     "as_json",
     "broken",
     "choose",
-    "chosen",
+    "choose_contract",
     "clues_of",
     "demand",
     "endpoint",
@@ -76,7 +76,7 @@ __all__ = [
     "of_model",
     "protocols",
     "read",
-    "refusal",
+    "refusal_of",
     "resolved",
     "variants",
     "warnings",

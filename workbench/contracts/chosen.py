@@ -10,7 +10,7 @@ from workbench.contracts.choosing import choose, clues_of
 from workbench.contracts.contract import Contract
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Summary
-from workbench.wire.translation import translation
+from workbench.wire.translation import translation_of
 
 WITHIN = 64
 """Exchanges behind one among which the one is that it was translated to."""
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
     is_translated: bool = False
 
 
-def chosen(
+def choose_contract(
     decoded: DecodedExchange, provider: str, expected: Callable[[], str], summaries: Sequence[Summary]
 ) -> Choice:
     """The contract of an exchange.
@@ -56,13 +56,13 @@ def chosen(
 
 def _translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
     """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
-    made = translation(decoded.exchange.branch)
+    made = translation_of(decoded.exchange.branch)
     if made:
         known = made.contract.partition(":")[0] in contracts.names()
         return (made.contract, "from the upstream it was translated for") if known else ("", "")
     if not decoded.exchange.hop:
         return "", ""
     near = summaries[decoded.index + 1 : decoded.index + WITHIN]
-    if any(row.parent == decoded.exchange.id and translation(row.branch) for row in near):
+    if any(row.parent == decoded.exchange.id and translation_of(row.branch) for row in near):
         return contracts.GENERIC, "translated by the recorder: no provider received it in this form"
     return "", ""

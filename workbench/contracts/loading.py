@@ -206,7 +206,7 @@ def key_variable(url: str) -> str:
 def _secure_place(url: str) -> tuple[str, str]:
     """(host, path) of an https URL at the usual port; ("", "") of any other."""
     try:
-        parts = urls.split(url)
+        parts = urls.split_url(url)
         is_secure = parts.scheme == "https" and parts.port in (None, 443) and parts.username is None
     except ValueError:
         return "", ""

@@ -69,7 +69,7 @@ def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str]
     return Judgement(Verdict.ACCEPTS if contract.covers else Verdict.UNKNOWN)
 
 
-def refusal(finding: Finding, contract: Contract) -> Refusal | None:
+def refusal_of(finding: Finding, contract: Contract) -> Refusal | None:
     """The answer of the provider to a request with this fault; None where nothing refuses it."""
     check = finding.check
     if check is None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from workbench.diff import Difference, compare
 from workbench.diff.damage import Damage, across, between
 from workbench.diff.meaning import canonical
-from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
+from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness_of, places, turns
 from workbench.diff.versions import versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
@@ -240,7 +240,9 @@ def _turns(one: _Place, other: _Place, *, is_ordered: bool = False) -> Iterator[
     """Turn by turn, in the order of the place nearer to the client."""
     is_swapped = not is_ordered and is_outside(one.rows, other.rows) is False
     outer, inner = (other, one) if is_swapped else (one, other)
-    sights = ([Sight(row, likeness(place.decoded(n))) for n, row in enumerate(place.rows)] for place in (outer, inner))
+    sights = (
+        [Sight(row, likeness_of(place.decoded(n))) for n, row in enumerate(place.rows)] for place in (outer, inner)
+    )
     for turn in turns(*sights):
         yield _compared(outer, inner, turn, is_swapped=is_swapped)
 

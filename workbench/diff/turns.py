@@ -11,11 +11,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain.likeness import Likeness, alike, likeness
+from workbench.chain.likeness import Likeness, alike, likeness_of
 from workbench.diff.wire import align
 from workbench.wire.exchange import Origin, Summary
 
-__all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness", "places", "turns"]
+__all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness_of", "places", "turns"]
 
 WHILE = 0.2
 """Likeness with which two exchanges are one turn, where one went on while the other did."""

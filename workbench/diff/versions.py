@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from workbench.chain.conversations import Conversations
-from workbench.chain.likeness import Likeness, alike, likeness
+from workbench.chain.likeness import Likeness, alike, likeness_of
 from workbench.diff.turns import ELSE, Turn, in_order, places
 from workbench.diff.wire import align
 from workbench.protocols.decode import DecodedExchange
@@ -73,7 +73,7 @@ def _threads(exchanges: Iterable[DecodedExchange]) -> dict[str, list[_Thread]]:
     """By hop, in order of first appearance."""
     conversations, found = Conversations(), dict[str, dict[object, _Thread]]()
     for position, decoded in enumerate(exchanges):
-        like, conversation = likeness(decoded), conversations.add(decoded)
+        like, conversation = likeness_of(decoded), conversations.add(decoded)
         key = conversation.id if conversation else like.what
         at_hop = found.setdefault(decoded.exchange.hop, {})
         at_hop.setdefault(key, _Thread()).members.append((position, like))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from workbench.edits.message_parts import element_pointer
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import DecodedExchange
-from workbench.wire.json_index import split
+from workbench.wire.json_index import split_pointer
 from workbench.wire.json_strings import decode
 from workbench.wire.jsontext import JsonIndex, dumps
 
@@ -68,7 +68,7 @@ class Element:
     text_at: str | None = None
 
 
-def elements(decoded: DecodedExchange) -> tuple[Element, ...]:
+def elements_of(decoded: DecodedExchange) -> tuple[Element, ...]:
     """All editable elements of a request, in body order; empty if the body could not be decoded."""
     if decoded.request is None:
         return ()
@@ -128,7 +128,7 @@ class _ElementReader:
 
     def _parameter(self, pointer: str, levels: int = LEVELS) -> Element:
         """A parameter, with its members if it is an object."""
-        name = _short((split(pointer) or [""])[-1])
+        name = _short((split_pointer(pointer) or [""])[-1])
         steps = self._members(pointer) if levels else []
         inner = tuple(self._parameter(f"{pointer}/{step}", levels - 1) for step in steps)
         return self._element(

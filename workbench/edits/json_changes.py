@@ -11,7 +11,7 @@ from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 
-def json_changes(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[Change, ...]:
+def changes_between(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[Change, ...]:
     """Changes that turn ``old`` into ``new``; equal parts are not touched."""
     if dumps(old) == dumps(new):
         return ()
@@ -30,7 +30,7 @@ def _members(old: dict[str, JsonValue], new: dict[str, JsonValue], pointer: str)
         elif name not in old:
             yield Insert(at, new[name])
         else:
-            yield from json_changes(old[name], new[name], at)
+            yield from changes_between(old[name], new[name], at)
 
 
 def _elements(old: list[JsonValue], new: list[JsonValue], pointer: str) -> Iterator[Change]:
@@ -38,7 +38,7 @@ def _elements(old: list[JsonValue], new: list[JsonValue], pointer: str) -> Itera
     for word, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if word == "replace" and end - start == last - first:
             for at, value in zip(range(start, end), new[first:last], strict=True):
-                yield from json_changes(old[at], value, f"{pointer}/{at}")
+                yield from changes_between(old[at], value, f"{pointer}/{at}")
         elif word != "equal":
             yield from (Insert(f"{pointer}/{start}", value) for value in new[first:last])
             yield from (Remove(f"{pointer}/{at}") for at in range(start, end))

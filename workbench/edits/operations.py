@@ -20,7 +20,7 @@ from workbench.leaves import escape
 from workbench.protocols import Adapter
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.wire import patch
-from workbench.wire.json_index import split
+from workbench.wire.json_index import split_pointer
 from workbench.wire.jsontext import writer_like
 
 Splices: TypeAlias = tuple[Splice, ...]
@@ -96,7 +96,7 @@ def set_parameter(decoded: DecodedExchange, pointer: str, typed: bytes) -> Splic
     """Set a member to JSON as typed: replace it, or append it to its object if it is absent."""
     if decoded.request_index.span(pointer):
         return set_value(decoded, pointer, typed)
-    return (parent_of(decoded, pointer).insert_member((split(pointer) or [""])[-1], _parse_typed(typed)),)
+    return (parent_of(decoded, pointer).insert_member((split_pointer(pointer) or [""])[-1], _parse_typed(typed)),)
 
 
 def rename(decoded: DecodedExchange, pointer: str, name: str) -> Splices:

@@ -10,7 +10,7 @@ from workbench.edits import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
 from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
-from workbench.wire.json_index import split
+from workbench.wire.json_index import split_pointer
 from workbench.wire.jsontext import JsonIndex, loads
 
 
@@ -80,7 +80,7 @@ def _insertion_span(index: JsonIndex, pointer: str) -> tuple[int, int] | None:
 
 def value_at(body: JsonValue, pointer: str) -> JsonValue:
     """Value at a pointer of a parsed body; None if there is none."""
-    for step in split(pointer) or ():
+    for step in split_pointer(pointer) or ():
         if isinstance(body, dict):
             body = body.get(step)
         elif isinstance(body, list) and step.isdecimal() and int(step) < len(body):

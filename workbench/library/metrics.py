@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import candidates, open_input
-from workbench.rules.costs import Costs, costs
+from workbench.rules.costs import Costs, costs_of
 from workbench.rules.counts import Counts, Key, counted
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Prices
@@ -41,7 +41,7 @@ def gather(paths: Iterable[Path], prices: Prices) -> Iterator[SessionMetrics]:
             session = open_input(str(path))
             try:
                 inspector = Inspector(session)
-                spent = costs(inspector, prices)
+                spent = costs_of(inspector, prices)
                 yield SessionMetrics(path, spent, tuple(counted(inspector, spent)))
             finally:
                 session.close()

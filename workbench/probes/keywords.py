@@ -124,9 +124,9 @@ def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange,
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    from workbench.toolcalls.schemas.fits import fits
+    from workbench.toolcalls.schemas.fits import fits_schema
 
-    return fits(value, KEYWORDS[name])
+    return fits_schema(value, KEYWORDS[name])
 
 
 def evaluate(refused: list[str], unresolved: list[str], ignored: list[str], strict: str) -> Sample:

@@ -19,10 +19,10 @@ from workbench.contracts import error_texts as errortext
 from workbench.contracts import loading as contracts
 from workbench.contracts import pages
 from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
-from workbench.contracts.chosen import Choice, chosen
+from workbench.contracts.chosen import Choice, choose_contract
 from workbench.contracts.contract import Contract, Enforced, Fact
 from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
-from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal
+from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal_of
 from workbench.contracts.verdict import judge as _judge
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._case import Rule, RuleContext
@@ -63,7 +63,7 @@ __all__ = [
     "check_error_alone",
     "check_undecoded_failure",
     "choose",
-    "chosen",
+    "choose_contract",
     "clues_of",
     "contracts",
     "contradicted",
@@ -71,7 +71,7 @@ __all__ = [
     "every_rule",
     "judge",
     "pages",
-    "refusal",
+    "refusal_of",
 ]
 
 FAILED = "program.rule-failed"

@@ -21,7 +21,7 @@ from workbench.rules._refused import was_judged
 from workbench.rules.wording import quote
 from workbench.wire import urls
 from workbench.wire.exchange import Headers, Origin
-from workbench.wire.translation import translation
+from workbench.wire.translation import translation_of
 
 ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)
 """Origins of exchanges in which a server read the bytes of the request."""
@@ -57,7 +57,7 @@ def accepted_by(decoded: DecodedExchange) -> str:
 def host_of(decoded: DecodedExchange) -> str:
     """The host of a request, with its port where it names one."""
     request = decoded.exchange.request
-    parts = urls.split(request.url if request else "")
+    parts = urls.split_url(request.url if request else "")
     return parts.netloc.rpartition("@")[2] or NOBODY
 
 
@@ -77,7 +77,7 @@ def _is_answer(answer: ModelResponse) -> bool:
 
 def _is_on_the_wire(decoded: DecodedExchange) -> bool:
     exchange = decoded.exchange
-    if exchange.origin not in ON_THE_WIRE or translation(exchange.branch) or exchange.client == "simulator":
+    if exchange.origin not in ON_THE_WIRE or translation_of(exchange.branch) or exchange.client == "simulator":
         return False
     if str(exchange.meta.get("target", "")).startswith("sim:") or exchange.meta.get("converted"):
         return False

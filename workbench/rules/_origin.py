@@ -23,7 +23,7 @@ from workbench.rules._case import RuleContext
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules.wording import quote
-from workbench.wire.translation import translation
+from workbench.wire.translation import translation_of
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")
 """Rules whose findings are events of their own, however often they happen."""
@@ -95,7 +95,7 @@ class Origins:
     def _joined(self, case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
         """A fault that an adapter passed on has one cause at both of its places, whatever is said around it."""
         exchange, seen = case.decoded.exchange, Counter[Hashable]()
-        made_of = exchange.parent if translation(exchange.branch) else None
+        made_of = exchange.parent if translation_of(exchange.branch) else None
         for finding in findings:
             what = finding.rule, finding.side, _at_any_place(case.decoded, finding)
             fault = *what, seen[what]
@@ -151,7 +151,7 @@ class Origins:
         known = self._first.get((self._lanes.get(other.index, -1), subject))
         if known:
             return known
-        if translation(case.decoded.exchange.branch) or translation(other.exchange.branch):
+        if translation_of(case.decoded.exchange.branch) or translation_of(other.exchange.branch):
             return None
         if changed.touches(finding):
             words = f"exchange {other.index + 1}, recorded at {hop}, does not have this fault"
@@ -212,7 +212,7 @@ def _at_any_place(decoded: DecodedExchange, finding: Finding) -> Hashable:
 def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
     """An error that the provider gave an adapter, which passed it on: it counts where the provider gave it."""
     inner = case.hops.inner if finding.rule == "answer.error" else None
-    if inner is None or inner.exchange.parent != case.decoded.exchange.id or not translation(inner.exchange.branch):
+    if inner is None or inner.exchange.parent != case.decoded.exchange.id or not translation_of(inner.exchange.branch):
         return finding
     if inner.answer is None or inner.answer.error is None:
         return finding

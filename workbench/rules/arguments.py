@@ -13,7 +13,8 @@ from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.known import fact
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
-from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
+from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
+from workbench.toolcalls.arguments.refusal import Code
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR

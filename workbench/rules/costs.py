@@ -124,7 +124,7 @@ class Costs:
         return tuple(_summed([saving[n] for saving in of_each]) for n in range(2)) if of_each else ()
 
 
-def costs(inspector: Inspector, prices: Prices) -> Costs:
+def costs_of(inspector: Inspector, prices: Prices) -> Costs:
     """What a session costs. Inspects all of it. Raises SessionFormatError where an exchange cannot be read."""
     inspector.run()
     return Costs(tuple(turns(inspector, prices)))

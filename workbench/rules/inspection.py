@@ -19,7 +19,7 @@ from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
 from workbench.chain.ledger import Ledger
-from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, chosen, clues_of
+from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.protocols.decode import ERROR_ALONE, REQUEST, DecodedExchange
@@ -29,7 +29,7 @@ from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, 
 from workbench.wire.session import Session
 from workbench.wire.session.replaced import ReplacingSession
 
-PENDING = "closure.pending"
+PENDING_RULE = "closure.pending"
 PEEKED_KEPT = 4
 """Exchanges that rules looked back at and that are kept: the last of a few conversations."""
 DETAILS_KEPT = 8
@@ -406,7 +406,7 @@ class Inspector:
 
     def _contract(self, decoded: DecodedExchange, provider: str = "") -> Choice:
         expected = partial(self._servers.expected, decoded.index)
-        return chosen(decoded, provider or self.provider or "", expected, self.session.summaries())
+        return choose_contract(decoded, provider or self.provider or "", expected, self.session.summaries())
 
     def _remember(self, decoded: DecodedExchange, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
@@ -414,8 +414,8 @@ class Inspector:
         journal.put(self._providers, decoded.index, contract.name)
         for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
             row = self.rows[earlier]
-            if any(f.rule == PENDING for f in row.findings):
-                self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING))
+            if any(f.rule == PENDING_RULE for f in row.findings):
+                self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING_RULE))
                 journal.note(partial(self.rows.__setitem__, earlier, row))
         request = decoded.request
         if request and request.tools:

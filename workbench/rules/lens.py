@@ -12,7 +12,7 @@ from workbench.ir import JsonValue, ToolDef
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.toolcalls.schemas.dialect import Dialect
-from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint
+from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
 from workbench.toolcalls.schemas.lower import Lowered, down_level
 
 __all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
@@ -67,7 +67,7 @@ def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect, st
             judges; None where it is ``schema``.
     """
     schema = in_words_of(dialect, schema, standing)
-    issues = (*_name(name, contract), *lint(schema, dialect))
+    issues = (*_name(name, contract), *lint_schema(schema, dialect))
     lowered = down_level(schema, dialect)
     if not any(i.effect == REFUSED for i in issues):
         verdict = ACCEPTED

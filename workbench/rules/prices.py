@@ -53,7 +53,7 @@ class Prices:
 
 
 @cache
-def prices() -> Prices:
+def load_prices() -> Prices:
     """The user's prices, else those that ship. Raises ProfileError where the file is not well-formed, OSError."""
     own = resources.own_prices()
     path = own if own.is_file() else resources.price_list()

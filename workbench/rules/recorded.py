@@ -60,7 +60,7 @@ def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
 def _is_witness(case: RuleContext) -> bool:
     """The response is that of the contract's provider: by host, or where no host is known."""
     exchange = case.decoded.exchange
-    host = (urls.split(exchange.request.url).hostname or "") if exchange.request else ""
+    host = (urls.split_url(exchange.request.url).hostname or "") if exchange.request else ""
     if case.request is None or exchange.origin in _NO_WITNESS or case.contract.name == contracts.GENERIC:
         return False
     return not host or any(fnmatchcase(host, glob) for glob in contracts.read(case.contract.name).hosts)

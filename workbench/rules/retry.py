@@ -38,7 +38,7 @@ FAILING, USELESS, FLAILING = 3, 4, 5
 WAITING = 20
 """Repetitions that are a loop of one call whose result says that something is not ready yet."""
 
-PENDING = re.compile(
+PENDING_WORDS = re.compile(
     r"\W*(?:[\w ]{1,20}\W+)?(?:(?:is )?still |not )?(?:pending|running|queued|in[ _]progress|processing|waiting"
     r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
     re.IGNORECASE,
@@ -142,7 +142,7 @@ def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
     for period in range(1, LONGEST_PERIOD + 1):
         for start, stop in _runs([(s.digest, s.outcome, s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
-            least = FAILING if last.is_failed else WAITING if PENDING.match(last.outcome) else USELESS
+            least = FAILING if last.is_failed else WAITING if PENDING_WORDS.match(last.outcome) else USELESS
             if times < least or not last.is_answered or told & set(range(start, stop)):
                 continue
             told |= set(range(start, stop))

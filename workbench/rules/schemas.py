@@ -239,7 +239,7 @@ def _is_defined_there(case: RuleContext, tool: ToolDef) -> bool:
 @lru_cache(maxsize=4096)
 def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
     """Most requests of a conversation declare the same tools."""
-    found = lint.lint(loads(schema), dialect)
+    found = lint.lint_schema(loads(schema), dialect)
     return tuple(i for i in found if i.effect == lint.REFUSED and i.when != "optional")
 
 

@@ -117,7 +117,7 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
 
 def _host(decoded: DecodedExchange) -> str:
     http = decoded.exchange.request
-    return urls.split(http.url).netloc.lower() if http else ""
+    return urls.split_url(http.url).netloc.lower() if http else ""
 
 
 def _shown(case: RuleContext) -> Finding | None:

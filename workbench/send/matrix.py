@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import contracts, protocols
-from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
+from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import rename_fields
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
@@ -124,7 +124,7 @@ class MatrixHistory:
             protocol=spoken,
             verdict=found.verdict,
             finding=found.finding,
-            refusal=refusal(found.finding, trial.contract) if found.finding else None,
+            refusal=refusal_of(found.finding, trial.contract) if found.finding else None,
             findings=tuple(f for f in trial.findings if f.side == REQUEST),
             losses=history.losses,
             is_converted=history.is_converted,

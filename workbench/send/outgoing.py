@@ -27,7 +27,7 @@ from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex
 from workbench.wire.jsontext import replace as replaced
-from workbench.wire.urls import split
+from workbench.wire.urls import split_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def with_stream(decoded: DecodedExchange, stream: bool) -> HttpRequest:
     before, after = (adapter.path(each).partition("?")[0] for each in (request, meant))
     url = http.url
     if before != after and adapter.claims_url(url):
-        parts, same = split(url), common(before.encode(), after.encode())
+        parts, same = split_url(url), common(before.encode(), after.encode())
         path = parts.path.removesuffix(before[same:]) + after[same:]
         query = urls.with_query_of(adapter.path(meant), url, is_same=False).partition("?")[2]
         url = parts._replace(path=path, query=query).geturl()

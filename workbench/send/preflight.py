@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
+from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.rules import accepted_by
 from workbench.rules.inspection import Inspector, Trial
@@ -36,7 +36,7 @@ class Preflight:
     accepted_by: str = ""
 
 
-def preflight(
+def run_preflight(
     inspector: Inspector,
     index: int,
     outgoing: Outgoing,
@@ -59,7 +59,7 @@ def preflight(
         trial.contract,
         verdict,
         found.finding,
-        refusal(found.finding, trial.contract) if found.finding else None,
+        refusal_of(found.finding, trial.contract) if found.finding else None,
         tuple(f for f in trial.findings if f.side == REQUEST),
         find_unbound(inspector, own, outgoing.target, before) if own and not outgoing.is_converted else None,
         accepted_by(recorded) if trial.decoded.request_text == recorded.request_text else "",

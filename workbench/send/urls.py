@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlunsplit
 
 from workbench.wire.redaction import in_url
-from workbench.wire.urls import split
+from workbench.wire.urls import split_url
 
 _VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
 
@@ -18,7 +18,7 @@ def join_url(base: str, path: str) -> str:
     A base with a version keeps it ("…/v1" and "/v1/messages", "…/api/paas/v4" and "/v1/chat/completions"); a base that
     already ends with the path is complete; queries of both are kept.
     """
-    parts, tail = split(base), split(path)
+    parts, tail = split_url(base), split_url(path)
     front, back = parts.path.rstrip("/"), tail.path
     bare = _VERSION.sub("", back, count=1) if _VERSION.match(back) else back
     if not front.endswith(bare):
@@ -34,14 +34,14 @@ def join_url(base: str, path: str) -> str:
 
 def server_url(base: str, path: str) -> str:
     """URL of a path of the server itself, outside of its versioned API ("…/v1" and "/props")."""
-    parts, tail = split(base), split(path)
+    parts, tail = split_url(base), split_url(path)
     front = re.sub(r"/v[0-9]+[a-z0-9]*$", "", parts.path.rstrip("/"))
     return urlunsplit((parts.scheme, parts.netloc, front + tail.path, tail.query, ""))
 
 
 def path_of(url: str) -> str:
     """Path and query of a recorded URL, without keys."""
-    parts = split(url)
+    parts = split_url(url)
     return with_query_of(parts.path, url, is_same=True)
 
 
@@ -52,7 +52,7 @@ def with_query_of(path: str, url: str, *, is_same: bool) -> str:
         is_same: keep the recorded query unchanged; else the path's own query comes first (it may select streaming).
     """
     front, _, own = path.partition("?")
-    pairs = [p for p in split(url).query.split("&") if p and not in_url(f"?{p}")]
+    pairs = [p for p in split_url(url).query.split("&") if p and not in_url(f"?{p}")]
     if not is_same:
         named = {p.partition("=")[0] for p in (*own.split("&"), "alt")}
         pairs = [*filter(None, own.split("&")), *(p for p in pairs if p.partition("=")[0] not in named)]

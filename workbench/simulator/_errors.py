@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from workbench import protocols as adapters
-from workbench.contracts import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
+from workbench.contracts import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal_of
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols.declaration import ErrorStyle
@@ -40,7 +40,7 @@ def _style(protocol: str) -> ErrorStyle:
 def refused(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
     """What the provider answers to a request with this fault; None where nothing refuses it."""
     named = replace(finding, values={**finding.values, **_named(request_id)})
-    return refusal(named, _shaped(contract, protocol))
+    return refusal_of(named, _shaped(contract, protocol))
 
 
 def error(
@@ -50,7 +50,7 @@ def error(
     shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
     check = Enforced("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
     finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_named(request_id))
-    made = refusal(finding, _shaped(contract, protocol))
+    made = refusal_of(finding, _shaped(contract, protocol))
     assert made is not None
     return replace(made, body=_retyped(made.body, status))
 

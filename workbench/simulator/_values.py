@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.fits import Undecided, fits
-from workbench.toolcalls.schemas.instances import instances
+from workbench.toolcalls.schemas.fits import Undecided, fits_schema
+from workbench.toolcalls.schemas.instances import make_instances
 from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import resolve
 
@@ -47,12 +47,12 @@ def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonVa
     made = _ValueBuilder(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
     if not isinstance(schema, dict) or _is_fit(made, schema):
         return made
-    return next((value for value in instances(schema, _TRIES, number) if _is_fit(value, schema)), made)
+    return next((value for value in make_instances(schema, _TRIES, number) if _is_fit(value, schema)), made)
 
 
 def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
     try:
-        return fits(value, schema)
+        return fits_schema(value, schema)
     except Undecided:
         return True
 

@@ -36,7 +36,7 @@ def call_body(call: CallLine, width: int) -> list[Line]:
     return wrap(call.note, width, "muted", indent=2) if call.note else []
 
 
-def summary(closure: Closure) -> str:
+def closure_summary(closure: Closure) -> str:
     """``closed 1 of 2``."""
     return f"closed {closure.closed} of {closure.calls}" if closure.lines else ""
 

@@ -46,7 +46,7 @@ def entry_body(entry: Entry, width: int) -> list[Line]:
     return made
 
 
-def summary(ledger: Ledger) -> str:
+def reasoning_summary(ledger: Ledger) -> str:
     """``sent 0 of 1``."""
     owed = [e for e in ledger.entries if e.owed]
     if not owed:

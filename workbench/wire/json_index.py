@@ -20,7 +20,7 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt]|\\u00(?:20|0[9aAdD]))*(?:[{\[]|\\"|\\u00(?:22|[57][bB]))')
 
 
-def split(pointer: str) -> list[str] | None:
+def split_pointer(pointer: str) -> list[str] | None:
     """Steps of a JSON pointer (RFC 6901), unescaped; None if it is not a pointer."""
     if not pointer:
         return []
@@ -136,7 +136,7 @@ class JsonIndex:
 
     def find(self, pointer: str) -> JsonPlace | None:
         """Place of a pointer, complete or cut; None if absent."""
-        steps = split(pointer)
+        steps = split_pointer(pointer)
         layer = self._top()
         node = layer.entrance() if steps else layer.root
         if steps is None or node is None:

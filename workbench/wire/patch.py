@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.wire.json_index import split
+from workbench.wire.json_index import split_pointer
 from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like
 
 __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"]
@@ -262,7 +262,7 @@ class _Editor:
             value = self._laid_out(change.value, layout)
         if not is_object:
             return value
-        key = (split(f"/{step}") or [""])[0]
+        key = (split_pointer(f"/{step}") or [""])[0]
         return self.write(key) + self.colon + value
 
     def _laid_out(self, value: JsonValue, layout: _ContainerLayout) -> bytes:

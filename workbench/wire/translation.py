@@ -27,7 +27,7 @@ class Translation(NamedTuple):
         return f"{self.client} to {self.spoken}" + (f" at {self.contract}" if self.contract else "")
 
 
-def translation(branch: str) -> Translation | None:
+def translation_of(branch: str) -> Translation | None:
     """Parse a branch name; None if it is of another kind."""
     found = _BRANCH.fullmatch(branch)
     return Translation(found[1], found[2], found[3] or "") if found else None

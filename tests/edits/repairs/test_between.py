@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench import testing
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.wire.jsontext import loads
 from workbench.wire.patch import Insert, Remove, Replace, apply
 
@@ -20,7 +20,7 @@ VALUES = st.one_of(testing.json_objects(), st.lists(testing.json_objects() | st.
 @given(VALUES, VALUES)
 def test_the_changes_lead_there(old, new) -> None:
     text = json.dumps(old).encode()
-    assert loads(apply(text, json_changes(old, new))) == new
+    assert loads(apply(text, changes_between(old, new))) == new
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_the_changes_lead_there(old, new) -> None:
     ],
 )
 def test_only_what_differs_is_touched(old, new, changes) -> None:
-    assert json_changes(old, new) == changes
+    assert changes_between(old, new) == changes

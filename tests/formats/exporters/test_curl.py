@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters.curl import curl
+from workbench.formats.exporters.curl import curl_command
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Redaction
 
 MESSAGES = "https://api.anthropic.com/v1/messages"
@@ -41,11 +41,11 @@ def request(
 
 
 def test_half_a_character_in_a_url_is_percent_encoded() -> None:
-    assert "'https://h/%ED%A0%80'" in curl(request("https://h/\ud800")).text
+    assert "'https://h/%ED%A0%80'" in curl_command(request("https://h/\ud800")).text
 
 
 def test_the_command() -> None:
-    assert curl(request()).text == (
+    assert curl_command(request()).text == (
         "curl --globoff --compressed -X POST --url https://api.anthropic.com/v1/messages \\\n"
         "  -H 'User-Agent: test/1' \\\n"
         "  -H 'accept: application/json' \\\n"
@@ -69,7 +69,7 @@ def test_the_command() -> None:
     ],
 )
 def test_a_providers_key_goes_to_the_provider_alone(url: str, variable: str) -> None:
-    assert f'"{variable}"' in curl(request(url)).text
+    assert f'"{variable}"' in curl_command(request(url)).text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_providers_key_goes_to_the_provider_alone(url: str, variable: str) -> 
     ],
 )
 def test_headers(headers: tuple[tuple[str, str], ...], expected: str) -> None:
-    assert expected in curl(request(headers=headers)).text
+    assert expected in curl_command(request(headers=headers)).text
 
 
 def test_what_stands_in_for_a_secret_is_never_pasted() -> None:
@@ -95,7 +95,7 @@ def test_what_stands_in_for_a_secret_is_never_pasted() -> None:
     at = url.index("AIza")
     marks = (Redaction("url", at, at + 21, "api-key"), Redaction("header:x-odd", 0, 4, "api-key"))
     marks += (Redaction("body", 6, 10, "api-key"), Redaction("body", 8, 9, "x"), Redaction("body", 900, 999, "x"))
-    made = curl(request(url, (("x-odd", "abcd"),), b'{"a":"wxyz"}', redactions=marks))
+    made = curl_command(request(url, (("x-odd", "abcd"),), b'{"a":"wxyz"}', redactions=marks))
     assert "StandIn" not in made.text and "abcd" not in made.text and "wxyz" not in made.text
     assert "key='\"${GEMINI_API_KEY:?set it first}\"'&alt=sse'" in made.text
     assert '--data-raw \'{"a":"\'"${SECRET:?set it first}"\'"}\'' in made.text
@@ -104,7 +104,7 @@ def test_what_stands_in_for_a_secret_is_never_pasted() -> None:
 
 def test_secrets_that_nobody_marked_are_found() -> None:
     body = b'{"a": "sk-0123456789abcdefghijkl", "b": "sk-zzzzzzzzzzzzzzzzzzzzzz", "c": "sk-0123456789abcdefghijkl"}'
-    text = curl(request("https://u:pw@host/x?api_key=abcdefghijkl", body=body)).text
+    text = curl_command(request("https://u:pw@host/x?api_key=abcdefghijkl", body=body)).text
     assert "sk-" not in text and "abcdefghijkl" not in text and "pw" not in text
     assert text.count("${SECRET_2:?set it first}") == 1
     assert text.count('"${SECRET:?set it first}"') == 2
@@ -125,35 +125,35 @@ def test_secrets_that_nobody_marked_are_found() -> None:
 )
 def test_what_curl_cannot_send_is_refused(exchange: Exchange) -> None:
     with pytest.raises(LocalProtocolError):
-        curl(exchange)
+        curl_command(exchange)
 
 
 def test_a_request_without_a_host() -> None:
-    assert "--url https://api.anthropic.com/v1/x" in curl(request("/v1/x")).text
-    assert '--url "${BASE_URL:?set it first}"/v1/x' in curl(request("/v1/x", (("host", "a b"),))).text
+    assert "--url https://api.anthropic.com/v1/x" in curl_command(request("/v1/x")).text
+    assert '--url "${BASE_URL:?set it first}"/v1/x' in curl_command(request("/v1/x", (("host", "a b"),))).text
 
 
 def test_headers_that_http_does_not_allow_are_named_and_left_out() -> None:
-    made = curl(request(headers=(("a b", "1"), ("@/etc/passwd", "2"), ("x", "1\r\nEvil: 2"), (":path", "/"))))
+    made = curl_command(request(headers=(("a b", "1"), ("@/etc/passwd", "2"), ("x", "1\r\nEvil: 2"), (":path", "/"))))
     assert "Evil" not in made.text and "passwd" not in made.text
     assert len([n for n in made.notes if "left out" in n]) == 3
 
 
 def test_a_body_in_a_coding_is_sent_decoded() -> None:
     headers = (*HEADERS, ("content-encoding", "gzip"))
-    made = curl(request(headers=headers, body=Body(gzip.compress(b'{"a": 1}'), "gzip")))
+    made = curl_command(request(headers=headers, body=Body(gzip.compress(b'{"a": 1}'), "gzip")))
     assert "--data-raw '{\"a\": 1}'" in made.text
     assert "content-encoding" not in made.text
-    torn = curl(request(headers=headers, body=Body(gzip.compress(b'{"a": 1}')[:-9], "gzip")))
+    torn = curl_command(request(headers=headers, body=Body(gzip.compress(b'{"a": 1}')[:-9], "gzip")))
     assert "content-encoding: gzip" in torn.text
 
 
 def test_a_stream_is_shown_as_it_comes() -> None:
     answer = HttpResponse(200, Headers((("content-type", "text/event-stream; charset=utf-8"),)))
     exchange = request()
-    assert "--no-buffer" in curl(Exchange("1", exchange.request, answer)).text
+    assert "--no-buffer" in curl_command(Exchange("1", exchange.request, answer)).text
     lines = HttpResponse(200, Headers((("content-type", "application/x-ndjson"),)), Body(b'{"done":true}'))
-    assert "--no-buffer" in curl(Exchange("1", exchange.request, lines)).text
+    assert "--no-buffer" in curl_command(Exchange("1", exchange.request, lines)).text
 
 
 NAMES = st.from_regex(r"\A[a-z@:!-]{1,8}\Z") | st.text(max_size=8)
@@ -165,7 +165,7 @@ def test_every_command_is_one_that_a_shell_reads_as_data(
     path: str, headers: list[tuple[str, str]], body: bytes
 ) -> None:
     """With every program but curl and printf out of reach, the shell calls curl once and nothing else."""
-    made = curl(request(f"https://host/{path}", tuple(headers), body))
+    made = curl_command(request(f"https://host/{path}", tuple(headers), body))
     given = "API_KEY=k COOKIE=c SECRET=s SECRET_2=s SECRET_3=s BASE_URL=u"
     script = f"PATH=/nowhere\n{given}\ncurl() {{ echo ONE; }}\n{made.text}\n"
     done = subprocess.run(["sh"], input=script.encode(), capture_output=True, check=False)
@@ -240,7 +240,7 @@ def send(text: str, folder: Path) -> str:
 )
 def test_the_server_gets_the_same_body(body: bytes, server: tuple[str, Taken], tmp_path: Path) -> None:
     url, taken = server
-    made = curl(request(f"{url}/v1/messages?beta=true&x=%20[1]", body=body))
+    made = curl_command(request(f"{url}/v1/messages?beta=true&x=%20[1]", body=body))
     assert send(made.text, tmp_path) == "ok"
     assert taken.body == body
     assert taken.line == "POST /v1/messages?beta=true&x=%20[1] HTTP/1.1"
@@ -253,7 +253,7 @@ def test_the_server_gets_the_same_headers(server: tuple[str, Taken], tmp_path: P
         ("X-Case", "kept"), ("x-twice", "1"), ("x-twice", "2"), ("x-empty", ""), ("x-odd", "caf\xe9 \x1b'\"$(id)"),
         ("Authorization", "Bearer abcdefghijklmnopqrst"), ("Cookie", "a=b"),
     )  # fmt: skip
-    assert send(curl(request(f"{url}/../x", sent)).text, tmp_path) == "ok"
+    assert send(curl_command(request(f"{url}/../x", sent)).text, tmp_path) == "ok"
     got = [(name, value) for name, value in taken.headers if name not in ("Host", "Content-Length")]
     assert got == [*sent[:5], ("Authorization", "Bearer the key"), ("Cookie", "c=1")]
     assert taken.line == "POST /../x HTTP/1.1"
@@ -264,7 +264,7 @@ def test_the_server_gets_the_same_headers(server: tuple[str, Taken], tmp_path: P
 )
 @pytest.mark.parametrize("missing", ["API_KEY", "SECRET"])
 def test_nothing_is_sent_while_a_key_is_not_set(body: bytes, missing: str) -> None:
-    made = curl(request("http://127.0.0.1:1/v1/messages", body=body))
+    made = curl_command(request("http://127.0.0.1:1/v1/messages", body=body))
     keys = {name: "k" for name in ("API_KEY", "SECRET") if name != missing}
     script = f"curl() {{ cat >/dev/null; echo SENT; }}\n{made.text} </dev/null\n"
     done = subprocess.run(
@@ -276,4 +276,4 @@ def test_nothing_is_sent_while_a_key_is_not_set(body: bytes, missing: str) -> No
 def test_no_server_is_needed_to_make_one() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        assert curl(request(f"http://127.0.0.1:{unused.getsockname()[1]}/x")).text
+        assert curl_command(request(f"http://127.0.0.1:{unused.getsockname()[1]}/x")).text

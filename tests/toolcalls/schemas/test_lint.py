@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.toolcalls.schemas.dialect import Dialect, Term, dialects
-from workbench.toolcalls.schemas.lint import lint, measure
+from workbench.toolcalls.schemas.lint import lint_schema, measure
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
 
@@ -42,11 +42,11 @@ CASES = [
 
 @pytest.mark.parametrize(("terms", "schema", "found"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_lint(terms, schema, found):
-    assert [(i.pointer, i.kind) for i in lint(schema, Dialect(**terms))] == found
+    assert [(i.pointer, i.kind) for i in lint_schema(schema, Dialect(**terms))] == found
 
 
 def test_ignored_keywords_are_no_refusals():
-    (issue,) = lint({"minimum": 1}, Dialect(ignored_keywords=frozenset(["minimum"])))
+    (issue,) = lint_schema({"minimum": 1}, Dialect(ignored_keywords=frozenset(["minimum"])))
     assert (issue.effect, issue.pointer) == ("ignored", "/minimum")
 
 
@@ -96,7 +96,7 @@ JSON = st.recursive(
 @given(JSON)
 @settings(max_examples=100, deadline=None)
 def test_any_value_is_survived(schema):
-    lint(
+    lint_schema(
         schema,
         Dialect(
             refs="no-recursion", items_required=True, typed=True, closed_objects=True, all_required=True, max_depth=1

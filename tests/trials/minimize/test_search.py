@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.trials.minimize.requests import anthropic, bench_of, chat, finish, responses
-from workbench.contracts import refusal
+from workbench.contracts import refusal_of
 from workbench.ir import ApiError, ModelResponse
 from workbench.trials.minimize import BodyJudge, MinimizeSearch, TargetVerdict, units
 from workbench.wire import patch
@@ -145,7 +145,7 @@ class Provider:
         finding = judged.finding
         if finding is None or finding.check is None or len(body) < self.least:
             return TargetVerdict(200, ModelResponse("anthropic-messages"))
-        refused = refusal(finding, judged.trial.contract)
+        refused = refusal_of(finding, judged.trial.contract)
         assert refused
         error = refused.body["error"]
         return TargetVerdict(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.edits import apply_splices
-from workbench.edits.elements import elements
+from workbench.edits.elements import elements_of
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models.additions import Addition, add, choices
@@ -26,7 +26,7 @@ BODY = {
     "tools": [TOOL],
 }
 DECODED = Inspector(samples.session(samples.exchange(BODY, {}))).detail(0).decoded
-ROWS: list[Entry] = outline(elements(DECODED), ())
+ROWS: list[Entry] = outline(elements_of(DECODED), ())
 
 
 def at(pointer: str) -> int:

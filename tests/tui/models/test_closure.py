@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.closure import CallLine, CallState, NodeRef
-from workbench.views.closure import LOOK, call_body, call_line, summary
+from workbench.views.closure import LOOK, call_body, call_line, closure_summary
 from workbench.views.lines import plain
 
 CALL, RESULT = NodeRef("request", 1, 0), NodeRef("request", 2, 0)
@@ -34,7 +34,7 @@ def test_notes_are_told_when_open() -> None:
 
 
 def test_summary() -> None:
-    assert summary(samples.opened(samples.LOST_RESULT, 2).detail.closure) == "closed 1 of 2"
+    assert closure_summary(samples.opened(samples.LOST_RESULT, 2).detail.closure) == "closed 1 of 2"
 
 
 def test_without_calls_it_says_so() -> None:

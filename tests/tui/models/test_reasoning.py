@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from workbench.chain.ledger import Entry, Sent
 from workbench.views.lines import plain
-from workbench.views.reasoning import LOOK, came_in, entry_body, entry_line, summary
+from workbench.views.reasoning import LOOK, came_in, entry_body, entry_line, reasoning_summary
 
 
 def entry(sent: Sent, *, owed: bool = True) -> Entry:
@@ -49,7 +49,7 @@ def test_an_open_entry_tells_where_it_came_from() -> None:
 
 def test_a_lost_debt_is_counted() -> None:
     ledger = samples.opened(samples.LOST_REASONING, 1).detail.ledger
-    assert summary(ledger) == "sent 0 of 1"
+    assert reasoning_summary(ledger) == "sent 0 of 1"
 
 
 def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:

@@ -10,7 +10,7 @@ from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.headers import Topic, meaning
 from workbench.wire.secrets import is_header, is_parameter
-from workbench.wire.urls import split
+from workbench.wire.urls import split_url
 
 OF_A_CONNECTION = frozenset(
     {
@@ -32,7 +32,7 @@ def around_request(before: HttpRequest, after: HttpRequest) -> Iterator[Damage]:
     if before.method.upper() != after.method.upper():
         words = f"{before.method} became {after.method}"
         yield Damage(Kind.METHOD_CHANGED, REQUEST, "/method", "/method", words)
-    old, new = split(before.url), split(after.url)
+    old, new = split_url(before.url), split_url(after.url)
     if old.path.rstrip("/") != new.path.rstrip("/"):
         is_prefixed = old.path.endswith(new.path) or new.path.endswith(old.path)
         words = f"{old.path or '/'} became {new.path or '/'}"

@@ -12,7 +12,7 @@ from workbench import limits
 from workbench.contracts import Finding, Repair, Severity, Verdict
 from workbench.edits import HEADERS, Change, SetHeader, apply_changes
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
 from workbench.edits.repairs._history import cut_back
 from workbench.errors import WorkbenchError
@@ -269,7 +269,7 @@ def _combine(search: RepairSearch, middle: RepairSearch, first: Proposal, second
     """Both proposals as changes to the original request; empty if the second does not fit."""
     try:
         made = apply_changes(middle.request, middle.text, second.changes)
-        inside = json_changes(loads(search.text), loads(made.body.raw))
+        inside = changes_between(loads(search.text), loads(made.body.raw))
     except WorkbenchError:
         return ()
     headers = {c.name.lower(): c for c in (*first.changes, *second.changes) if isinstance(c, SetHeader)}

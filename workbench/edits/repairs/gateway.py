@@ -8,7 +8,7 @@ from workbench.chain.cache_marks import marks
 from workbench.contracts.refusal import dotted
 from workbench.edits import HEADERS, SetHeader
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.rules.wording import quote
@@ -69,7 +69,7 @@ def restore_damaged(fault: Fault) -> Iterator[Proposal]:
     if value is not None and fault.finding.rule.startswith("gateway."):
         title = f"restore {at} from exchange {outer.index + 1}"
         yield Proposal(title, (Replace(at, value) if there else Insert(at, value),))
-    whole = json_changes(fault.body, read_at(outer.request_index, ""))
+    whole = changes_between(fault.body, read_at(outer.request_index, ""))
     yield Proposal(f"restore the whole request from exchange {outer.index + 1}", whole)
 
 

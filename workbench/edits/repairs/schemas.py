@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue, ModelRequest, ToolDef
@@ -73,7 +73,7 @@ def _lowered_schema(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
         return ()
     schema = standing(fault.case.decoded, tool)
     made = down_level(schema, _dialect(fault, tool, pointer))
-    return () if made.remaining else json_changes(schema, made.schema, pointer)
+    return () if made.remaining else changes_between(schema, made.schema, pointer)
 
 
 def _lowering_cost(fault: Fault, tool: ToolDef) -> RepairCost:

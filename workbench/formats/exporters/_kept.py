@@ -15,7 +15,7 @@ from workbench.config.resources import folder
 from workbench.ir import JsonValue, Message, ToolDef
 from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known import fact
-from workbench.rules.retry import PENDING, UNSURE
+from workbench.rules.retry import PENDING_WORDS, UNSURE
 from workbench.wire.secrets import KEY_TEXT
 
 FIXED: Final = frozenset({
@@ -47,7 +47,7 @@ _PATTERNS: Final = (
     r"\b(?:functions|call|toolu|chatcmpl|msg|resp)_",
     KEY_TEXT,
     f"(?i:{UNSURE.pattern})",
-    f"(?i:^{PENDING.pattern})",
+    f"(?i:^{PENDING_WORDS.pattern})",
 )
 TEXT: Final = re.compile("|".join(_PATTERNS))
 _WORD: Final = re.compile("[A-Za-z]{3,}|[0-9]{3,}")

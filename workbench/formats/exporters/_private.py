@@ -26,7 +26,7 @@ from workbench.formats.exporters._stand_ins import StandIns
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.protocols.known import KnownMessages
-from workbench.rules.inspection import PENDING, Inspector
+from workbench.rules.inspection import PENDING_RULE, Inspector
 from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
@@ -214,7 +214,7 @@ def _without_secrets(session: Session) -> Session:
 
 def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
     """Implementation of ``proof``. Unless ``is_last``, stop at the first exchange that differs: inspecting is slow."""
-    held = Counter(found[2] for found in was if found[0] != PENDING)
+    held = Counter(found[2] for found in was if found[0] != PENDING_RULE)
     for row in after.steps():
         if not is_last and sum(_counts(f) for f in row.findings) != held[row.index]:
             raise LocalProtocolError("after redaction the findings differ", where=f"exchange {row.index + 1}")
@@ -238,7 +238,7 @@ def _findings(inspector: Inspector) -> list[_Told]:
 
 def _counts(finding: Finding) -> bool:
     """True for a finding that is compared, even before the whole session is read."""
-    return finding.rule != PENDING and not finding.rule.startswith(SECRETS)
+    return finding.rule != PENDING_RULE and not finding.rule.startswith(SECRETS)
 
 
 _Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]

@@ -13,7 +13,7 @@ from typing import Final
 
 from workbench import contracts
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
-from workbench.contracts import Edit, Finding, Severity, pages, refusal
+from workbench.contracts import Edit, Finding, Severity, pages, refusal_of
 from workbench.edits.repairs import CHECKED, with_repairs
 from workbench.errors import SessionFormatError
 from workbench.formats.exporters import Selection
@@ -197,7 +197,7 @@ def _limits(findings: int, exchanges: int) -> list[str]:
 def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
     page = pages.page(finding.rule) if finding.rule in pages.slugs() else None
     row = inspector.rows[finding.exchange]
-    said = refusal(finding, contracts.get(row.provider)) if row.provider else None
+    said = refusal_of(finding, contracts.get(row.provider)) if row.provider else None
     began = finding.origin
     return Told(
         number=number,

@@ -38,7 +38,7 @@ def write(selection: Selection) -> Exported:
     made, notes, left_out = list[str](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
         try:
-            command = curl(exchange, redactor)
+            command = curl_command(exchange, redactor)
         except LocalProtocolError as error:
             left_out.append(f"exchange {index + 1}: {error}")
             continue
@@ -47,7 +47,7 @@ def write(selection: Selection) -> Exported:
     return one_file("\n".join(made).encode(), tuple(notes), tuple(left_out))
 
 
-def curl(exchange: Exchange, redactor: Redactor | None = None) -> Command:
+def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> Command:
     """The command that sends the request of an exchange again.
 
     Args:

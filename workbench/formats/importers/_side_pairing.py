@@ -77,7 +77,7 @@ def _is_same(one: Exchange, other: Exchange) -> bool:
 def _may_be_one(one: str, other: str) -> bool:
     if not one or not other:
         return True
-    first, second = urls.split(one).path.rstrip("/"), urls.split(other).path.rstrip("/")
+    first, second = urls.split_url(one).path.rstrip("/"), urls.split_url(other).path.rstrip("/")
     return first.endswith(second) or second.endswith(first)
 
 

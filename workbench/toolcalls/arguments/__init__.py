@@ -5,6 +5,7 @@ used, or an error that a model can read. Repair and hostile schemas run in a chi
 import what ``toolcalls`` may.
 """
 
-from workbench.toolcalls.arguments.ladder import Ladder, Refusal, Rung, Step, climb, judge, steps
+from workbench.toolcalls.arguments.ladder import Ladder, Rung, Step, climb, judge, steps
+from workbench.toolcalls.arguments.refusal import Refusal
 
 __all__ = ["Ladder", "Refusal", "Rung", "Step", "climb", "judge", "steps"]

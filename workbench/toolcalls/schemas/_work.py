@@ -10,7 +10,7 @@ from workbench.leaves import escape
 from workbench.toolcalls.schemas import fits as _fits
 from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable
 from workbench.toolcalls.schemas.dialect import Dialect
-from workbench.toolcalls.schemas.lint import IGNORED, lint
+from workbench.toolcalls.schemas.lint import IGNORED, lint_schema
 from workbench.toolcalls.schemas.mapping import SAME, Same, Text, Union
 
 __all__ = ["CHECKED", "EXACT", "NARROWER", "At", "Found", "Step", "Work"]
@@ -92,7 +92,7 @@ class Work:
         """True if a fragment below the root is accepted unchanged."""
         holder = {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
         defs = {k: self.root[k] for k in ("$defs", "definitions") if k in self.root and self.dialect.accepts(k)}
-        found = lint({**holder, **defs}, self.dialect)
+        found = lint_schema({**holder, **defs}, self.dialect)
         return not any(i.effect != IGNORED and i.pointer.startswith("/properties/x") for i in found)
 
     def anything(self, at: At, what: str = "a schema that accepts anything") -> Found:
@@ -102,7 +102,7 @@ class Work:
         return Found({"type": "string", "description": "JSON text of any value"}, (), Text())
 
     def fits(self, value: JsonValue, schema: JsonValue) -> bool:
-        return _fits.fits(value, schema, {"$defs": self.made, "definitions": self.made})
+        return _fits.fits_schema(value, schema, {"$defs": self.made, "definitions": self.made})
 
     def check(self, rest: tuple[JsonValue, ...]) -> JsonValue:
         if any(holds_ref(fragment) for fragment in rest):
@@ -123,6 +123,6 @@ class Work:
 
     def takes_null(self, schema: JsonValue) -> bool:
         try:
-            return _fits.fits(None, schema, self.root)
+            return _fits.fits_schema(None, schema, self.root)
         except _fits.Undecided:
             return True

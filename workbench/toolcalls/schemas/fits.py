@@ -6,14 +6,14 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._schema import NeedsChild, validate
 from workbench.toolcalls.schemas.walk import MAPS
 
-__all__ = ["Undecided", "fits", "plain"]
+__all__ = ["Undecided", "fits_schema", "plain"]
 
 
 class Undecided(Exception):
     """Raised if the schema cannot be applied; the message has the reason."""
 
 
-def fits(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> bool:
+def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> bool:
     """True if the value fits.
 
     Args:

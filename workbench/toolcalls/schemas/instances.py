@@ -11,13 +11,13 @@ from workbench.toolcalls.schemas.lint import dict_of
 from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import resolve
 
-__all__ = ["instances"]
+__all__ = ["make_instances"]
 
 _SCALARS: tuple[JsonValue, ...] = (None, True, False, 0, 1, -1, 7, 2.5, 1e6, "", "a", "abc", "2026-01-01", "/a/b", "{}")
 _MOST_DEPTH = 6
 
 
-def instances(schema: JsonValue, count: int, seed: int = 0) -> Iterator[JsonValue]:
+def make_instances(schema: JsonValue, count: int, seed: int = 0) -> Iterator[JsonValue]:
     """Objects made from a schema, then changed in one or two places, then random ones."""
     draw = _Draw(random.Random(seed), schema)
     for number in range(count):

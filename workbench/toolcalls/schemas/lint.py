@@ -11,7 +11,7 @@ from workbench.leaves import escape
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.walk import Node, is_cyclic, nodes, resolve
 
-__all__ = ["IGNORED", "REFUSED", "Issue", "lint"]
+__all__ = ["IGNORED", "REFUSED", "Issue", "lint_schema"]
 
 REFUSED, IGNORED = "refused", "ignored"
 
@@ -46,7 +46,7 @@ class Issue:
     size: tuple[int, int] | None = None
 
 
-def lint(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
+def lint_schema(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
     """All parts of a tool's schema that a dialect refuses or ignores, in text order."""
     if not isinstance(schema, dict):
         return (Issue("", "", REFUSED, "the schema is not an object", SHAPE),)

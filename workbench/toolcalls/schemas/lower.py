@@ -15,7 +15,7 @@ from workbench.toolcalls.schemas._shapes import disjoint, kept_only
 from workbench.toolcalls.schemas._values import Values
 from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Step
 from workbench.toolcalls.schemas.dialect import Dialect
-from workbench.toolcalls.schemas.lint import IGNORED, Issue, dict_of, lint
+from workbench.toolcalls.schemas.lint import IGNORED, Issue, dict_of, lint_schema
 from workbench.toolcalls.schemas.mapping import SAME, Named, Same
 from workbench.toolcalls.schemas.merge import merge, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS, is_cyclic, resolve
@@ -47,8 +47,8 @@ class Lowered:
 
 def down_level(schema: JsonValue, dialect: Dialect) -> Lowered:
     """Change a tool's schema as little as possible so that a dialect accepts it."""
-    if not isinstance(schema, dict) or not [i for i in lint(schema, dialect) if i.effect != IGNORED]:
-        return Lowered(schema, remaining=() if isinstance(schema, dict) else lint(schema, dialect))
+    if not isinstance(schema, dict) or not [i for i in lint_schema(schema, dialect) if i.effect != IGNORED]:
+        return Lowered(schema, remaining=() if isinstance(schema, dict) else lint_schema(schema, dialect))
     work = _Lowering(schema, dialect)
     try:
         found = work.root_schema()
@@ -57,7 +57,7 @@ def down_level(schema: JsonValue, dialect: Dialect) -> Lowered:
     except (RecursionError, TypeError, ValueError, AttributeError, KeyError):  # hostile, or no schema at all
         step = Step("", "the schema, which is invalid or nested too deep", "an object of any kind", CHECKED)
         lowered = Lowered({"type": "object"}, schema, SAME, (step,))
-    remaining = tuple(i for i in lint(lowered.schema, dialect) if i.effect != IGNORED)
+    remaining = tuple(i for i in lint_schema(lowered.schema, dialect) if i.effect != IGNORED)
     parts = _parts(schema, dialect) if remaining else ()
     return Lowered(lowered.schema, lowered.check, lowered.mapping, lowered.steps, remaining, parts)
 

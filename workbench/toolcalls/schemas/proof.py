@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.fits import Undecided, fits
-from workbench.toolcalls.schemas.instances import instances
+from workbench.toolcalls.schemas.fits import Undecided, fits_schema
+from workbench.toolcalls.schemas.instances import make_instances
 from workbench.toolcalls.schemas.lower import Lowered
 from workbench.toolcalls.schemas.mapping import Inexpressible, Undecodable
 
@@ -54,9 +54,9 @@ class Proof:
 def prove(original: JsonValue, lowered: Lowered, count: int, seed: int = 0) -> Proof:
     """Try ``count`` values made from the original and as many made from the down-levelled schema."""
     trial = _Trial(original, lowered)
-    for value in instances(original, count, seed):
+    for value in make_instances(original, count, seed):
         trial.forward(value)
-    for value in instances(lowered.schema, count, seed + 1):
+    for value in make_instances(lowered.schema, count, seed + 1):
         trial.backward(value)
     return Proof(
         trial.tried,
@@ -94,7 +94,7 @@ class _Trial:
     def backward(self, form: JsonValue) -> None:
         """Check a value of the down-levelled schema: its original is accepted exactly if the check passes."""
         try:
-            if not fits(form, self.lowered.schema):
+            if not fits_schema(form, self.lowered.schema):
                 return
             value = self.lowered.mapping.decode(form)
         except Undecodable:
@@ -106,9 +106,9 @@ class _Trial:
 
     def judge(self, value: JsonValue, form: JsonValue) -> None:
         try:
-            original = fits(value, self.original)
-            lowered = fits(form, self.lowered.schema)
-            check = fits(value, self.lowered.check)
+            original = fits_schema(value, self.original)
+            lowered = fits_schema(form, self.lowered.schema)
+            check = fits_schema(value, self.lowered.check)
         except Undecided as error:
             self.undecided, self.problem = self.undecided + 1, str(error)
             return
@@ -120,6 +120,6 @@ class _Trial:
 
 def _is_true(value: JsonValue, schema: JsonValue) -> bool:
     try:
-        return fits(value, schema)
+        return fits_schema(value, schema)
     except Undecided:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
@@ -154,4 +154,4 @@ def _at_level(subject: VariedRequest, tool: ToolDef, level: str) -> Iterable[Cha
     if pointer is None:
         return
     schema = standing(subject.fault.case.decoded, tool)
-    yield from json_changes(schema, lowered(schema, level).schema, pointer)
+    yield from changes_between(schema, lowered(schema, level).schema, pointer)

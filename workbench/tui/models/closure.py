@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
-from workbench.views.closure import call_body, call_line, summary
+from workbench.views.closure import call_body, call_line, closure_summary
 from workbench.views.lines import Line, wrap
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class ClosureView(View):
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.lines = opened.detail.closure.lines
-        self.facts = (summary(opened.detail.closure),)
+        self.facts = (closure_summary(opened.detail.closure),)
 
     def count(self) -> int:
         return len(self.lines)

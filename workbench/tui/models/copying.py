@@ -90,9 +90,9 @@ def _now(name: str, copied: Copied) -> Choice:
 
 
 def _curl(opened: ExchangeView) -> Copied:
-    from workbench.formats.exporters.curl import curl
+    from workbench.formats.exporters.curl import curl_command
 
-    command = curl(opened.decoded.exchange)
+    command = curl_command(opened.decoded.exchange)
     return Copied("the curl command", command.text + "\n", "sh", command.notes)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
 from workbench.views.lines import Line, wrap
-from workbench.views.reasoning import came_in, entry_body, entry_line, summary
+from workbench.views.reasoning import came_in, entry_body, entry_line, reasoning_summary
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
@@ -19,7 +19,7 @@ class ReasoningView(View):
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.ledger = opened.detail.ledger
-        self.facts = (summary(self.ledger), came_in(self.ledger))
+        self.facts = (reasoning_summary(self.ledger), came_in(self.ledger))
 
     def count(self) -> int:
         return len(self.ledger.entries)

@@ -208,7 +208,7 @@ def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
 
 def _verdict(shown: Preflight) -> Said:
     """Verdict of the target's contract on the request before it is sent."""
-    from workbench.contracts import refusal
+    from workbench.contracts import refusal_of
 
     trial = shown.trial
     judged = trial.judgement
@@ -219,7 +219,7 @@ def _verdict(shown: Preflight) -> Said:
         words = "passes all checks of this contract" if judged.verdict.value == "accepts" else trial.contract.note
         return Said((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
     found = judged.finding
-    answer = refusal(found, trial.contract)
+    answer = refusal_of(found, trial.contract)
     text = [(found.message, "")]
     if answer:
         text.append((f"its response: {answer.status} {found.refusal or '(text not recorded)'}", "error"))

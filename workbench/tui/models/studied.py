@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.contracts import Verdict, refusal
+from workbench.contracts import Verdict, refusal_of
 from workbench.diff import Difference, Kind, compare
 from workbench.edits import json_problem, text_of
 from workbench.edits.assessment import EditAssessment, assess
-from workbench.edits.elements import Element, elements
+from workbench.edits.elements import Element, elements_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.send.matrix import MatrixRow as Told
@@ -143,7 +143,7 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
         places=Places(meant.difference),
         told=_told(trial) if trial else Told(label, label, "", Verdict.UNKNOWN, note=meant.problem),
         is_changed=request != recorded,
-        elements=elements(trial.decoded) if trial else (),
+        elements=elements_of(trial.decoded) if trial else (),
     )
 
 
@@ -164,7 +164,7 @@ def _told(trial: Trial) -> Told:
         protocol=trial.decoded.protocol or "",
         verdict=found.verdict,
         finding=found.finding,
-        refusal=refusal(found.finding, contract) if found.finding else None,
+        refusal=refusal_of(found.finding, contract) if found.finding else None,
         findings=tuple(f for f in trial.findings if f.side == REQUEST),
         note=contract.note,
     )

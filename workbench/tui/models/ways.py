@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import operations
 from workbench.edits.elements import ElementKind
-from workbench.edits.json_changes import json_changes
+from workbench.edits.json_changes import changes_between
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry
@@ -88,7 +88,7 @@ def as_json(studied: Studied, row: Entry) -> Way:
     if isinstance(value, str):
         return Way(escaped(from_bytes(dumps(value))), retold, "JSON", is_line=True)
     if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
-        return Way(escaped(laid_out(value)), lambda made: json_changes(value, read(made), pointer), "JSON")
+        return Way(escaped(laid_out(value)), lambda made: changes_between(value, read(made), pointer), "JSON")
     return Way(raw, put, "JSON", is_line=is_line)
 
 

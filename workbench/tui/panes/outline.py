@@ -9,10 +9,10 @@ from workbench.tui.models import edit
 from workbench.tui.models.edit import Entry
 from workbench.tui.panes.lineview import LineView
 from workbench.views.closure import call_body, call_line
-from workbench.views.closure import summary as calls_of
+from workbench.views.closure import closure_summary as calls_of
 from workbench.views.lines import Line, Span, wrap
 from workbench.views.reasoning import entry_body, entry_line
-from workbench.views.reasoning import summary as owed_of
+from workbench.views.reasoning import reasoning_summary as owed_of
 
 if TYPE_CHECKING:
     from workbench.chain.closure import CallLine

@@ -16,7 +16,7 @@ from textual.worker import get_current_worker
 from workbench.library.metrics import SessionMetrics, files, gather
 from workbench.rules.costs import Costs, Turn, turns
 from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
-from workbench.rules.prices import Prices, prices
+from workbench.rules.prices import Prices, load_prices
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
@@ -182,7 +182,7 @@ class MetricsScreen(Screen["int | None"]):
     def _count_paths(self, number: int, paths: Sequence[Path]) -> None:
         worker = get_current_worker()
         try:
-            listed = prices()
+            listed = load_prices()
             self._date = listed.date
             meant = list(files(paths))
             self.post_message(Came(number, len(meant), None))
@@ -200,7 +200,7 @@ class MetricsScreen(Screen["int | None"]):
 
         def job(inspector: Inspector) -> Answer:
             if not tallies:
-                listed = prices()
+                listed = load_prices()
                 self._date = listed.date
                 tallies.append(Tally(listed))
             goes_on = tallies[0].goes_on(inspector)
