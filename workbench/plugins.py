@@ -38,7 +38,19 @@ PARTS: Mapping[str, Parts] = {
     "workbench.protocols": Parts(
         "workbench.adapters",
         ("adapter",),
-        frozenset({"capabilities", "clients", "common", "declaration", "decode", "families", "known", "refusals"}),
+        frozenset(
+            {
+                "capabilities",
+                "clients",
+                "common",
+                "declaration",
+                "decode",
+                "families",
+                "known",
+                "refusals",
+                "wire_place",
+            }
+        ),
     ),
     "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),

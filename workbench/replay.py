@@ -18,18 +18,16 @@ from functools import cached_property
 from pathlib import Path
 
 from workbench import contracts, protocols
-from workbench.chain.closure import CallState
+from workbench.chain import CallState
 from workbench.contracts import Finding, Severity
 from workbench.edits import with_body
 from workbench.errors import UsageError
 from workbench.ir import ModelRequest
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules.inspection import Inspector, Trial
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules import Inspector, Trial
 from workbench.simulator import SimulatedReply, Simulator
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Exchange, HttpRequest, State
-from workbench.wire.session import MemorySession, exchanges_of
-from workbench.wire.session.store import open_session
+from workbench.wire import Exchange, HttpRequest, State, decode_partial
+from workbench.wire.session import MemorySession, exchanges_of, open_session
 
 __all__ = ["Turn", "own_contracts", "recorded", "turn"]
 

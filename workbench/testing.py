@@ -25,8 +25,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import protocols
-from workbench.convert.fit import fit_request, fit_response
-from workbench.convert.normal import NormalRequest, NormalResponse
+from workbench.convert import NormalRequest, NormalResponse, fit_request, fit_response
 from workbench.errors import WireError
 from workbench.ir import (
     NOTHING,
@@ -45,7 +44,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 try:
     from hypothesis import assume

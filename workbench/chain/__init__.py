@@ -4,3 +4,54 @@ In: requests and responses as IR, in order, and what a provider demands as plain
 conversations, pairs of call and result, the reasoning ledger, and the same turn at several hops. It knows no protocol
 and no provider. It may import the core and the rooms up to ``protocols``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.chain import closure, ledger
+    from workbench.chain.cache_marks import marks, unmarked
+    from workbench.chain.closure import CallLine, CallState, Closure, Flaw, NodeRef
+    from workbench.chain.conversations import Conversation, Conversations
+    from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
+    from workbench.chain.hops import Hops
+    from workbench.chain.ledger import Entry, Ledger, Sent
+    from workbench.chain.likeness import Likeness, alike, likeness_of
+    from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+    from workbench.chain.undo_log import Journal
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "ANSWERING",
+    "CallLine",
+    "CallState",
+    "Closure",
+    "ClosureTerms",
+    "Conversation",
+    "Conversations",
+    "Entry",
+    "Flaw",
+    "Hops",
+    "Journal",
+    "Ledger",
+    "Likeness",
+    "NodeRef",
+    "Placement",
+    "ReasoningTerms",
+    "Scope",
+    "Sent",
+    "alike",
+    "call_digest",
+    "closure",
+    "items",
+    "ledger",
+    "likeness_of",
+    "looks_unique",
+    "marks",
+    "unmarked",
+    "visible_text",
+]

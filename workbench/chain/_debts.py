@@ -14,7 +14,7 @@ from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received import Answer, Received, joined
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
-from workbench.protocols.known import fact
+from workbench.protocols import fact
 
 
 class Debt(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
-from workbench.protocols.known import fact
+from workbench.protocols import fact
 
 
 class State(NamedTuple):

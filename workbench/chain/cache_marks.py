@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.ir import Message, Opaque, Part, ToolResultIR
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact, where
+from workbench.protocols import REQUEST, DecodedExchange, fact, where
 
 MARK = "cache_control"
 _BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')

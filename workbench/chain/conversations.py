@@ -30,8 +30,8 @@ from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, w
 from workbench.chain.received import Received
 from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Exchange
+from workbench.protocols import DecodedExchange
+from workbench.wire import Exchange
 
 LABEL_LENGTH = 60
 """Characters of the user's words in a label."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.chain.likeness import alike, ends_alike, likeness_of
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Summary
+from workbench.protocols import DecodedExchange
+from workbench.wire import Summary
 
 NEAREST = 4
 """Exchanges before and after that are read to find the same turn, where no times tell."""

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.wire import urls
 
 _LAST = 4_000

@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING
 
 from workbench import __version__
 
+__all__ = [
+    "INTERRUPTED",
+    "main",
+    "parser",
+]
+
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-__all__ = ["INTERRUPTED", "main", "parser"]
 
 INTERRUPTED = 130
 

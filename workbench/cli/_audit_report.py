@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from workbench.cli._output import cut, emit, emit_json, number, write
 from workbench.safetext import visible
-from workbench.views.words import SEVERITY_GLYPH
+from workbench.views import SEVERITY_GLYPH
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.recorder.audit.card import CardEntry, CardRow, ScoreCard
-    from workbench.recorder.audit.run import AuditResult
-    from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
+    from workbench.recorder.audit import AuditResult, CardEntry, CardRow, CaseDamage, CaseVerdict, ScoreCard
 
 MOST_CASES = 3
 """Names of cases in one line of text."""

@@ -11,11 +11,9 @@ from workbench.cli._output import about_lines, cut, emit, emit_json, number, wri
 from workbench.cli._report import FileReport, repair_json
 from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
 from workbench.edits.repairs import CHECKED
-from workbench.rules import Contradicted, judge
-from workbench.rules.inspection import Inspected
+from workbench.rules import Contradicted, Inspected, judge
 from workbench.safetext import visible
-from workbench.views.findings import origin_words
-from workbench.views.words import SEVERITY_GLYPH
+from workbench.views import SEVERITY_GLYPH, origin_words
 
 Errors = Sequence[dict[str, str]]
 ALIKE = 3

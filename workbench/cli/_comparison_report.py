@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.diff import Change, Difference
-    from workbench.diff.comparison import Comparison, Item, Pair
+    from workbench.diff import Change, Comparison, Difference, Item, Pair
     from workbench.diff.damage import Damage
     from workbench.ir import JsonValue
 
@@ -167,14 +166,14 @@ def _item_words(item: Item | None) -> str:
 
 
 def _value(value: JsonValue) -> str:
-    from workbench.wire.jsontext import dumps
+    from workbench.wire import dumps
 
     return _output.cut(dumps(value).decode("utf-8", "replace"), 60)
 
 
 def _pointer(found: Difference) -> str:
     """Pointer to the value with the first difference: in the second body, or in the first where that one is longer."""
-    from workbench.wire.jsontext import JsonIndex
+    from workbench.wire import JsonIndex
 
     first = found.first or 0
     text = found.after if first < len(found.after) else found.before

@@ -10,7 +10,7 @@ from workbench.cli import _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.send.target import Target
+    from workbench.send import Target
 
 YES = ("y", "yes")
 

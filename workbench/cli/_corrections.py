@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.choosing import ProfileChoice
-    from workbench.probes.profiles.corrections import Correction
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.send.target import Target
+    from workbench.probes.profiles import CapabilityProfile, Correction, ProfileChoice
+    from workbench.protocols import DecodedExchange
+    from workbench.send import Target
 
 AUTO, NONE = "auto", "none"
 
@@ -31,7 +29,7 @@ def lines(choice: ProfileChoice) -> Iterator[str]:
 
 def describe(words: str | None) -> str:
     """Put the names of the corrections into a description, in place of ``{corrections}``."""
-    from workbench.probes.profiles.corrections import KINDS
+    from workbench.probes.profiles import KINDS
 
     return (words or "").format(corrections=", ".join(KINDS))
 
@@ -49,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raise UsageError for unknown names and values."""
-    from workbench.probes.profiles.corrections import apply_switches
+    from workbench.probes.profiles import apply_switches
 
     apply_switches((), args.correct, args.no_correct)
 
@@ -62,8 +60,7 @@ def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, n
 
 
 def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange) -> CapabilityProfile | None:
-    from workbench.probes.profiles import ProfileStore
-    from workbench.probes.profiles.choosing import of_request
+    from workbench.probes.profiles import ProfileStore, of_request
 
     if args.profile == NONE:
         return None
@@ -75,6 +72,6 @@ def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange)
 
 def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:
     """Protocol to write a request in: from ``--as``, else from a correction; empty to leave it open."""
-    from workbench.probes.profiles.corrected import protocol_of
+    from workbench.probes.profiles import protocol_of
 
     return args.spoken or protocol_of(decided, target.protocols)

@@ -13,7 +13,7 @@ from workbench.cli._progress import counting
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.wire.session import Session
 
 MODEL_TEXT = "text"
@@ -45,7 +45,7 @@ def add_judged_for(parser: argparse.ArgumentParser) -> None:
 
 def _contract_of(target: str, provider: str | None) -> str:
     from workbench import protocols
-    from workbench.send.target import resolve
+    from workbench.send import resolve
 
     if provider:
         raise UsageError("--target and --provider both name a contract", hint="give one of them")
@@ -108,7 +108,7 @@ def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = Fal
     Args:
         is_lazy: the caller prints while it inspects, so no bar is shown.
     """
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
 
     made = Inspector(session, provider=args.provider, protocol=args.protocol)
     number = getattr(args, "exchange", None)
@@ -138,7 +138,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
     """Raise UsageError if OUT is the input file, a link, or an existing file without ``--force``."""
-    from workbench.formats.exporting import refuse_link
+    from workbench.formats import refuse_link
 
     with suppress(OSError):
         if source != "-" and out.samefile(source):

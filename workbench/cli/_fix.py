@@ -65,7 +65,7 @@ def _check_output(args: argparse.Namespace) -> Path:
 
 def _is_body(session: Session) -> bool:
     """True if the file is a single bare request body."""
-    from workbench.formats.importers.body import TITLE
+    from workbench.formats.importers import TITLE
 
     return getattr(session, "format", "") == TITLE and len(session) == 1 and session.exchange(0).request is not None
 

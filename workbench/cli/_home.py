@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.cli import _screen
 from workbench.cli._output import emit, number
-from workbench.library import home_sections
-from workbench.library.home_sections import Section, SessionItem
+from workbench.library import Section, SessionItem, home_sections
 
 MOST_LISTED = 8
 """Sessions of clients that are summarised: all of them may take a minute."""
@@ -25,7 +24,7 @@ def run(words: Sequence[str] = ()) -> int:
 
         return _web.serve_app(args)
     if _screen.is_shown(sys.stdin, sys.stdout, sys.stderr):
-        from workbench.tui.start import run as run_app
+        from workbench.tui import run as run_app
 
         return run_app(None, **_screen.appearance(args)._asdict())
     for line in overview():
@@ -58,7 +57,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _item(item: SessionItem) -> Iterator[str]:
-    from workbench.library.session_summary import describe_file
+    from workbench.library import describe_file
 
     story = describe_file(item.path)
     if story is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.limits import SNIPPET
 from workbench.safetext import HIDDEN, cells, visible
-from workbench.views.words import count
+from workbench.views import count
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

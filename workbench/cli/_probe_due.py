@@ -13,8 +13,8 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.probes import Probe, Subject
-    from workbench.probes.profiles.refresh import DueProbe
-    from workbench.wire.exchange import Exchange
+    from workbench.probes.profiles import DueProbe
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 SHADOW_BUDGET = 40
@@ -42,7 +42,7 @@ def running_model(path: str) -> RunningModel:
 
 def _newest(session: Session) -> RunningModel:
     from workbench import protocols
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
 
     for index in range(len(session) - 1, -1, -1):
         exchange = session.exchange(index)
@@ -89,7 +89,7 @@ def check(args: argparse.Namespace) -> None:
 
 def choose(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, template: str) -> tuple[Probe, ...]:
     """Choose the probes to run: the named or the stale ones, as many as the budget allows."""
-    from workbench.probes.profiles.refresh import DueProbe, within
+    from workbench.probes.profiles import DueProbe, within
 
     due: Sequence[DueProbe] = [DueProbe(probe, "") for probe in probes]
     if args.refresh:
@@ -106,8 +106,7 @@ def choose(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
 
 
 def _stale(args: argparse.Namespace, subject: Subject, template: str) -> tuple[DueProbe, ...]:
-    from workbench.probes.profiles import ProfileKey, ProfileStore
-    from workbench.probes.profiles.refresh import light
+    from workbench.probes.profiles import ProfileKey, ProfileStore, light
 
     target = subject.target
     key = ProfileKey(subject.contract.label, subject.model, target.url or target.name, subject.protocol, template)

@@ -11,15 +11,12 @@ from workbench.cli import _output
 from workbench.errors import UnreadableInput, UsageError, WireError
 
 if TYPE_CHECKING:
-    from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.gating import ToolGate
-    from workbench.probes.profiles.risk import RatedTool
+    from workbench.probes.profiles import CapabilityProfile, RatedTool, ToolGate
 
 
 def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
     """Print which tools are enabled, and why; 1 if one is not. Raises UsageError, OSError."""
-    from workbench.probes.profiles.conservative import fall
-    from workbench.probes.profiles.gating import gate
+    from workbench.probes.profiles import fall, gate
 
     found = gate(profile, list(_read(Path(tools))), fall(profile), profile.why_stale(time.time()))
     if is_json:
@@ -30,7 +27,7 @@ def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
 
 
 def _print(profile: CapabilityProfile, found: ToolGate) -> None:
-    from workbench.probes.profiles.gating import STAGES, GateStage
+    from workbench.probes.profiles import STAGES, GateStage
 
     key = profile.key
     _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}")
@@ -50,8 +47,8 @@ def _read(path: Path) -> Iterator[RatedTool]:
     """Read the tools from a list, or from the requests of a session. Raises UsageError, OSError."""
     from workbench.config import safeyaml
     from workbench.errors import ProfileError
-    from workbench.probes.profiles.risk import tools_of
-    from workbench.wire.jsontext import loads
+    from workbench.probes.profiles import tools_of
+    from workbench.wire import loads
 
     data = path.read_bytes()
     try:
@@ -74,8 +71,8 @@ def _read(path: Path) -> Iterator[RatedTool]:
 def _declared_tools(path: Path) -> Iterator[RatedTool]:
     """Tools of all requests of a session, each once."""
     from workbench.formats.importers import open_input
-    from workbench.probes.profiles.risk import RatedTool, annotations_of
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.probes.profiles import RatedTool, annotations_of
+    from workbench.protocols import DecodedExchange
     from workbench.wire.session import exchanges_of
 
     try:

@@ -13,8 +13,8 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.protocols.clients.known import Client
-    from workbench.recorder.process import RecorderProcess
+    from workbench.protocols.clients import Client
+    from workbench.recorder import RecorderProcess
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
@@ -57,7 +57,7 @@ def choose(args: argparse.Namespace, client: Client) -> str:
     If all upstreams are simulators and none uses a protocol of the client, the first protocol that all of them use.
     """
     from workbench import contracts
-    from workbench.send.target import resolve
+    from workbench.send import resolve
 
     words = [text.rpartition("=")[2] for text in args.upstream]
     if not (client.commands and words and all(map(is_simulated, words))):
@@ -76,7 +76,7 @@ def is_simulated(upstream: str) -> bool:
 
 def check_urls(upstreams: Iterable[str]) -> None:
     """Refuse upstreams that need ``--as`` (names of targets) and unknown simulators. Raises UsageError."""
-    from workbench.send.target import resolve
+    from workbench.send import resolve
 
     for text in upstreams:
         if is_simulated(text):
@@ -88,8 +88,8 @@ def check_urls(upstreams: Iterable[str]) -> None:
 
 def upstreams(args: argparse.Namespace) -> dict[str, str]:
     """Name → target, as people typed it. Raises UsageError."""
-    from workbench.recorder.client_settings import ONLY
-    from workbench.send.target import resolve
+    from workbench.recorder import ONLY
+    from workbench.send import resolve
 
     found = dict[str, str]()
     for text in args.upstream:

@@ -21,7 +21,7 @@ def check(args: argparse.Namespace) -> None:
     """Raise UsageError for an unknown breakpoint."""
     if not args.breaks:
         return
-    from workbench.recorder.breakpoints.kinds import parse
+    from workbench.recorder.breakpoints import parse
 
     for kind in args.breaks:
         parse(kind)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
 from workbench.edits.repairs import ExchangeFix
-from workbench.rules import FAILED, Contradicted
-from workbench.rules.inspection import Inspected, Inspection
+from workbench.rules import FAILED, Contradicted, Inspected, Inspection
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
-from workbench.views.verdicts import SCHEMA_SIGNS
+from workbench.views import SCHEMA_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

@@ -12,9 +12,8 @@ from workbench.cli import _output
 from workbench.safetext import visible
 
 if TYPE_CHECKING:
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Event
-    from workbench.wire.sse import SseEvent
+    from workbench.send import Event, Outgoing
+    from workbench.wire import SseEvent
 
 STREAMS = ("text/event-stream", "application/x-ndjson")
 """Content types whose text can be shown as it comes."""
@@ -32,7 +31,7 @@ class LiveAnswer:
 
     def __init__(self, outgoing: Outgoing, *, is_shown: bool) -> None:
         from workbench import protocols
-        from workbench.wire.sse import SseReader
+        from workbench.wire import SseReader
 
         self._name = outgoing.target.name
         self._is_shown = is_shown and outgoing.protocol in protocols.protocols()
@@ -50,7 +49,7 @@ class LiveAnswer:
 
     def on_event(self, event: Event) -> None:
         """Print what an event adds."""
-        from workbench.send.sending import BodyReceived, HeadReceived, RetryWait
+        from workbench.send import BodyReceived, HeadReceived, RetryWait
 
         if isinstance(event, RetryWait):
             again = f"{self._name}: {event.why}; attempt {event.attempt} failed, retrying in {event.wait:.1f} s"
@@ -75,7 +74,7 @@ class LiveAnswer:
 
     def _blocks(self, data: bytes) -> Iterable[SseEvent]:
         """Events of the stream that these bytes complete."""
-        from workbench.wire.stream import Framing, read_stream
+        from workbench.wire import Framing, read_stream
 
         if self._kind == STREAMS[0]:
             return self._reader.feed(data)

@@ -10,16 +10,15 @@ from workbench.cli import _corrections, _output
 from workbench.cli._check_formats import finding_lines
 from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
-from workbench.views.losses import loss_words
+from workbench.views import loss_words
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
-    from workbench.probes.profiles.choosing import ProfileChoice
-    from workbench.rules.inspection import Trial
-    from workbench.send.preflight import Preflight
-    from workbench.send.target import Target
-    from workbench.wire.exchange import Exchange
+    from workbench.probes.profiles import ProfileChoice
+    from workbench.rules import Trial
+    from workbench.send import Preflight, Target
+    from workbench.wire import Exchange
 
 LOSSES_SHOWN = 8
 
@@ -51,7 +50,7 @@ class SendRow:
     @property
     def status(self) -> int:
         """Exit status: 1 refused, 2 not sent, 3 unreadable, 4 network or an answer broken off, 130 interrupted."""
-        from workbench.wire.exchange import State
+        from workbench.wire import State
 
         if self.is_interrupted:
             return 130
@@ -116,7 +115,7 @@ def _verdict_words(plan: Preflight) -> str:
 
 def result_lines(row: SendRow) -> Iterator[str]:
     """Outcome of the request at one target."""
-    from workbench.rules.inspection import PENDING_RULE
+    from workbench.rules import PENDING_RULE
 
     exchange = row.exchange
     if row.error:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.cli._output import cut
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolCallIR
-    from workbench.rules.inspection import Detail
+    from workbench.rules import Detail
     from workbench.toolcalls.arguments import Step
 
 _CODES = ("openai-custom",)

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _show_arguments, _show_textcalls
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
-from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules.inspection import Detail
-from workbench.wire import digests
-from workbench.wire.exchange import HttpRequest, HttpResponse
-from workbench.wire.frames import seen_frames
+from workbench.protocols import REQUEST, RESPONSE
+from workbench.rules import Detail
+from workbench.wire import HttpRequest, HttpResponse, digests, seen_frames
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import ClientGroup
+    from workbench.protocols.clients import ClientGroup
 
 
 def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, JsonValue]:
@@ -171,8 +169,7 @@ def reasoning(detail: Detail) -> dict[str, JsonValue]:
 
 def events(detail: Detail) -> dict[str, JsonValue]:
     """Events of the stream, what each adds, and what the usual SDKs build from them."""
-    from workbench.protocols.clients.differences import where_they_differ
-    from workbench.protocols.clients.effects import Effects
+    from workbench.protocols.clients import Effects, where_they_differ
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
     return {

@@ -20,14 +20,12 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules.inspection import Detail
+from workbench.protocols import REQUEST, RESPONSE
+from workbench.rules import Detail
 from workbench.views import closure as closure_lines
+from workbench.views import column_text
 from workbench.views import reasoning as reasoning_lines
-from workbench.views.lines import column_text
-from workbench.wire import digests
-from workbench.wire.exchange import HttpRequest, HttpResponse, State
-from workbench.wire.frames import seen_frames
+from workbench.wire import HttpRequest, HttpResponse, State, digests, seen_frames
 
 _SHOWN_BYTES = 64
 
@@ -209,7 +207,7 @@ def reasoning(detail: Detail) -> Iterator[str]:
 
 def events(detail: Detail) -> Iterator[str]:
     """Events of the stream, one per line, with what each adds; then what the usual SDKs build from them."""
-    from workbench.protocols.clients.differences import where_they_differ
+    from workbench.protocols.clients import where_they_differ
 
     yield from frames(detail)
     yield from _event_lines(detail)
@@ -222,7 +220,7 @@ def events(detail: Detail) -> Iterator[str]:
 
 
 def _event_lines(detail: Detail) -> Iterator[str]:
-    from workbench.protocols.clients.effects import Effects
+    from workbench.protocols.clients import Effects
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
     for event in detail.decoded.events:

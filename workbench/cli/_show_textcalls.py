@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.cli._output import cut, number
 from workbench.ir import Reasoning, Text
-from workbench.protocols.decode import RESPONSE
+from workbench.protocols import RESPONSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.ir import JsonValue, ToolDef
-    from workbench.rules.inspection import Detail
+    from workbench.rules import Detail
     from workbench.toolcalls.formats import TextCall
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}

@@ -11,7 +11,7 @@ from workbench.cli._progress import Advance
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.send.outgoing import Outgoing
+    from workbench.send import Outgoing
     from workbench.trials.minimize import Steps, TargetVerdict
     from workbench.wire.session import Session
 
@@ -43,7 +43,7 @@ def _advance(advance: Advance, progress: Callable[[], str]) -> None:
 
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
     from workbench.edits import text_of, with_body
-    from workbench.send.sending import Sender
+    from workbench.send import Sender
     from workbench.trials.minimize import drive, target_verdict
 
     text = text_of(outgoing.request)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.cli import _files, _output
-from workbench.views.verdicts import REQUEST_SIGNS
+from workbench.views import REQUEST_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.rules.inspection import Inspector
-    from workbench.send.target import Target
+    from workbench.rules import Inspector
+    from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
     from workbench.wire.session import Session
 
@@ -23,8 +23,7 @@ Done = TypeVar("Done")
 def run(args: argparse.Namespace) -> int:
     """Send the variants to the targets; print a table of outcomes."""
     from workbench.cli import _consent
-    from workbench.send import matrix
-    from workbench.send.target import resolve
+    from workbench.send import matrix, resolve
     from workbench.trials import whatif
 
     targets = [resolve(text, args.protocol or "") for text in args.target]
@@ -71,7 +70,7 @@ async def _outcomes(
     session: Session, inspector: Inspector, index: int, made: Sequence[RequestVariant], targets: Sequence[Target]
 ) -> list[VariantOutcome]:
     from workbench.cli import _progress
-    from workbench.send.sending import Sender
+    from workbench.send import Sender
     from workbench.trials import whatif
 
     async def ask(job: Callable[[Inspector], Done]) -> Done:

@@ -45,8 +45,7 @@ from workbench.cli import _files, _output, _progress
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.recorder.audit.client import GatewayURL
-    from workbench.recorder.audit.run import AuditPlan, AuditResult
+    from workbench.recorder.audit import AuditPlan, AuditResult, GatewayURL
 
 NAME = "audit"
 HELP = "what a gateway changes"
@@ -131,9 +130,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> AuditPlan:
+    from workbench.recorder.audit import AuditPlan, read_base
     from workbench.recorder.audit.cases import PROTOCOLS, cases_of
-    from workbench.recorder.audit.client import read_base
-    from workbench.recorder.audit.run import AuditPlan
 
     for name in (*args.protocol, *filter(None, (args.to,))):
         if name not in PROTOCOLS:
@@ -190,9 +188,8 @@ async def _run_audit(
     """Result of the audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
-    from workbench.recorder.audit import gateway
+    from workbench.recorder.audit import AuditUpstream, gateway
     from workbench.recorder.audit import run as audit_run
-    from workbench.recorder.audit.upstream import AuditUpstream
 
     upstream = AuditUpstream(args.port if args.port is not None else 0 if args.words else PORT)
     async with AsyncExitStack() as stack:
@@ -226,7 +223,7 @@ def _progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 def _keep(audit: AuditResult, out: Path, plan: AuditPlan) -> None:
     from workbench.library import home_state
-    from workbench.wire.redaction import Redactor
+    from workbench.wire import Redactor
     from workbench.wire.session import store
 
     redactor = Redactor()

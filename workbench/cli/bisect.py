@@ -34,8 +34,8 @@ from workbench.errors import UsageError, WorkbenchError
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
-    from workbench.rules.inspection import Inspector
-    from workbench.send.outgoing import Outgoing
+    from workbench.rules import Inspector
+    from workbench.send import Outgoing
     from workbench.trials.minimize import Bisection, BisectResult, Steps
     from workbench.wire.session import Session
 
@@ -91,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _begin(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
     from workbench.errors import LocalProtocolError
-    from workbench.send.outgoing import prepare
-    from workbench.send.target import resolve
+    from workbench.send import prepare, resolve
     from workbench.trials.minimize import Bisection, BodyJudge, judge_for
 
     decoded = inspector.detail(index).decoded

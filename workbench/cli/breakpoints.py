@@ -48,7 +48,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.recorders import Recorders
+    from workbench.recorder.breakpoints import Recorders
 
 __doc__ = __doc__.format(kinds=_breaks_text.KINDS_TEXT)
 
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _recorders(path: Path, until: float | None) -> Recorders | None:
     """The recorders of a session; waits for one until then, None if none comes. Raises UsageError."""
-    from workbench.recorder.breakpoints.recorders import Recorders
+    from workbench.recorder.breakpoints import Recorders
 
     while True:
         try:
@@ -141,7 +141,7 @@ def _do(recorders: Recorders, args: argparse.Namespace) -> None:
 
 
 def _show_state(state: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
-    from workbench.recorder.breakpoints.recorders import pause_names
+    from workbench.recorder.breakpoints import pause_names
 
     pauses = state["pauses"]
     if args.format == "json":

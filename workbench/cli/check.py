@@ -42,7 +42,7 @@ from workbench.errors import FilterError, SessionFormatError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.filters import Filter
-    from workbench.rules.inspection import Inspection
+    from workbench.rules import Inspection
     from workbench.wire.session import Session
 
 NAME = "check"
@@ -130,8 +130,7 @@ def _parse_filter(expression: str) -> Filter:
 
 def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
     """Keep the findings of exchanges that match. An unreadable exchange does not match."""
-    from workbench.filters import Facts
-    from workbench.filters.matching import turns
+    from workbench.filters import Facts, turns
 
     kept = set()
     for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):

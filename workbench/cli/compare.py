@@ -50,9 +50,9 @@ from workbench.cli._comparison_report import ComparedFiles, ComparedSide, as_jso
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.diff.comparison import Ask, Comparison
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.wire.exchange import Exchange
+    from workbench.diff import Ask, Comparison
+    from workbench.protocols import DecodedExchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 NAME = "compare"
@@ -119,7 +119,7 @@ def _compare_files(
     args: argparse.Namespace, before: _NumberedFile, olds: Session, after: _NumberedFile, news: Session
 ) -> ComparedFiles:
     """Two files, or an exchange of each."""
-    from workbench.diff.comparison import compare_exchanges, compare_sessions, hops_of
+    from workbench.diff import compare_exchanges, compare_sessions, hops_of
 
     ask: Ask = partial(_decode, args.protocol)
     hops = tuple(args.hops) if args.hops else None
@@ -145,7 +145,7 @@ def _only(names: list[str]) -> str:
 
 def _compare_hops(args: argparse.Namespace, named: _NumberedFile, session: Session) -> Iterator[ComparedFiles]:
     """Compare each hop of one file with the next one, or the two hops of ``--hops``."""
-    from workbench.diff.comparison import compare_hops, hops_of
+    from workbench.diff import compare_hops, hops_of
 
     if args.hops:
         for name in args.hops:

@@ -49,15 +49,11 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.choosing import ProfileChoice
-    from workbench.probes.profiles.motion import Measure, Pending, ToolLoop
-    from workbench.rules.inspection import Inspector
+    from workbench.probes.profiles import CapabilityProfile, Measure, Pending, ProfileChoice, ToolLoop
+    from workbench.rules import Inspector
+    from workbench.send import Outgoing, Sender, Target
     from workbench.send.loop import ConversationLoop, Limits, LoopEnd, Send
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Sender
-    from workbench.send.target import Target
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 NAME = "continue"
@@ -113,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
     """Continue one exchange."""
     import asyncio
 
-    from workbench.probes.profiles.choosing import earlier
-    from workbench.send.target import resolve
+    from workbench.probes.profiles import earlier
+    from workbench.send import resolve
     from workbench.toolcalls import formats
 
     _files.validate(args)
@@ -146,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _exchange_index(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
     """Index of the exchange to continue. Raises UsageError."""
-    from workbench.rules.inspection import PENDING_RULE
+    from workbench.rules import PENDING_RULE
 
     if args.exchange is not None or not len(session):
         return _files.exchange_index(session, args.exchange)
@@ -186,7 +182,7 @@ class _ContinueRun:
 
     def begin(self, loop: ConversationLoop, earlier: Sequence[Exchange]) -> ToolLoop:
         """The loop in its first state."""
-        from workbench.probes.profiles.motion import begin
+        from workbench.probes.profiles import begin
 
         args, profile = self.args, self.choice.profile
         on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
@@ -196,9 +192,9 @@ class _ContinueRun:
 
     async def run(self, motion: ToolLoop) -> None:
         """Run the loop to its end."""
-        from workbench.probes.profiles.motion import Measure
+        from workbench.probes.profiles import Measure
+        from workbench.send import Sender
         from workbench.send.loop import AnswerCall, LoopEnd
-        from workbench.send.sending import Sender
 
         kept = ContinuedConversation(self.session, self.index, self.args.out)
         self._say(f"exchange {self.index + 1}, {motion.loop.decoded.protocol}: continuing with {self.target.name}")
@@ -244,7 +240,7 @@ class _ContinueRun:
         """Print a state of the loop, and return its pending step."""
         todo = motion.pending
         self.states.append({"state": motion.state.value, "lines": list(motion.lines)})
-        from workbench.probes.profiles.motion import LoopState
+        from workbench.probes.profiles import LoopState
 
         if self.args.states or self.args.step:
             self._say(f"[{motion.state.value}]")
@@ -258,8 +254,8 @@ class _ContinueRun:
     async def _measure(self, todo: Measure, motion: ToolLoop) -> CapabilityProfile | None:
         """Run the stale probes with ``--refresh``; None to continue with the old results."""
         from workbench import probes
-        from workbench.probes.profiles.keeping import save_evidence, save_profile
-        from workbench.send.sending import Sender
+        from workbench.probes.profiles import save_evidence, save_profile
+        from workbench.send import Sender
 
         stale = ", ".join(due.probe.name for due in todo.due)
         if not self.args.refresh or motion.profile is None:

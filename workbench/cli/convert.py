@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
 from workbench.errors import LocalProtocolError, WireError
-from workbench.views.lines import column_text
-from workbench.views.losses import id_line, loss_words
+from workbench.views import column_text, id_line, loss_words
 
 if TYPE_CHECKING:
     from workbench.convert import Conversion
     from workbench.ir import JsonValue
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
     from workbench.wire.session import Session
 
 NAME = "convert"
@@ -77,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[DecodedExchange, str]:
     """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
 
     wanted = range(len(session))
     if args.exchange is not None or not len(session):
@@ -113,7 +112,7 @@ def _as_json(path: str, decoded: DecodedExchange, side: str, made: Conversion) -
 
 def _readable(made: Conversion) -> tuple[JsonValue, str | None]:
     """(body, None), or (None, base64) if it is not text."""
-    from workbench.wire.jsontext import loads
+    from workbench.wire import loads
 
     if made.content_type == "application/json":
         try:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.contracts.error_texts import Match
+    from workbench.contracts import Match
     from workbench.protocols.refusals import RefusalKind
 
 NAME = "explain"

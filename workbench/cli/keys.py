@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from workbench.cli._output import complain, emit, emit_json
 
 if TYPE_CHECKING:
-    from workbench.tui.keymap import Keymap
+    from workbench.tui import Keymap
 
 NAME = "keys"
 HELP = "list the keys of the app, and problems in your keys.yaml"

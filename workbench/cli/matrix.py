@@ -36,12 +36,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
-from workbench.views.verdicts import REQUEST_SIGNS
+from workbench.views import REQUEST_SIGNS
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.rules.inspection import Detail
-    from workbench.send.matrix import MatrixRow
+    from workbench.rules import Detail
+    from workbench.send import MatrixRow
 
 NAME = "matrix"
 HELP = "find which providers accept a request; try variants of it"

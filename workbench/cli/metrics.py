@@ -30,13 +30,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
-from workbench.views.metrics import RATES, money, saving_words, share_of
+from workbench.views import RATES, money, saving_words, share_of
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.library.metrics import SessionMetrics
-    from workbench.rules.costs import Costs, Turn
-    from workbench.rules.counts import Counts
+    from workbench.library import SessionMetrics
+    from workbench.rules import Costs, Counts, Turn
 
 NAME = "metrics"
 HELP = "count the faults and the cost of tool use in sessions"
@@ -55,9 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the sessions, count, and print."""
     from workbench.cli import _progress
-    from workbench.library.metrics import files, gather
-    from workbench.rules.counts import Counts, grouped
-    from workbench.rules.prices import load_prices
+    from workbench.library import files, gather
+    from workbench.rules import Counts, grouped, load_prices
 
     listed = load_prices()
     found: list[SessionMetrics] = []

@@ -39,7 +39,7 @@ from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.trials.minimize import MinimalFix, MinimizeRun
     from workbench.wire.session import Session
 
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
 def begin(session: Session, args: argparse.Namespace) -> tuple[MinimizeRun, int]:
     """Set up the search for one exchange; the search and the index. Raises UsageError, LocalProtocolError."""
-    from workbench.send.target import resolve
+    from workbench.send import resolve
     from workbench.trials.minimize import MinimizeRun
 
     inspector = _files.inspector(session, args)
@@ -187,7 +187,7 @@ def _text(body: bytes) -> str:
 
 
 def _print(args: argparse.Namespace, course: MinimizeRun, index: int) -> None:
-    from workbench.wire.jsontext import dumps
+    from workbench.wire import dumps
 
     result, target = course.result(), course.outgoing.target.name
     if result.failure is None:

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     screen = _screen.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
     if not screen or (args.file != "-" and not _screen.is_shown(sys.stdin)):
         return _print(args)
-    from workbench.tui.start import run as run_app
+    from workbench.tui import run as run_app
 
     wanted = None if args.exchange is None else args.exchange - 1
     looks = _screen.appearance(args)._asdict()

@@ -71,13 +71,12 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _consent, _output, _probe_due
 from workbench.errors import UsageError
-from workbench.views.facts import fact_words
-from workbench.views.verdicts import PROBE_SIGNS
+from workbench.views import PROBE_SIGNS, fact_words
 
 if TYPE_CHECKING:
     from workbench.probes import Measurement, Probe, ProbeResult, Subject
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.send.target import Target
+    from workbench.send import Target
 
 NAME = "probe"
 HELP = "measure what a model can do with tools"
@@ -115,7 +114,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure one target."""
     from workbench import probes
-    from workbench.send.target import resolve
+    from workbench.send import resolve
 
     if not 1 <= args.samples <= probes.MOST_SAMPLES:
         raise UsageError(f"--samples {args.samples} is out of range", hint=f"give 1 to {probes.MOST_SAMPLES}")
@@ -148,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _template(args: argparse.Namespace, subject: Subject) -> str:
     """Hash of the server's chat template; empty if it names none, or is not asked."""
-    from workbench.probes.profiles.asked import template_hash
+    from workbench.probes.profiles import template_hash
 
     if args.no_ask:
         return ""
@@ -157,7 +156,7 @@ def _template(args: argparse.Namespace, subject: Subject) -> str:
 
 def _only_model(args: argparse.Namespace, target: Target) -> str:
     """The only model of an endpoint; empty if it lists none. Raises UsageError if it lists several."""
-    from workbench.probes.profiles.asked import models
+    from workbench.probes.profiles import models
 
     if args.no_ask or target.model or target.is_simulator:
         return ""
@@ -172,7 +171,7 @@ def _only_model(args: argparse.Namespace, target: Target) -> str:
 async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
     from workbench import probes
     from workbench.cli import _progress
-    from workbench.send.sending import Sender
+    from workbench.send import Sender
 
     async with Sender(model=probes.scripted_model(args.dial), retries=args.retries) as sender:
         with _progress.counting("probing", len(chosen) * args.samples) as advance:
@@ -182,7 +181,7 @@ async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: t
 
 def _save_evidence(args: argparse.Namespace, measurement: Measurement) -> str:
     """Save the exchanges; their file, empty if there are none or they cannot be written."""
-    from workbench.probes.profiles.keeping import save_evidence
+    from workbench.probes.profiles import save_evidence
 
     try:
         return save_evidence(measurement, Path(args.out) if args.out else None, at=time.time())
@@ -194,7 +193,7 @@ def _save_evidence(args: argparse.Namespace, measurement: Measurement) -> str:
 
 
 def _keep_profile(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
-    from workbench.probes.profiles.keeping import save_profile
+    from workbench.probes.profiles import save_profile
 
     kept = save_profile(measurement, at=time.time(), evidence=evidence, template=template)
     for change in kept.drift:

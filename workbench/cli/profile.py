@@ -33,13 +33,12 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _output, _profile_gate
 from workbench.errors import UsageError
-from workbench.views.facts import fact_words
+from workbench.views import fact_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey, ProfileStore
-    from workbench.probes.profiles.profile import ProfileDifferences
+    from workbench.probes.profiles import CapabilityProfile, Drift, ProfileDifferences, ProfileKey, ProfileStore
 
 NAME = "profile"
 HELP = "list, show and compare measured capability profiles"

@@ -59,9 +59,8 @@ from workbench.config import resources
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.known import Client
-    from workbench.recorder.client_settings import ClientSettings
-    from workbench.recorder.process import RecorderProcess
+    from workbench.protocols.clients import Client
+    from workbench.recorder import ClientSettings, RecorderProcess
 
 _CUT = 4
 """Exit status if the recorder ended early: input and output failed."""
@@ -165,7 +164,7 @@ def _out(given: str | None) -> Path:
 def _with_client(
     args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: RecorderProcess
 ) -> int:
-    from workbench.recorder.client_settings import settings_for
+    from workbench.recorder import settings_for
 
     words: Sequence[str] = args.words
     pointed = settings_for(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
@@ -211,8 +210,8 @@ def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Re
 
 def _what_to_set(upstreams: Mapping[str, str], recording: RecorderProcess) -> Iterator[str]:
     """A line for each known client."""
-    from workbench.protocols.clients.known import CLIENTS, SDKS
-    from workbench.recorder.client_settings import settings_for
+    from workbench.protocols.clients import CLIENTS, SDKS
+    from workbench.recorder import settings_for
 
     for client in (SDKS, *CLIENTS):
         pointed = settings_for(client, upstreams, recording.urls, {})

@@ -27,10 +27,7 @@ from workbench.errors import UnreadableInput, UsageError, WireError
 if TYPE_CHECKING:
     from workbench.contracts import Contract
     from workbench.ir import JsonValue
-    from workbench.toolcalls.schemas.dialect import Dialect
-    from workbench.toolcalls.schemas.lint import Issue
-    from workbench.toolcalls.schemas.lower import Lowered
-    from workbench.toolcalls.schemas.proof import Proof
+    from workbench.toolcalls.schemas import Dialect, Issue, Lowered, Proof
 
 NAME = "schema"
 HELP = "check which providers accept tool schemas"
@@ -133,7 +130,7 @@ def _tools_of_file(path: str) -> list[_DeclaredTool]:
     from pathlib import Path
 
     from workbench.limits import MAX_DECODED_BODY
-    from workbench.wire.jsontext import loads
+    from workbench.wire import loads
 
     file = Path(path)
     if path == "-" or not file.is_file() or file.stat().st_size > MAX_DECODED_BODY:
@@ -179,7 +176,7 @@ def _is_schema(value: dict[str, JsonValue]) -> bool:
 
 def _judge(tool: _DeclaredTool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
     from workbench.rules import lens
-    from workbench.toolcalls.schemas.proof import prove
+    from workbench.toolcalls.schemas import prove
 
     judged = lens.judge(tool.name, tool.schema, contract, dialect, tool.standing)
     original = lens.in_words_of(dialect, tool.schema, tool.standing)

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the self-test and print the counts."""
     from workbench.probes import selftest
-    from workbench.probes.selftest.healthy import sessions
+    from workbench.probes.selftest import sessions
 
     report = selftest.run(sessions(args.contracts), progress=_say)
     _say("")

@@ -59,12 +59,10 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Event, Sender
-    from workbench.send.target import Target
-    from workbench.wire.exchange import Exchange
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
+    from workbench.send import Event, Outgoing, Sender, Target
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 NAME = "send"
@@ -115,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _targets(args: argparse.Namespace) -> list[Target]:
     """Check all options, and resolve the targets. Raises UsageError."""
-    from workbench.send.target import resolve
+    from workbench.send import resolve
 
     _files.validate(args)
     _corrections.check(args)
@@ -155,7 +153,7 @@ def _open(args: argparse.Namespace) -> Session:
 def _as_it_is(name: str, data: bytes, protocol: str) -> Session:
     from workbench import protocols
     from workbench.ir import ModelRequest
-    from workbench.wire.exchange import Body, Exchange, HttpRequest
+    from workbench.wire import Body, Exchange, HttpRequest
     from workbench.wire.session import MemorySession
 
     path = protocols.get(protocol).path(ModelRequest(protocol, None, ()))
@@ -173,12 +171,8 @@ def _exchange_index(inspector: Inspector, session: Session, args: argparse.Names
 
 def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> SendRow:
     """Prepare the request for a target, or note the error."""
-    from workbench.probes.profiles.choosing import earlier
-    from workbench.probes.profiles.corrected import correct_outgoing
-    from workbench.send.credentials import authenticate
-    from workbench.send.outgoing import prepare
-    from workbench.send.preflight import run_preflight
-    from workbench.send.unbound import find_unbound
+    from workbench.probes.profiles import correct_outgoing, earlier
+    from workbench.send import authenticate, find_unbound, prepare, run_preflight
 
     own = inspector.detail(index).decoded
     choice = _corrections.choose(args, target, own, time.time())
@@ -254,7 +248,7 @@ class _SendJob:
 
     async def _all(self) -> None:
         from workbench.limits import ANSWER_SECONDS
-        from workbench.send.sending import Sender
+        from workbench.send import Sender
 
         seconds = self.args.timeout or ANSWER_SECONDS
         async with Sender(known=self.session, retries=self.args.retries, seconds=seconds) as sender:
@@ -263,7 +257,7 @@ class _SendJob:
                     await self._one(sender, row)
 
     async def _one(self, sender: Sender, row: SendRow) -> None:
-        from workbench.send.sending import SendInterrupted
+        from workbench.send import SendInterrupted
 
         assert row.plan
         live = LiveAnswer(row.plan.outgoing, is_shown=self.is_text and sys.stderr.isatty())
@@ -283,7 +277,7 @@ class _SendJob:
             row.was_shown = live.has_shown and sys.stdout.isatty()
 
     def _keep(self, row: SendRow, exchange: Exchange) -> None:
-        from workbench.send.preflight import judge_exchange
+        from workbench.send import judge_exchange
 
         assert row.plan
         row.exchange = exchange

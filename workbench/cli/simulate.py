@@ -52,7 +52,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.simulator import ScriptedModel, ServedRequest, Server, Simulator
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 NAME = "simulate"
@@ -67,7 +67,7 @@ _DIALS = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench.simulator.faults import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
+    from workbench.simulator import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
 
     listed = {"arguments": ARGUMENT_FAULTS, "stream": STREAM_FAULTS, "refuses": FEATURES, "ignores": UNREAD}
     faults = {name: ", ".join(known) for name, known in listed.items()}
@@ -148,7 +148,7 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
 def _known_session(path: str) -> Session:
     """Open a session. Raises UsageError if it contains no response of a model, WorkbenchError, OSError."""
     from workbench.formats.importers import open_input
-    from workbench.protocols.decode import TEXT, DecodedExchange
+    from workbench.protocols import TEXT, DecodedExchange
     from workbench.wire.session import exchanges_of
 
     session = open_input(path)
@@ -188,8 +188,8 @@ def _session_writer(out: str | None) -> Iterator[Callable[[Exchange], None] | No
         return
     if out == "-" or out.endswith(".jsonl"):
         raise UsageError(f"cannot record to {out}", hint="name a .wb file; workbench import converts it to .jsonl")
-    from workbench.wire.redaction import Redactor
-    from workbench.wire.session.writer import SessionWriter
+    from workbench.wire import Redactor
+    from workbench.wire.session import SessionWriter
 
     redactor = Redactor()
     with SessionWriter(Path(out)) as writer:

@@ -38,8 +38,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.send.local import LocalServer
-    from workbench.send.target import Target
+    from workbench.send import LocalServer, Target
 
 NAME = "targets"
 HELP = "list the targets for requests"
@@ -90,7 +89,7 @@ def _as_json(
 
 
 def _target_json(target: Target) -> dict[str, JsonValue]:
-    from workbench.send.credentials import is_set
+    from workbench.send import is_set
 
     return {
         "name": target.name,
@@ -136,7 +135,7 @@ def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[L
 
 
 def _row(target: Target) -> tuple[str, str, str]:
-    from workbench.send.credentials import is_set
+    from workbench.send import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"{target.key_variable} ({state})" if target.key_variable else "no key"

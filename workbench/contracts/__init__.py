@@ -7,6 +7,8 @@ It may import the core and the rooms up to ``diff``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
 from workbench.contracts.chosen import Choice, choose_contract
 from workbench.contracts.contract import Contract, Enforced, Fact
@@ -35,10 +37,25 @@ from workbench.contracts.loading import (
     warnings,
 )
 from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal_of
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.contracts import error_texts, loading, pages
+    from workbench.contracts.error_place import LONGEST, Named, NamedIds, named, named_ids
+    from workbench.contracts.error_texts import TELLING, Match, explain, known
+    from workbench.contracts.facts import matches
+    from workbench.contracts.reader import Node
+    from workbench.contracts.refusal import dotted, fill, known_values
+    from workbench.contracts.template import Template, plain
+    from workbench.contracts.verdict import judge
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "GENERIC",
+    "LONGEST",
     "SIMULATED",
+    "TELLING",
     "UNREAD",
     "Basis",
     "Breaks",
@@ -51,12 +68,17 @@ __all__ = [
     "Fact",
     "Finding",
     "Judgement",
+    "Match",
+    "Named",
+    "NamedIds",
+    "Node",
     "Origin",
     "Part",
     "Refusal",
     "Repair",
     "Servers",
     "Severity",
+    "Template",
     "Verdict",
     "as_json",
     "broken",
@@ -64,16 +86,29 @@ __all__ = [
     "choose_contract",
     "clues_of",
     "demand",
+    "dotted",
     "endpoint",
     "endpoints",
+    "error_texts",
+    "explain",
     "files",
+    "fill",
     "forget",
     "forgotten_with",
     "get",
+    "judge",
     "key_variable",
+    "known",
+    "known_values",
     "lines",
+    "loading",
+    "matches",
+    "named",
+    "named_ids",
     "names",
     "of_model",
+    "pages",
+    "plain",
     "protocols",
     "read",
     "refusal_of",

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from workbench.chain.undo_log import Journal
+from workbench.chain import Journal
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.contracts.error_texts import explain
 from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
 

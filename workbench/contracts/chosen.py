@@ -8,9 +8,8 @@ from typing import NamedTuple
 from workbench.contracts import loading as contracts
 from workbench.contracts.choosing import choose, clues_of
 from workbench.contracts.contract import Contract
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Summary
-from workbench.wire.translation import translation_of
+from workbench.protocols import DecodedExchange
+from workbench.wire import Summary, translation_of
 
 WITHIN = 64
 """Exchanges behind one among which the one is that it was translated to."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.chain.terms import ClosureTerms, ReasoningTerms
+from workbench.chain import ClosureTerms, ReasoningTerms
 from workbench.ir import NOTHING, JsonValue
 
 

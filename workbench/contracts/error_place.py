@@ -11,8 +11,8 @@ from workbench.contracts.contract import Contract
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.leaves import escape, scalars
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire.jsontext import loads
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.wire import loads
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
 _STEP = re.compile(r"[^.\[\]]+")

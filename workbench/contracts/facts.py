@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import safeyaml
 from workbench.contracts.contract import Contract, Enforced, Fact
 from workbench.contracts.reader import Node

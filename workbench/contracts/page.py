@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
-    from workbench.wire.exchange import Chunk
+    from workbench.wire import Chunk
     from workbench.wire.session import MemorySession
 
 
@@ -58,7 +58,7 @@ class Example:
 
     def session(self) -> MemorySession:
         """The exchanges as a session, to be inspected."""
-        from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+        from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
         from workbench.wire.session import MemorySession
 
         def request(given: Mapping[str, JsonValue]) -> HttpRequest | None:
@@ -94,7 +94,7 @@ _PARTS = ("raw", "request", "response", "sse", "text")
 
 def _chunks(body: bytes, times: Sequence[float]) -> Iterator[Chunk]:
     """Arrivals of the blocks of a stream."""
-    from workbench.wire.exchange import Chunk
+    from workbench.wire import Chunk
 
     end = 0
     for at in times:
@@ -103,7 +103,7 @@ def _chunks(body: bytes, times: Sequence[float]) -> Iterator[Chunk]:
 
 
 def _bytes(given: Mapping[str, JsonValue], text: str, value: str) -> bytes | None:
-    from workbench.wire.jsontext import dumps
+    from workbench.wire import dumps
 
     if text in given:
         return str(given[text]).encode("utf-8")

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from workbench.contracts.contract import Contract
 from workbench.ir import Part
-from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import DecodedExchange, fact
 
 UNKNOWN = "…"
 

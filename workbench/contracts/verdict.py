@@ -10,7 +10,7 @@ from workbench.contracts.contract import Contract, Enforced
 from workbench.contracts.finding import Finding, Severity
 from workbench.contracts.refusal import fill
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 
 USUAL_TYPE = "invalid_request_error"
 """``{type}`` of an error body where the check names none."""

@@ -17,8 +17,8 @@ from workbench import limits, plugins
 from workbench.config import resources
 from workbench.contracts.reader import Node
 from workbench.leaves import escape
-from workbench.toolcalls.schemas.dialect import SUBTREES
-from workbench.wire.jsontext import loads
+from workbench.toolcalls.schemas import SUBTREES
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator

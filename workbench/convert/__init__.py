@@ -9,20 +9,51 @@ It may import the core and the rooms up to ``chain``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.convert._parts import INPUT
 from workbench.convert._request import FREE_TEXT
 from workbench.convert.compare import roundtrip_differences
 from workbench.convert.convert import Conversion, convert, convert_request, convert_response, restore_ids
 from workbench.convert.losses import Loss
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.convert.declared_tools import read_declared_tools
+    from workbench.convert.dialect import rename_fields
+    from workbench.convert.fit import fit_request, fit_response
+    from workbench.convert.losses import LossReport
+    from workbench.convert.names import name_check, rewrite_words
+    from workbench.convert.normal import ANSWERING, NormalRequest, NormalResponse, normal_response, rebase_parts
+    from workbench.convert.places import FieldPlaces
+    from workbench.convert.reasoning import fit_reasoning
+    from workbench.convert.streaming import StreamConversion
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
+    "ANSWERING",
     "FREE_TEXT",
     "INPUT",
     "Conversion",
+    "FieldPlaces",
     "Loss",
+    "LossReport",
+    "NormalRequest",
+    "NormalResponse",
+    "StreamConversion",
     "convert",
     "convert_request",
     "convert_response",
+    "fit_reasoning",
+    "fit_request",
+    "fit_response",
+    "name_check",
+    "normal_response",
+    "read_declared_tools",
+    "rebase_parts",
+    "rename_fields",
     "restore_ids",
+    "rewrite_words",
     "roundtrip_differences",
 ]

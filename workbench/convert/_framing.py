@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.wire.sse import SseEvent, SseReader
-from workbench.wire.stream import Framing, read_stream
+from workbench.wire import Framing, SseEvent, SseReader, read_stream
 
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"

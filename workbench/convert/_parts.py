@@ -22,7 +22,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols import Capabilities
-from workbench.wire.jsontext import JsonIndex, dumps
+from workbench.wire import JsonIndex, dumps
 
 ARGUMENTS = "arguments"
 """Key under which arguments that are not a JSON object are wrapped if the target requires an object."""

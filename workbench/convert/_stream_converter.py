@@ -13,8 +13,7 @@ from workbench.convert.normal import normal_parts
 from workbench.convert.reasoning import SINGLE
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import Capabilities, StreamingPart, StreamWriter
-from workbench.protocols.common.think_tags import Splitter
-from workbench.protocols.common.writing import string_of, write_part
+from workbench.protocols.common import Splitter, string_of, write_part
 
 _PROVING = (Carrier.THINKING, Carrier.REASONING_BLOCK, Carrier.ENCRYPTED_ITEM)
 """Carriers with a place for a proof: a signature, or encrypted state."""

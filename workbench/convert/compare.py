@@ -26,7 +26,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 
 _REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")
 _RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")

@@ -12,10 +12,8 @@ from workbench.convert.losses import Loss
 from workbench.convert.normal import normal_request, normal_response
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
-from workbench.protocols import Adapter, Capabilities
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire.jsontext import dumps
-from workbench.wire.stream import Framing, framing_of, read_stream
+from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange
+from workbench.wire import Framing, dumps, framing_of, read_stream
 
 JSON = "application/json"
 _TYPES = {

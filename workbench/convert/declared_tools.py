@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.convert._parts import INPUT
 from workbench.ir import NOTHING, ToolCallIR, ToolDef
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _SPACE = "namespace"
 

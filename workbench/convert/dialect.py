@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 SPELLINGS: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
 """Field name we write → older name of the same field (Chat Completions before OpenAI's reasoning models)."""

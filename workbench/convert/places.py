@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "model": ("/model", "/modelId", "/modelVersion", "/response/modelVersion"),

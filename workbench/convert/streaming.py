@@ -28,7 +28,7 @@ from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.writing import write_part
+from workbench.protocols.common import write_part
 
 AS_IT_IS = "forwarded unchanged"
 AGAIN = "the response began again after part of it was forwarded"

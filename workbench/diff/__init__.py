@@ -8,12 +8,54 @@ It may import the core and the rooms up to ``convert``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.diff.meaning import Change, Kind, changes
 from workbench.diff.wire import Hunk, first_difference, hunks
-from workbench.wire.jsontext import JsonIndex
+from workbench.fronts import lazy
+from workbench.wire import JsonIndex
 
-__all__ = ["Change", "Difference", "Hunk", "Kind", "compare", "compare_indexed"]
+if TYPE_CHECKING:
+    from workbench.diff.comparison import (
+        Ask,
+        Comparison,
+        Item,
+        Pair,
+        compare_answers,
+        compare_exchanges,
+        compare_hops,
+        compare_sessions,
+        hops_of,
+    )
+    from workbench.diff.meaning import Detail
+    from workbench.diff.said import Lost, lost
+    from workbench.diff.wire import align, common, common_end
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "Ask",
+    "Change",
+    "Comparison",
+    "Detail",
+    "Difference",
+    "Hunk",
+    "Item",
+    "Kind",
+    "Lost",
+    "Pair",
+    "align",
+    "common",
+    "common_end",
+    "compare",
+    "compare_answers",
+    "compare_exchanges",
+    "compare_hops",
+    "compare_indexed",
+    "compare_sessions",
+    "hops_of",
+    "lost",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,8 @@ from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness_of,
 from workbench.diff.versions import versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
-from workbench.wire.json_strings import encode
+from workbench.protocols import DecodedExchange
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Summary, encode
 from workbench.wire.session import Session, exchanges_of
 
 Ask = Callable[[int, Exchange], DecodedExchange]

@@ -15,7 +15,7 @@ from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire import JsonIndex, loads
 
 MOST_DETAILS = 200
 """Differences named inside one changed item."""

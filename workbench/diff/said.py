@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain.closure import NodeRef
+from workbench.chain import NodeRef
 from workbench.diff.meaning import canonical
 from workbench.diff.wire import align
 from workbench.ir import JsonValue, Media, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR

@@ -28,7 +28,7 @@ def spellings(before: bytes, after: bytes) -> tuple[str, ...]:
 
 
 def _keys(text: bytes) -> list[bytes]:
-    from workbench.wire.jsontext import dumps, loads
+    from workbench.wire import dumps, loads
 
     return [dumps(loads(key)) for key in _KEY.findall(text)]
 

@@ -11,9 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain.likeness import Likeness, alike, likeness_of
+from workbench.chain import Likeness, alike, likeness_of
 from workbench.diff.wire import align
-from workbench.wire.exchange import Origin, Summary
+from workbench.wire import Origin, Summary
 
 __all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness_of", "places", "turns"]
 

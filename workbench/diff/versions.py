@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from workbench.chain.conversations import Conversations
-from workbench.chain.likeness import Likeness, alike, likeness_of
+from workbench.chain import Conversations, Likeness, alike, likeness_of
 from workbench.diff.turns import ELSE, Turn, in_order, places
 from workbench.diff.wire import align
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Summary
+from workbench.protocols import DecodedExchange
+from workbench.wire import Summary
 
 MOST_COMPARED = 10_000
 """Pairs of conversations that are compared without having a request or the first words in common."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from operator import eq
 from typing import AnyStr, NamedTuple, TypeVar
 
-from workbench.wire.jsontext import JsonIndex
+from workbench.wire import JsonIndex
 
 Span = tuple[int, int]
 Item = TypeVar("Item")

@@ -8,6 +8,8 @@ It may import the core and the rooms up to ``filters``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.edits.request import (
     HEADERS,
     Change,
@@ -21,17 +23,55 @@ from workbench.edits.request import (
     text_of,
     with_body,
 )
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.edits import additions, operations, repairs, signatures
+    from workbench.edits.additions import insert_message
+    from workbench.edits.assessment import EditAssessment, assess
+    from workbench.edits.elements import Element, ElementAction, ElementKind, elements_of, parent_pointer
+    from workbench.edits.json_changes import changes_between
+    from workbench.edits.message_parts import element_pointer, list_position, remove_parts
+    from workbench.edits.notes import MAX_NOTE, Notebook, NotePlace, UserNote, open_notebook
+    from workbench.edits.operations import Splices
+    from workbench.edits.proposal import repair_edits, value_at
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "HEADERS",
+    "MAX_NOTE",
     "Change",
+    "EditAssessment",
+    "Element",
+    "ElementAction",
+    "ElementKind",
+    "NotePlace",
+    "Notebook",
     "SetHeader",
     "Splice",
+    "Splices",
+    "UserNote",
+    "additions",
     "apply_changes",
     "apply_splices",
+    "assess",
+    "changes_between",
     "diff_splices",
+    "element_pointer",
+    "elements_of",
+    "insert_message",
     "inverse",
     "json_problem",
+    "list_position",
+    "open_notebook",
+    "operations",
+    "parent_pointer",
+    "remove_parts",
+    "repair_edits",
+    "repairs",
+    "signatures",
     "text_of",
+    "value_at",
     "with_body",
 ]

@@ -10,16 +10,12 @@ import re
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from workbench.diff.wire import common
+from workbench.diff import common
 from workbench.edits.request import Splice
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire import patch
-from workbench.wire.json_index import JsonPlace, nth
-from workbench.wire.json_scan import CUT
-from workbench.wire.json_strings import decode
-from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
+from workbench.wire import CUT, JsonIndex, JsonPlace, decode, loads, nth, patch, string_slice_span, writer_like
 
 BLANK: Final = b" \t\r\n"
 """Bytes allowed between JSON tokens."""

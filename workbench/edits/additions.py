@@ -15,10 +15,8 @@ from workbench.edits.operations import Splices, adapter_of, value_of
 from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire.jsontext import dumps
-from workbench.wire.patch import parent_of
+from workbench.protocols import REQUEST, Adapter, DecodedExchange
+from workbench.wire import dumps, parent_of
 
 ROLES = ("user", "assistant", "system")
 """Roles of new messages, whatever a protocol calls them; for tool results use ``insert_result``."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.chain.closure import Closure
-from workbench.chain.ledger import Ledger
+from workbench.chain import Closure, Ledger
 from workbench.contracts import Judgement
 from workbench.diff import Difference, compare_indexed
 from workbench.edits import signatures
 from workbench.edits.request import json_problem, text_of
-from workbench.rules.inspection import Inspector, Trial
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import JsonIndex
+from workbench.rules import Inspector, Trial
+from workbench.wire import HttpRequest, JsonIndex
 
 
 @dataclass(frozen=True, slots=True)

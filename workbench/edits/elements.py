@@ -8,10 +8,8 @@ from enum import StrEnum
 
 from workbench.edits.message_parts import element_pointer
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.json_index import split_pointer
-from workbench.wire.json_strings import decode
-from workbench.wire.jsontext import JsonIndex, dumps
+from workbench.protocols import DecodedExchange
+from workbench.wire import JsonIndex, decode, dumps, split_pointer
 
 LABEL = 60
 """Most characters of a label."""

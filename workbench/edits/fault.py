@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench import protocols
-from workbench.chain.closure import CallLine, NodeRef
+from workbench.chain import CallLine, NodeRef
 from workbench.contracts import Contract, Finding
 from workbench.edits.message_parts import element_pointer
 from workbench.edits.proposal import read_at, value_at
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
-from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST, Adapter
 from workbench.rules import RuleContext
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 
 @dataclass(frozen=True)

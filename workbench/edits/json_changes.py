@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import dumps
-from workbench.wire.patch import Change, Insert, Remove, Replace
+from workbench.wire import Change, Insert, Remove, Replace, dumps
 
 
 def changes_between(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[Change, ...]:

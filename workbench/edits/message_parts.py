@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from workbench.chain.closure import NodeRef
+from workbench.chain import NodeRef
 from workbench.ir import Message, Part, Reasoning, Text
-from workbench.wire.patch import Change, Remove, Replace
+from workbench.wire import Change, Remove, Replace
 
 if TYPE_CHECKING:
     from workbench.edits.fault import Fault

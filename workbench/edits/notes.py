@@ -17,9 +17,8 @@ from typing import NamedTuple
 from workbench.config import resources
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.session import Session
-from workbench.wire.session.identity import file_name, former_ids, session_id
+from workbench.wire import dumps, loads
+from workbench.wire.session import Session, file_name, former_ids, session_id
 
 VERSION = 1
 MAX_NOTE = 4000

@@ -17,11 +17,8 @@ from workbench.edits.request import Splice, json_problem
 from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolResultIR
 from workbench.leaves import escape
-from workbench.protocols import Adapter
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire import patch
-from workbench.wire.json_index import split_pointer
-from workbench.wire.jsontext import writer_like
+from workbench.protocols import REQUEST, Adapter, DecodedExchange
+from workbench.wire import patch, split_pointer, writer_like
 
 Splices: TypeAlias = tuple[Splice, ...]
 

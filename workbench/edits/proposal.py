@@ -8,10 +8,7 @@ from enum import IntEnum
 from workbench.contracts import Edit
 from workbench.edits import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
-from workbench.wire import patch
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.json_index import split_pointer
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire import HttpRequest, JsonIndex, loads, patch, split_pointer
 
 
 class RepairCost(IntEnum):

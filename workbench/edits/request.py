@@ -10,13 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from workbench.diff.wire import common, common_end
+from workbench.diff import common, common_end
 from workbench.errors import LocalProtocolError, WireError
-from workbench.wire import patch
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Body, Headers, HttpRequest
-from workbench.wire.json_strings import decode
-from workbench.wire.jsontext import loads
+from workbench.wire import Body, Headers, HttpRequest, decode, decode_partial, loads, patch
 
 _BYTE: Final = re.compile(r"byte (\d+)")
 

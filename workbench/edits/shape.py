@@ -21,7 +21,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols import Adapter
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 NOT_RUN = "No result: this call was not carried out."
 """Text of a stand-in for a tool result."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain.closure import NodeRef
+from workbench.chain import NodeRef
 from workbench.contracts import Severity
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, remove_parts
@@ -18,11 +18,9 @@ from workbench.edits.repairs import _thinking
 from workbench.edits.request import apply_changes
 from workbench.errors import WorkbenchError
 from workbench.ir import Message, ModelRequest, Part, Reasoning
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules.inspection import Inspector, Trial
-from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.patch import Change
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import UNBOUND, Inspector, Trial, history, texts, tools_edit
+from workbench.wire import Change, HttpRequest
 
 
 class _ReasoningBlock(NamedTuple):

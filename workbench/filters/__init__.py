@@ -7,8 +7,41 @@ It may import the core and the rooms up to ``rules``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.filters.expression import And, Expression, Not, Or, Term, unparse
 from workbench.filters.matching import Facts, Filter
 from workbench.filters.parser import parse
+from workbench.fronts import lazy
 
-__all__ = ["And", "Expression", "Facts", "Filter", "Not", "Or", "Term", "parse", "unparse"]
+if TYPE_CHECKING:
+    from workbench.filters import text
+    from workbench.filters.completion import Suggestion, Values, suggest, values
+    from workbench.filters.keys import ANY, FORMS, KEYS
+    from workbench.filters.matching import turns
+    from workbench.filters.text import is_exact, str_pattern
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "ANY",
+    "FORMS",
+    "KEYS",
+    "And",
+    "Expression",
+    "Facts",
+    "Filter",
+    "Not",
+    "Or",
+    "Suggestion",
+    "Term",
+    "Values",
+    "is_exact",
+    "parse",
+    "str_pattern",
+    "suggest",
+    "text",
+    "turns",
+    "unparse",
+    "values",
+]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from workbench.filters.expression import bare_or_quoted
 from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
 from workbench.filters.matching import TEXTS, Facts
-from workbench.rules.inspection import Inspected
-from workbench.wire.exchange import Exchange
+from workbench.rules import Inspected
+from workbench.wire import Exchange
 
 MOST = 200
 """Values kept of one key: a session may name thousands of tools."""

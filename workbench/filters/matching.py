@@ -13,9 +13,9 @@ from workbench.filters.expression import And, Expression, Not, Or, Term
 from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules.inspection import Inspected
-from workbench.wire.exchange import Exchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules import Inspected
+from workbench.wire import Exchange
 
 
 @dataclass

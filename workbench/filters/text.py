@@ -14,11 +14,8 @@ from itertools import accumulate
 
 from workbench.errors import WireError
 from workbench.ir import Message, Part
-from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Body, Exchange
-from workbench.wire.jsontext import loads, string_slice_span
-from workbench.wire.stream import framing_of
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.wire import Body, Exchange, decode_partial, framing_of, loads, string_slice_span
 
 Span = tuple[int, int]
 

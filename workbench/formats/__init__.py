@@ -3,3 +3,22 @@
 In: files, pasted text, or exchanges to export. Out: sessions, or files in another program's format.
 It may import the core and the rooms up to ``views``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.formats import exporters, exporting
+    from workbench.formats.exporting import Asked, refuse_link
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "Asked",
+    "exporters",
+    "exporting",
+    "refuse_link",
+]

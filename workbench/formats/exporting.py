@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.formats.exporters import Exported, Form, Proof, Selection
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange
+from workbench.rules import Inspector
+from workbench.wire import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
 if TYPE_CHECKING:

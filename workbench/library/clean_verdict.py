@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspected
+    from workbench.rules import Inspected
 
 
 def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:

@@ -105,7 +105,7 @@ def _file(entry: os.DirEntry[str]) -> _FileInfo | None:
 
 def _project(path: Path) -> str:
     """Name of the working directory noted in the file, else of the nearest folder that is not hidden."""
-    from workbench.wire.jsontext import loads
+    from workbench.wire import loads
 
     try:
         with path.open("rb") as file:

@@ -9,10 +9,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import candidates, open_input
-from workbench.rules.costs import Costs, costs_of
-from workbench.rules.counts import Counts, Key, counted
-from workbench.rules.inspection import Inspector
-from workbench.rules.prices import Prices
+from workbench.rules import Costs, Counts, Inspector, Key, Prices, costs_of, counted
 
 HEAD = 64 * 1024
 LEAST_CLAIM = 0.5

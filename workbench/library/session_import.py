@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 from workbench.views import words
 
 if TYPE_CHECKING:
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 

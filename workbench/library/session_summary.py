@@ -11,10 +11,9 @@ from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.library import clean_verdict
-from workbench.protocols.clients.known import client_of
-from workbench.rules.inspection import Inspected, Inspector
-from workbench.wire.session import Session
-from workbench.wire.session.opening import MAGIC
+from workbench.protocols.clients import client_of
+from workbench.rules import Inspected, Inspector
+from workbench.wire.session import MAGIC, Session
 
 MOST_BYTES = 24 * 1024 * 1024
 """Larger files are not read for a line of a list: that takes a second, and ten times their size in memory. Recordings

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from workbench import contracts
 from workbench.errors import UsageError
-from workbench.recorder.client_settings import parse_upstreams
-from workbench.send.local import PORTS
+from workbench.recorder import parse_upstreams
+from workbench.send import PORTS
 
 _OFFERED = ("anthropic", "openai", "deepseek", "gemini", "mistral", "kimi", "groq", "openrouter", "xai")
 """Providers that are offered, by the names of their contracts: their clients put ``/v1/…`` behind the first URL."""

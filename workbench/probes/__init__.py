@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import plugins
 from workbench.errors import UsageError
+from workbench.fronts import lazy
 from workbench.probes._aim import MOST_SAMPLES, probe_protocols, scripted_model, subject_of
 from workbench.probes._facts import FACTS
 from workbench.probes._measure import Measurement, SampleStep, as_evidence, measure, send
@@ -23,6 +25,11 @@ from workbench.probes._run import ProbeRun
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
 from workbench.probes._subject import Subject
 from workbench.probes._verdict import Interval, ProbeResult, verdict
+
+if TYPE_CHECKING:
+    from workbench.probes import selftest
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "CORE",
@@ -46,10 +53,12 @@ __all__ = [
     "probe_protocols",
     "scripted_model",
     "select",
+    "selftest",
     "send",
     "subject_of",
     "verdict",
 ]
+
 
 CORE = ("format", "schema", "closure", "parallel", "repair", "reasoning", "streaming")
 """The seven that make a profile, in the order in which they are run: later ones use what earlier ones learned."""

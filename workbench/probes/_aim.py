@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench import protocols
 from workbench.errors import UsageError
 from workbench.probes._subject import Subject
-from workbench.send.target import Target
+from workbench.send import Target
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

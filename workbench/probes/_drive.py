@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from workbench.ir import Reasoning, Text, ToolCallIR
 from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, LoopEnd, Send
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire import Exchange, HttpRequest
 
 FEW = Limits(turns=4)
 

@@ -14,11 +14,11 @@ from workbench.probes._run import ProbeRun
 from workbench.probes._script import Ask, Outcome, Probe, Sample
 from workbench.probes._subject import Subject
 from workbench.probes._verdict import ProbeResult, verdict
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Exchange, Origin
+from workbench.protocols import DecodedExchange
+from workbench.wire import Exchange, Origin
 
 if TYPE_CHECKING:
-    from workbench.send.sending import Sender
+    from workbench.send import Sender
 
 GIVES_UP_AFTER = 2
 """Samples in a row that could not be measured, after which a probe is left: the network, or the key, is at fault."""
@@ -113,7 +113,7 @@ def as_evidence(exchange: Exchange, ask: Ask, probe: Probe, sample: int) -> Exch
 
 async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
     """What comes of a request of a probe. Raises as ``Sender.send`` and ``prepare``."""
-    from workbench.send.outgoing import prepare
+    from workbench.send import prepare
 
     decoded = DecodedExchange(0, Exchange("probe", ask.request), ask.protocol)
     return await sender.send(prepare(decoded, subject.target, protocol=ask.protocol))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from workbench.probes._script import Ask, Probe, Sample, unclear
 from workbench.probes._subject import Subject
-from workbench.protocols import refusals
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Exchange, State
+from workbench.protocols import DecodedExchange, refusals
+from workbench.wire import Exchange, State
 
 
 class ProbeRun:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from workbench.ir import NOTHING, JsonValue
 from workbench.probes._subject import Subject
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire import Exchange, HttpRequest
 
 
 class Outcome(StrEnum):

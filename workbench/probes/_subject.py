@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
-from workbench.convert.dialect import rename_fields
-from workbench.convert.fit import fit_request
-from workbench.convert.normal import NormalRequest
+from workbench.convert import NormalRequest, fit_request, rename_fields
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.protocols import Adapter, Param
+from workbench.send import Target
 from workbench.send.loop import ConversationLoop, Limits
-from workbench.send.target import Target
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Headers, HttpRequest, dumps
 
 MAX_TOKENS = 2048
 """Of an answer: enough for a few calls with some thought before them, and within the window of small servers."""

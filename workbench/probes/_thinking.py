@@ -11,7 +11,7 @@ from workbench.probes._drive import DriveSteps, PlayedConversation, drive
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox
 from workbench.send.loop import Limits
-from workbench.wire.patch import Insert
+from workbench.wire import Insert
 
 LEAST_BUDGET = 1024
 """Tokens of thought, where a protocol asks for a number."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from workbench.ir import JsonValue, ToolDef
 from workbench.send.loop import AnswerCall, CallResult, refusal_result
-from workbench.toolcalls.arguments.refusal import Code, Refusal
-from workbench.wire.jsontext import dumps
+from workbench.toolcalls.arguments import Code, Refusal
+from workbench.wire import dumps
 
 COLOURS = ("red", "green", "blue")
 

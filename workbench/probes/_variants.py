@@ -11,7 +11,7 @@ from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.trials.whatif import VariedRequest as Varied
 from workbench.trials.whatif import reasoning as ways
-from workbench.wire.exchange import HttpRequest
+from workbench.wire import HttpRequest
 
 VARIANTS = ("missing", "empty", "altered")
 """What is done to it."""

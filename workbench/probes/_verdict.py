@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.ir import NOTHING, JsonValue
 from workbench.probes._script import Outcome, Sample
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 Z = 1.96
 """Of a 95 % interval."""

@@ -39,14 +39,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from workbench.config import safeyaml
-from workbench.contracts.reader import Node
+from workbench.contracts import Node
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
 from workbench.probes._drive import PlayedConversation, drive
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
 from workbench.protocols import PARAMS
-from workbench.rules.inspection import Inspector
+from workbench.rules import Inspector
 from workbench.send.loop import AnswerCall, CallResult, Limits
 from workbench.wire.session import MemorySession
 

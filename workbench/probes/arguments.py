@@ -12,8 +12,8 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
-from workbench.toolcalls.arguments.ladder import Rung
-from workbench.toolcalls.json_text import JsonTracker
+from workbench.toolcalls import JsonTracker
+from workbench.toolcalls.arguments import Rung
 
 TEXTS = {
     "quotes": "She said \"no\" and 'yes'.",

@@ -17,7 +17,7 @@ from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox
 from workbench.probes._variants import rewrite_parts
 from workbench.send.loop import CallResult, EndReason, Limits, LoopEnd, Say
-from workbench.wire.exchange import HttpRequest
+from workbench.wire import HttpRequest
 
 _NOTE = "Noted for later: the codeword is {}"
 SEEN, UNSEEN, REFUSED = "seen", "unseen", "refused"

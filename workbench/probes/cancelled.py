@@ -10,7 +10,7 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import AnswerCall, CallResult, EndReason, Limits, Say
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 TOLD = {"error": {"code": "cancelled", "message": "The user cancelled this call. Do not make it again."}}
 AGAIN = 3

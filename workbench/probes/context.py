@@ -15,7 +15,7 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.probes.large_results import LINE
 from workbench.send.loop import Limits
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 SIZES = (1_000, 4_000, 16_000)
 """Tokens of a history, estimated; what small servers keep by default lies between them."""

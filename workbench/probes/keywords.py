@@ -17,7 +17,7 @@ from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly,
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 TEXT: Mapping[str, JsonValue] = {"type": "string"}
 
@@ -124,7 +124,7 @@ def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange,
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    from workbench.toolcalls.schemas.fits import fits_schema
+    from workbench.toolcalls.schemas import fits_schema
 
     return fits_schema(value, KEYWORDS[name])
 

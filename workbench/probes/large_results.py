@@ -12,7 +12,7 @@ from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly,
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import CallResult, Limits
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)
 """Bytes of a result: each twice the one before."""

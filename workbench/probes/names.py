@@ -15,8 +15,7 @@ from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly,
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import Limits
-from workbench.wire.exchange import Body, Exchange, HttpRequest
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, HttpRequest, dumps
 
 NAMES: Mapping[str, str] = {
     "64 characters": "probe_" + "n" * 58,

@@ -23,7 +23,7 @@ from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox, digits
 from workbench.probes._variants import VARIANTS, replay_variants
 from workbench.send.loop import ConversationLoop, EndReason, Limits, LoopEnd, Say
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire import Exchange, HttpRequest
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
 REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "taken", "not tried"

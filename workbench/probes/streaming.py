@@ -13,13 +13,12 @@ from workbench.probes._drive import DriveSteps, PlayedConversation, drive, witho
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
-from workbench.protocols.clients.differences import where_they_differ
-from workbench.protocols.decode import DecodedExchange
-from workbench.rules.inspection import Inspector
+from workbench.protocols import DecodedExchange
+from workbench.protocols.clients import where_they_differ
+from workbench.rules import Inspector
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.patch import Insert
+from workbench.wire import HttpRequest, Insert
 from workbench.wire.session import MemorySession
 
 SPOKEN = "naïve 東京 🗂️"

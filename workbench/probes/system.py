@@ -15,10 +15,8 @@ from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly,
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.protocols import Adapter
-from workbench.send.loop import Limits
-from workbench.send.loop.following import user_values
-from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.patch import Insert
+from workbench.send.loop import Limits, user_values
+from workbench.wire import Exchange, HttpRequest, Insert
 
 ASKED = "What is the codeword? Answer with it alone."
 AS_TOP = "as top"

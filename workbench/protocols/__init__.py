@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from workbench import plugins
 from workbench.errors import UsageError
+from workbench.fronts import lazy
 from workbench.ir import JsonValue, ModelRequest, ModelResponse, Part
 from workbench.protocols._params import PARAMS, Param
 from workbench.protocols.capabilities import (
@@ -26,25 +27,42 @@ from workbench.protocols.capabilities import (
 )
 from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
 from workbench.protocols.known import KnownMessages
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols import decode, refusals
+    from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
+    from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
+    from workbench.protocols.known import fact, where
+    from workbench.protocols.wire_place import WirePlace
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
+    "COUNT",
+    "ERROR_ALONE",
     "MOST_COMMON",
     "PARAMS",
+    "REQUEST",
+    "RESPONSE",
+    "STORED",
+    "TEXT",
     "Adapter",
     "AdapterDefaults",
     "AnswerCapabilities",
+    "Body",
     "Capabilities",
+    "DecodedExchange",
+    "ErrorStyle",
     "ImportHints",
+    "KnownMessages",
     "MediaCapabilities",
     "Param",
     "RawSdk",
     "ReasoningCapabilities",
     "RequestCapabilities",
     "Serving",
+    "SmallEndpoint",
     "StreamDecoder",
     "StreamWriter",
     "StreamingPart",
@@ -52,13 +70,23 @@ __all__ = [
     "Traits",
     "TransportSdk",
     "UrlFacts",
+    "WirePlace",
     "by_rank",
+    "decode",
     "elsewhere",
+    "endpoint",
     "every",
+    "fact",
     "get",
     "protocols",
+    "refusals",
     "traits",
+    "where",
 ]
+
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients.policy import Policy
 
 
 MOST_COMMON = "openai-chat"

@@ -16,8 +16,7 @@ from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols import Adapter, every
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
 from workbench.protocols.common.reading import kind_of
-from workbench.wire.jsontext import JsonIndex, dumps, loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import JsonIndex, SseEvent, dumps, loads
 
 UNREAD, FOREIGN, RESHAPED = "answer.unread", "answer.foreign", "answer.reshaped"
 

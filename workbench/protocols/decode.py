@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -16,13 +16,26 @@ from workbench.protocols import Adapter, UrlFacts, _beside, _misread, refusals
 from workbench.protocols.common import undecoded
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.known import KnownMessages
+from workbench.protocols.wire_place import WirePlace
 from workbench.toolcalls import formats
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Exchange, Kind, State
-from workbench.wire.frames import GRPC, TURNS, seen_frames
-from workbench.wire.jsontext import JsonIndex, Members, loads, string_slice_span
-from workbench.wire.sse import SseEvent, without_repeated_prefix
-from workbench.wire.stream import Framing, is_sealed, read_stream
+from workbench.wire import (
+    GRPC,
+    TURNS,
+    Exchange,
+    Framing,
+    JsonIndex,
+    Kind,
+    Members,
+    SseEvent,
+    State,
+    decode_partial,
+    is_sealed,
+    loads,
+    read_stream,
+    seen_frames,
+    string_slice_span,
+    without_repeated_prefix,
+)
 
 REQUEST, RESPONSE = "request", "response"
 _UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
@@ -55,19 +68,6 @@ _LIKELY = 0.2
 _SHOWN_FAULTS = 3
 _ERROR_TYPE = "x-amzn-errortype"
 """Header that names the type of an error whose body is a message alone, with or without a URL after a colon."""
-
-
-@dataclass(frozen=True, slots=True)
-class WirePlace:
-    """Place of a node on the wire: every byte range it was built from, and the stream blocks it came in."""
-
-    spans: tuple[tuple[int, int], ...] = ()
-    events: tuple[int, ...] = ()
-
-    @property
-    def span(self) -> tuple[int, int] | None:
-        """The range from the first to the last byte."""
-        return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
 
 
 class DecodedExchange:

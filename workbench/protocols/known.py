@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from workbench.ir import Anomaly, JsonValue, Message
 from workbench.limits import MAX_KNOWN_MESSAGES
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 T = TypeVar("T")
 

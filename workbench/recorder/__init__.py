@@ -4,3 +4,28 @@ In: connections of clients on loopback, and where their requests go. Out: the sa
 session file of what passed. Bytes are forwarded as they come; recording never delays or ends traffic.
 It may import the core and the rooms up to ``probes``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.recorder import client_settings, process
+    from workbench.recorder.client_settings import ONLY, ClientSettings, parse_upstreams, settings_for
+    from workbench.recorder.process import RecorderProcess
+    from workbench.recorder.runtime_files import sockets_of
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "ONLY",
+    "ClientSettings",
+    "RecorderProcess",
+    "client_settings",
+    "parse_upstreams",
+    "process",
+    "settings_for",
+    "sockets_of",
+]

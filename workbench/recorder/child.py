@@ -19,7 +19,7 @@ from typing import IO
 from workbench import children
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 END_SECONDS = 60.0
 """Seconds a child may take to write what it holds, before it is ended by force."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.protocols.clients.known import PROVIDERS, Client
+from workbench.protocols.clients import PROVIDERS, Client
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)
 ONLY = "default"

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol
 
 from workbench.ir import NOTHING
-from workbench.wire.digests import BodyDigest
-from workbench.wire.exchange import Headers, State
+from workbench.wire import BodyDigest, Headers, State
 
 _P = ParamSpec("_P")
 

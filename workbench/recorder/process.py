@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.ir import JsonValue
 from workbench.recorder.child import NESTED_END_SECONDS, ChildProcess
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 
 class RecorderProcess:

@@ -24,7 +24,7 @@ from workbench.recorder.capture.queue import Capture
 from workbench.recorder.child import send_line
 from workbench.recorder.relay.loop_guard import write_note
 from workbench.recorder.relay.routes import parse_upstream
-from workbench.wire.session.opening import is_written
+from workbench.wire.session import is_written
 
 SWITCH = 0.001
 """Seconds after which a thread lets the relay continue; Python's 5 ms would show in every chunk."""

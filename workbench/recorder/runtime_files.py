@@ -17,7 +17,7 @@ from pathlib import Path
 
 from workbench.config import resources
 from workbench.errors import UsageError
-from workbench.wire.session.alive import exists
+from workbench.wire.session import exists
 
 LONGEST = 103
 """Bytes of a socket's path, without its final NUL (``sun_path`` of macOS)."""

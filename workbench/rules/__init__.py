@@ -13,17 +13,38 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from workbench import plugins
+from workbench.contracts import (
+    SIMULATED,
+    UNREAD,
+    Basis,
+    Breaks,
+    Choice,
+    Contract,
+    Contradiction,
+    Edit,
+    Enforced,
+    Fact,
+    Finding,
+    Judgement,
+    Origin,
+    Refusal,
+    Repair,
+    Servers,
+    Severity,
+    Verdict,
+    choose,
+    choose_contract,
+    clues_of,
+    pages,
+    refusal_of,
+)
 from workbench.contracts import error_texts as errortext
+from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
-from workbench.contracts import pages
-from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
-from workbench.contracts.chosen import Choice, choose_contract
-from workbench.contracts.contract import Contract, Enforced, Fact
-from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
-from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal_of
-from workbench.contracts.verdict import judge as _judge
+from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._causes import Causes, Contradicted, by_cause, contradicted
@@ -31,10 +52,32 @@ from workbench.rules._explained import is_accounted_for
 from workbench.rules._origin import Origins
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 
+if TYPE_CHECKING:
+    from workbench.rules import lens
+    from workbench.rules.costs import Costs, Saving, Turn, costs_of, turns
+    from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
+    from workbench.rules.inspection import PENDING_RULE, Detail, Inspected, Inspection, Inspector, Trial
+    from workbench.rules.lens import Judged
+    from workbench.rules.params import refusals
+    from workbench.rules.prices import Prices, load_prices
+    from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
+    from workbench.rules.reasoning_proof import PROOF, proof_of
+    from workbench.rules.retry import PENDING_WORDS, UNSURE
+    from workbench.rules.schemas import of_contract, schema_at, standing
+    from workbench.rules.wording import as_warning, quote
+else:
+    __getattr__ = lazy(__name__)
+
 __all__ = [
     "FAILED",
+    "GROUPS",
+    "PENDING_RULE",
+    "PENDING_WORDS",
+    "PROOF",
     "SIMULATED",
+    "UNBOUND",
     "UNREAD",
+    "UNSURE",
     "Acceptances",
     "Basis",
     "Breaks",
@@ -43,21 +86,34 @@ __all__ = [
     "Contract",
     "Contradicted",
     "Contradiction",
+    "Costs",
+    "Counts",
+    "Detail",
     "Edit",
     "Enforced",
     "Fact",
     "Finding",
+    "Inspected",
+    "Inspection",
+    "Inspector",
+    "Judged",
     "Judgement",
+    "Key",
     "Origin",
     "Origins",
+    "Prices",
     "Refusal",
     "Repair",
     "Rule",
     "RuleContext",
+    "Saving",
     "Servers",
     "Severity",
+    "Trial",
+    "Turn",
     "Verdict",
     "accepted_by",
+    "as_warning",
     "by_cause",
     "check",
     "check_error_alone",
@@ -67,12 +123,28 @@ __all__ = [
     "clues_of",
     "contracts",
     "contradicted",
+    "costs_of",
+    "counted",
     "errortext",
     "every_rule",
+    "grouped",
+    "history",
     "judge",
+    "lens",
+    "load_prices",
+    "of_contract",
     "pages",
+    "proof_of",
+    "quote",
     "refusal_of",
+    "refusals",
+    "schema_at",
+    "standing",
+    "texts",
+    "tools_edit",
+    "turns",
 ]
+
 
 FAILED = "program.rule-failed"
 """Slug of the finding that says a family of rules broke on an exchange: a fault of this program, not of the traffic."""

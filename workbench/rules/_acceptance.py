@@ -11,17 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from workbench.chain.undo_log import Journal
-from workbench.contracts.choosing import SIMULATED
-from workbench.contracts.finding import Finding
+from workbench.chain import Journal
+from workbench.contracts import SIMULATED, Finding
 from workbench.ir import ModelResponse
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._case import RuleContext
 from workbench.rules._refused import was_judged
 from workbench.rules.wording import quote
-from workbench.wire import urls
-from workbench.wire.exchange import Headers, Origin
-from workbench.wire.translation import translation_of
+from workbench.wire import Headers, Origin, translation_of, urls
 
 ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)
 """Origins of exchanges in which a server read the bytes of the request."""

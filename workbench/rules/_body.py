@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 
 ENVELOPE = "/request"
 """Where the body stands inside the one of Code Assist."""

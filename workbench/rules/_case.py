@@ -6,17 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.chain.closure import Closure, NodeRef
-from workbench.chain.conversations import Conversation
-from workbench.chain.hops import Hops
-from workbench.chain.ledger import Ledger
-from workbench.contracts.contract import Contract
-from workbench.contracts.finding import Basis, Breaks, Finding, Repair, Severity
-from workbench.contracts.refusal import fill, known_values
+from workbench.chain import Closure, Conversation, Hops, Ledger, NodeRef
+from workbench.contracts import Basis, Breaks, Contract, Finding, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
-from workbench.protocols.decode import REQUEST, DecodedExchange, WirePlace
-from workbench.protocols.known import where
-from workbench.wire.exchange import Summary
+from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
+from workbench.wire import Summary
 
 if TYPE_CHECKING:
     from workbench.rules._acceptance import Acceptances

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.contracts.finding import Basis, Contradiction, Finding
+from workbench.contracts import Basis, Contradiction, Finding
 
 
 class Causes:

@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.chain.closure import CallState
-from workbench.contracts import pages
-from workbench.contracts.error_place import Named, NamedIds, named, named_ids
-from workbench.contracts.error_texts import TELLING, Match, explain
-from workbench.contracts.finding import Basis, Finding, Severity
-from workbench.contracts.template import Template, plain
+from workbench.chain import CallState
+from workbench.contracts import (
+    TELLING,
+    Basis,
+    Finding,
+    Match,
+    Named,
+    NamedIds,
+    Severity,
+    Template,
+    explain,
+    named,
+    named_ids,
+    pages,
+    plain,
+)
 from workbench.ir import ApiError
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._refused import is_about_the_request, place_of, refusal_of

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.ir import Message, Part
-from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import DecodedExchange, fact
 
 
 def message_at(decoded: DecodedExchange, side: str, pointer: str) -> Message | None:

@@ -13,17 +13,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
-from workbench.chain.undo_log import Journal
-from workbench.contracts.finding import Finding, Origin, Severity
+from workbench.chain import ANSWERING, Journal, call_digest, items, looks_unique, visible_text
+from workbench.contracts import Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._case import RuleContext
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules.wording import quote
-from workbench.wire.translation import translation_of
+from workbench.wire import translation_of
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")
 """Rules whose findings are events of their own, however often they happen."""

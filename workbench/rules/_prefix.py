@@ -10,12 +10,12 @@ import json
 import re
 from dataclasses import dataclass
 
-from workbench.chain.cache_marks import unmarked
+from workbench.chain import unmarked
 from workbench.ir import JsonValue, Message
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._body import values
-from workbench.wire.jsontext import loads, string_slice_span
+from workbench.wire import loads, string_slice_span
 
 DEEPEST = 100
 """Steps of a pointer into what is compared value by value; deeper, whole values are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.contracts.error_texts import known
+from workbench.contracts import known
 from workbench.ir import ApiError
 from workbench.rules.wording import quote
 

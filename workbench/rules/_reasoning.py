@@ -6,12 +6,11 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry, Sent
+from workbench.chain import Entry, NodeRef, Sent
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import RuleContext
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 """Carriers that are blocks of the content, in an order that counts."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.contracts.contract import Contract
-from workbench.contracts.error_place import LONGEST, Named, named
+from workbench.contracts import LONGEST, Contract, Named, named
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.leaves import escape, scalars
-from workbench.protocols import refusals
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.protocols.refusals import Cause, KnownRefusal, RetryAdvice
 from workbench.rules._case import RuleContext
 from workbench.rules.wording import quote
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 PASSES = 3
 """Levels of a body below which a parameter is looked for: ``generationConfig.thinkingConfig.thinkingBudget``."""

@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.fingerprint import call_digest
+from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._case import RuleContext
 
 FAILURE = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.walk import LISTS, MAPS
+from workbench.toolcalls.schemas import LISTS, MAPS
 
 
 def context(pointer: str) -> str:

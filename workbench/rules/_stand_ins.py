@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from workbench.contracts.finding import Finding
-from workbench.protocols.decode import REQUEST
+from workbench.contracts import Finding
+from workbench.protocols import REQUEST
 from workbench.rules._case import RuleContext
 
 _WORD = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.ir import Message
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._case import RuleContext
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import ApiError
-from workbench.protocols.common.error_body import read_error
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
 from workbench.rules.wording import quote
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 ANSWER_ERROR = Rule(
     "answer.error",

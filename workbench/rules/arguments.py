@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterator
 
 from workbench import protocols
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
-from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
-from workbench.toolcalls.arguments.refusal import Code
-from workbench.wire.jsontext import dumps
+from workbench.toolcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
+from workbench.wire import dumps
 
 ERROR = Severity.ERROR
 

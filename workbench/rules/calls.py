@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
-from workbench.protocols.decode import RESPONSE
+from workbench.protocols import RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, went_astray
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 UNKNOWN_TOOL = Rule(
     "call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.", breaks=Breaks.CONVERSATION

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
 from workbench.rules.wording import by_term, enforced_exactly, from_anomalies, quote, unproved
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 WARNING = Severity.WARNING
 

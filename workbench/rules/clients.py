@@ -11,19 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.protocols import Traits
-from workbench.protocols.clients.buffers import CALL
-from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies
-from workbench.protocols.clients.our_answer import declared_calls
-from workbench.protocols.decode import RESPONSE
+from workbench.protocols import RESPONSE, Traits
+from workbench.protocols.clients import CALL, ClientGroup, declared_calls, one_by_one, policies
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote
-from workbench.wire.exchange import Origin
-from workbench.wire.jsontext import loads
-from workbench.wire.stream import Framing
+from workbench.wire import Framing, Origin, loads
 
 RAISES = Rule(
     "stream.client-raises",

@@ -7,18 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
-from workbench.chain.terms import Placement
-from workbench.contracts.finding import Breaks, Finding, Severity
-from workbench.contracts.refusal import known_values
+from workbench.chain import CallLine, CallState, Flaw, NodeRef, Placement
+from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Finding
+from workbench.chain import NodeRef
+from workbench.contracts import Finding
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import RuleContext
 from workbench.rules.closure import NOT_FIRST
 from workbench.rules.wording import by_term

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from workbench import protocols
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.closure import MISMATCH
 from workbench.rules.wording import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related

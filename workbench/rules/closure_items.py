@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.shapes import SHAPE
 from workbench.rules.wording import enforced_exactly, from_anomalies, quote, unproved

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import limits, protocols
-from workbench.chain.cache_marks import marks
-from workbench.contracts.contract import Contract
-from workbench.contracts.facts import matches
-from workbench.contracts.finding import Finding, Origin, Severity
+from workbench.chain import marks
+from workbench.contracts import Contract, Finding, Origin, Severity, matches
 from workbench.ir import ModelRequest, Usage
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules.wording import quote
-from workbench.wire.exchange import Origin as Recorded
+from workbench.wire import Origin as Recorded
 
 INFO, WARNING = Severity.INFO, Severity.WARNING
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from workbench import limits
 from workbench.contracts import Contract
 from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules.cost import overhead
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Price, Prices
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 ANSWERING = ("assistant", "model")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity
 from workbench.ir import ToolResultIR
-from workbench.protocols.clients.known import client_of
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols.clients import client_of
 from workbench.rules.costs import Costs, Turn
 from workbench.rules.inspection import Detail, Inspector
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from workbench.contracts.finding import Breaks, Finding, Severity
-from workbench.protocols.decode import REQUEST
+from workbench.contracts import Breaks, Finding, Severity
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote
 

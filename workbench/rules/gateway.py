@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from workbench.chain.cache_marks import marks
-from workbench.contracts.contract import Contract
-from workbench.contracts.finding import Breaks, Finding, Severity
-from workbench.contracts.refusal import dotted
+from workbench.chain import marks
+from workbench.contracts import Breaks, Contract, Finding, Severity, dotted
 from workbench.ir import Message
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, fact
 from workbench.rules._body import base, values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import by_term, quote, unproved, weaker, with_related
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 WARNING = Severity.WARNING
 

@@ -11,15 +11,14 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
-from workbench.diff.damage import Kind
-from workbench.diff.damage.bodies import SPELLING, Change, changes_of, is_inside
-from workbench.diff.said import Lost, lost
+from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
+from workbench.diff import Lost, lost
+from workbench.diff.damage import SPELLING, Change, Kind, changes_of, is_inside
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, with_related
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

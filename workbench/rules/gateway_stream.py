@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
-from workbench.protocols.decode import RESPONSE, DecodedExchange
+from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
+from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.gateway_hops import is_meant
 from workbench.rules.wording import quote, weaker

@@ -15,19 +15,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from workbench import contracts
-from workbench.chain import closure, ledger
-from workbench.chain.closure import Closure
-from workbench.chain.conversations import Conversation, Conversations
-from workbench.chain.ledger import Ledger
+from workbench.chain import Closure, Conversation, Conversations, Ledger, closure, ledger
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
-from workbench.protocols.decode import ERROR_ALONE, REQUEST, DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
-from workbench.wire.session import Session
-from workbench.wire.session.replaced import ReplacingSession
+from workbench.wire import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
+from workbench.wire.session import ReplacingSession, Session
 
 PENDING_RULE = "closure.pending"
 PEEKED_KEPT = 4

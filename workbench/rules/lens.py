@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workbench.contracts import Contract
 from workbench.contracts import loading as contracts
-from workbench.contracts.contract import Contract
 from workbench.ir import JsonValue, ToolDef
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
-from workbench.toolcalls.schemas.dialect import Dialect
-from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
-from workbench.toolcalls.schemas.lower import Lowered, down_level
+from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, Lowered, down_level, lint_schema
 
 __all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 

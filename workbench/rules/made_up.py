@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.chain.closure import CallLine, CallState, NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import CallLine, CallState, NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find

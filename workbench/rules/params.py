@@ -7,22 +7,16 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from workbench.chain.closure import Closure
-from workbench.chain.conversations import Conversation
-from workbench.chain.ledger import Ledger
-from workbench.contracts.contract import Contract
-from workbench.contracts.facts import matches
-from workbench.contracts.finding import Breaks, Finding, Severity
-from workbench.contracts.refusal import dotted
+from workbench.chain import Closure, Conversation, Ledger
+from workbench.contracts import Breaks, Contract, Finding, Severity, dotted, matches
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
 from workbench.rules.gateway import betas
 from workbench.rules.wording import by_term, enforced_exactly, quote
-from workbench.wire.exchange import Origin
-from workbench.wire.jsontext import dumps
+from workbench.wire import Origin, dumps
 
 UNSUPPORTED = Rule(
     "params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.", breaks=Breaks.REQUEST

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry, Sent
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import Entry, NodeRef, Sent
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import Entry, NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
-from workbench.protocols.known import fact
+from workbench.protocols import fact
 from workbench.rules._body import values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import genuine

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import Entry, NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent

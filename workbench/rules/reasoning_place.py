@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry
-from workbench.contracts.finding import Breaks, Finding, Severity
-from workbench.contracts.refusal import known_values
+from workbench.chain import Entry, NodeRef
+from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
 

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry
-from workbench.chain.terms import Scope
-from workbench.contracts.finding import Finding, Severity
+from workbench.chain import Entry, NodeRef, Scope
+from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import RuleContext
 from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
 from workbench.rules.reasoning import MISSING

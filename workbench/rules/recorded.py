@@ -10,22 +10,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from workbench.contracts import (
+    Basis,
+    Breaks,
+    Contradiction,
+    Enforced,
+    Finding,
+    Severity,
+    Template,
+    Verdict,
+    judge,
+    plain,
+)
 from workbench.contracts import error_texts as errortext
 from workbench.contracts import loading as contracts
-from workbench.contracts.contract import Enforced
-from workbench.contracts.finding import Basis, Breaks, Contradiction, Finding, Severity
-from workbench.contracts.template import Template, plain
-from workbench.contracts.verdict import Verdict, judge
 from workbench.ir import NOTHING, ApiError
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._explained import Explained, explained
 from workbench.rules._refused import is_about_the_request
 from workbench.rules._stand_ins import is_on_stand_in
 from workbench.rules.wording import quote, weaker
-from workbench.wire import urls
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin, urls
 
 DISAGREES = Rule(
     "contract.disagrees", Severity.WARNING, "A recorded response and the contract disagree.", is_advice=True

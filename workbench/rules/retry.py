@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
 from workbench.rules.wording import quote, with_related

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.contracts.finding import Finding
+from workbench.contracts import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.refusals import RetryAdvice
 from workbench.rules._case import RuleContext
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._refused import refusal_of
 from workbench.rules.retry import LOOP
 from workbench.rules.wording import quote
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 RULES = ()
 

@@ -9,22 +9,17 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.contract import Contract
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._body import values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules.wording import by_term, enforced_exactly, quote, unproved
-from workbench.toolcalls.schemas import lint
-from workbench.toolcalls.schemas.dialect import PLAIN, Dialect, Term, dialects
-from workbench.toolcalls.schemas.walk import resolve
-from workbench.wire.exchange import Origin
-from workbench.wire.jsontext import dumps, loads
+from workbench.toolcalls.schemas import PLAIN, Dialect, Term, dialects, lint, resolve
+from workbench.wire import Origin, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

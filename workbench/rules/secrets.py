@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.contracts.finding import Finding, Severity
+from workbench.contracts import Finding, Severity
 from workbench.ir import JsonValue, Media, Message
 from workbench.leaves import Leaf, leaves, scalars
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 SHAPE = Rule(
     "content.shape",

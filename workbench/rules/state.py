@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._refused import refusal_of
 from workbench.rules.wording import as_warning, quote, weaker

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly
 from workbench.leaves import leaves
-from workbench.protocols.decode import RESPONSE
+from workbench.protocols import RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import in_stream, refusal_of
 from workbench.rules.wording import weaker
-from workbench.wire.exchange import Origin
+from workbench.wire import Origin
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from workbench.chain.closure import NodeRef
-from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.chain import NodeRef
+from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
-from workbench.protocols.decode import RESPONSE
+from workbench.protocols import RESPONSE
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.formats import TextCall, debris, find

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.contracts.finding import Basis, Breaks, Finding, Severity
-from workbench.protocols.decode import REQUEST, RESPONSE, TEXT
+from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.protocols import REQUEST, RESPONSE, TEXT
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
-from workbench.wire.exchange import Headers, Origin, State
-from workbench.wire.stream import Framing
+from workbench.wire import Framing, Headers, Origin, State
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

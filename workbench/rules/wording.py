@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import limits
-from workbench.contracts.contract import Enforced
-from workbench.contracts.finding import Finding, Severity
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.protocols.known import fact
+from workbench.contracts import Enforced, Finding, Severity
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._case import Rule, RuleContext
 
 MOST_RELATED = 16

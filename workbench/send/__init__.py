@@ -4,3 +4,71 @@ In: a request and a target (``sim:CONTRACT``, a URL, a configured name). Out: a 
 it arrives, and the finished exchange. Keys are read when a request is sent and never stored.
 It may import the core and the rooms up to ``simulator``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.send import configured, credentials, local, matrix, target, urls
+    from workbench.send.credentials import authenticate, is_set
+    from workbench.send.endpoint import HttpEndpoint
+    from workbench.send.headers import forwarded_headers, key_header, with_headers
+    from workbench.send.local import PORTS, LocalServer
+    from workbench.send.matrix import MatrixHistory, MatrixRow, labels
+    from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
+    from workbench.send.preflight import Preflight, judge_exchange, run_preflight
+    from workbench.send.recalled import simulator_history
+    from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
+    from workbench.send.target import Origin, Target, origin, providers, resolve
+    from workbench.send.unbound import UnboundReasoning, find_unbound
+    from workbench.send.urls import join_url, server_url, with_query_of
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "PORTS",
+    "BodyReceived",
+    "Event",
+    "HeadReceived",
+    "HttpEndpoint",
+    "LocalServer",
+    "MatrixHistory",
+    "MatrixRow",
+    "Origin",
+    "Outgoing",
+    "Preflight",
+    "RetryWait",
+    "SendInterrupted",
+    "Sender",
+    "Target",
+    "UnboundReasoning",
+    "authenticate",
+    "bound_body",
+    "configured",
+    "credentials",
+    "find_unbound",
+    "forwarded_headers",
+    "is_known",
+    "is_set",
+    "join_url",
+    "judge_exchange",
+    "key_header",
+    "labels",
+    "local",
+    "matrix",
+    "origin",
+    "prepare",
+    "providers",
+    "resolve",
+    "run_preflight",
+    "server_url",
+    "simulator_history",
+    "target",
+    "urls",
+    "with_headers",
+    "with_query_of",
+    "with_stream",
+]

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from workbench import contracts, protocols
 from workbench.config import resources
-from workbench.contracts.reader import Node
+from workbench.contracts import Node
 from workbench.errors import ProfileError, UsageError, WorkbenchError
 from workbench.send.headers import LEFT_OUT, TOKEN
 from workbench.send.target import SIMULATOR, VARIABLE, Target, url_problem

@@ -10,7 +10,7 @@ from workbench.send.configured import REFERENCE
 from workbench.send.headers import key_header, with_headers
 from workbench.send.outgoing import Outgoing
 from workbench.send.target import origin
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 
 class AuthenticatedHeaders(NamedTuple):

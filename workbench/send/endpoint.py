@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from workbench.limits import CONNECT_SECONDS
 from workbench.send.target import is_loopback
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
 
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 
 class HttpEndpoint:

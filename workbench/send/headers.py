@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from workbench import __version__, protocols
-from workbench.wire.exchange import Exchange, Headers, HttpRequest
-from workbench.wire.redaction import Redactor
+from workbench.wire import Exchange, Headers, HttpRequest, Redactor
 from workbench.wire.secrets import is_header
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)

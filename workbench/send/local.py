@@ -14,7 +14,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.send.endpoint import ssl_context_without_roots
 from workbench.send.target import Target
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     import httpx

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.wire.redaction import Redactor
+from workbench.wire import Redactor
 
 
 class SecretMask:

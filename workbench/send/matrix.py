@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
-from workbench.convert import Loss, convert
-from workbench.convert.dialect import rename_fields
+from workbench.convert import Loss, convert, rename_fields
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules import judge
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import Inspector, judge
+from workbench.wire import Body, Exchange, HttpRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,17 @@ from urllib.parse import urlsplit
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
-from workbench.convert import Loss, convert
-from workbench.convert.dialect import rename_fields
-from workbench.diff.wire import common
+from workbench.convert import Loss, convert, rename_fields
+from workbench.diff import common
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
-from workbench.protocols import Adapter, Capabilities
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import Adapter, Capabilities, DecodedExchange
 from workbench.send import urls
 from workbench.send.headers import forwarded_headers, with_headers
 from workbench.send.target import Target
-from workbench.wire import patch
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import JsonIndex
-from workbench.wire.jsontext import replace as replaced
-from workbench.wire.urls import split_url
+from workbench.wire import HttpRequest, JsonIndex, patch, split_url
+from workbench.wire import replace as replaced
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules import accepted_by
-from workbench.rules.inspection import Inspector, Trial
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import Inspector, Trial, accepted_by
 from workbench.send.outgoing import Outgoing
 from workbench.send.unbound import UnboundReasoning, find_unbound
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from typing import Final
 
 from workbench.errors import WireError
 from workbench.protocols import refusals
-from workbench.wire.exchange import Headers
-from workbench.wire.jsontext import loads
+from workbench.wire import Headers, loads
 
 FIRST_SECONDS = 0.5
 MOST_SECONDS = 8.0

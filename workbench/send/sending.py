@@ -25,9 +25,19 @@ from workbench.send.recalled import simulator_history
 from workbench.send.retrying import MOST_REQUESTED_SECONDS, backoff, blames_request, is_retryable, requested_wait
 from workbench.send.target import origin
 from workbench.simulator import ScriptedModel, SimulatedReply, Simulator
-from workbench.wire.encoding import decode_partial, detect_encoding
-from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.redaction import Redactor
+from workbench.wire import (
+    Body,
+    Chunk,
+    Exchange,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    Origin,
+    Redactor,
+    State,
+    decode_partial,
+    detect_encoding,
+)
 from workbench.wire.secrets import is_placeholder
 from workbench.wire.session import Session
 

@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from urllib.parse import SplitResult, urlsplit
 
 from workbench.errors import UsageError
-from workbench.wire.redaction import in_url
+from workbench.wire import in_url
 
 SIMULATOR = "sim:"
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from workbench import contracts
 from workbench.edits import signatures
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules.inspection import Inspector, Trial
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import Inspector, Trial
 from workbench.send.target import Target
-from workbench.wire.exchange import HttpRequest
+from workbench.wire import HttpRequest
 
 RULE = "reasoning.unbound"
 

@@ -6,8 +6,7 @@ import re
 from typing import Final
 from urllib.parse import urlunsplit
 
-from workbench.wire.redaction import in_url
-from workbench.wire.urls import split_url
+from workbench.wire import in_url, split_url
 
 _VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
 

@@ -8,6 +8,9 @@ contracts. It may import the core and the rooms up to ``edits``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
 from workbench.simulator._core import Simulator
 from workbench.simulator._dials import Dials, HttpFault, dials_of
 from workbench.simulator._memory import MOST_BYTES, MOST_EXCHANGES
@@ -17,11 +20,19 @@ from workbench.simulator._script import read_script
 from workbench.simulator._server import Server, serve
 from workbench.simulator.faults import ARGUMENT_FAULTS, STREAM_FAULTS
 
+if TYPE_CHECKING:
+    from workbench.simulator.faults import FEATURES, PLACES, UNREAD
+else:
+    __getattr__ = lazy(__name__)
+
 __all__ = [
     "ARGUMENT_FAULTS",
+    "FEATURES",
     "MOST_BYTES",
     "MOST_EXCHANGES",
+    "PLACES",
     "STREAM_FAULTS",
+    "UNREAD",
     "Dials",
     "HttpFault",
     "ReplyPiece",

@@ -9,7 +9,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.simulator import _senses
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 SHOWN = 400
 """Characters of a text that answers repeat."""

@@ -13,9 +13,7 @@ from workbench import protocols as adapters
 from workbench.contracts import Contract, Judgement, Refusal, Verdict
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
-from workbench.protocols.declaration import Serving
-from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
 from workbench.simulator import _errors, _features
 from workbench.simulator._asked import input_tokens
@@ -26,8 +24,7 @@ from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
 from workbench.simulator._proofs import answers_of, downgrade_unprovable, proofs_of
 from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
 from workbench.simulator._wire import JSON, EncodedReply, encode_reply
-from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State, dumps, loads
 from workbench.wire.session import Session, exchanges_of
 
 MOST_SERVED = 4096

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbench import protocols as adapters
+from workbench.protocols import COUNT, STORED, Body, SmallEndpoint, endpoint
 from workbench.protocols.common import undecoded
-from workbench.protocols.declaration import COUNT, STORED, Body, SmallEndpoint, endpoint
 
 __all__ = ["COUNT", "MODEL", "NAMES", "OWN", "STORED", "Route", "route"]
 

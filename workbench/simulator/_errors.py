@@ -10,8 +10,8 @@ from workbench import protocols as adapters
 from workbench.contracts import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal_of
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.declaration import ErrorStyle
-from workbench.wire.jsontext import loads
+from workbench.protocols import ErrorStyle
+from workbench.wire import loads
 
 _REFUSED = 400
 """Status of a refused request."""

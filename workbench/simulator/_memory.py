@@ -11,9 +11,9 @@ from workbench import protocols as adapters
 from workbench.contracts import Finding
 from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
-from workbench.protocols.decode import DecodedExchange
-from workbench.rules.inspection import Inspected, Inspector
-from workbench.wire.exchange import Exchange, State, Summary, summarize
+from workbench.protocols import DecodedExchange
+from workbench.rules import Inspected, Inspector
+from workbench.wire import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 
 MOST_EXCHANGES = 512

@@ -45,7 +45,7 @@ from workbench.simulator._ids import CALLS, Ids, call_ids
 from workbench.simulator._spoil import spoil_call
 from workbench.simulator._values import arguments_for
 from workbench.toolcalls import formats
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 _CANCELLED = "cancelled"
 _LEAST_FOR_CALLS = 16

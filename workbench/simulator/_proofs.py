@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.contracts import Finding
 from workbench.ir import Carrier, Message, Reasoning
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules.wording import as_warning
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import as_warning
 from workbench.simulator._ids import is_ours
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 _BY_HISTORY = ("reasoning.altered", "reasoning.order", "reasoning.unbound")
 """Rules that compare what is replayed with what was received."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.config import safeyaml
-from workbench.contracts.reader import Node
+from workbench.contracts import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.simulator._dials import Dials, dials_of

@@ -15,9 +15,7 @@ from typing import Any
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
 from workbench.simulator._reply import ServedRequest, SimulatedReply
-from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.body import request_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request, render
+from workbench.wire.http1 import Admission, BadMessage, HeadBuffer, Request, read_request, render, request_body
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 UNKNOWN_TOOL = "no_such_tool"
 

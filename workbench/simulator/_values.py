@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.fits import Undecided, fits_schema
-from workbench.toolcalls.schemas.instances import make_instances
-from workbench.toolcalls.schemas.merge import types_of
-from workbench.toolcalls.schemas.walk import resolve
+from workbench.toolcalls.schemas import Undecided, fits_schema, make_instances, resolve, types_of
 
 _MOST_DEPTH = 8
 _MOST_VALUES = 1_000

@@ -11,8 +11,7 @@ from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
 from workbench.protocols import Adapter
 from workbench.simulator._dials import Dials
 from workbench.simulator._errors import TEXTS, type_of
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.stream import Framing, read_stream
+from workbench.wire import Framing, dumps, loads, read_stream
 
 JSON = "application/json"
 _DATA = re.compile(rb"^(data: ?)(.*)$", re.MULTILINE)

@@ -4,3 +4,20 @@ In: text of a model, argument text, and schemas. Out: calls with their places, p
 schema faults by a provider's dialect. It knows no protocol and no provider. It may import the core and the rooms up to
 ``wire``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.toolcalls import formats
+    from workbench.toolcalls.json_text import JsonTracker
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "JsonTracker",
+    "formats",
+]

@@ -3,3 +3,23 @@
 In: a session, keys and the mouse. Out: screens. It knows no protocol: it shows pointers, parts, spans and lines that
 its view models (``models``) make. It may import the core and the rooms up to ``library``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.tui import keymap, keys
+    from workbench.tui.keymap import Keymap
+    from workbench.tui.start import run
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "Keymap",
+    "keymap",
+    "keys",
+    "run",
+]

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from workbench.tui import keys, looks, paint
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key

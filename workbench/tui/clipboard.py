@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from workbench.config.resources import state_folder
+from workbench.config import state_folder
 from workbench.safetext import HIDDEN, from_bytes
-from workbench.views.words import count
+from workbench.views import count
 
 if TYPE_CHECKING:
     from textual.app import App

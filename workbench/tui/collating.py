@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.tui.models.comparing import Pairing, Turn
 
 if TYPE_CHECKING:
-    from workbench.diff.comparison import Comparison
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
+    from workbench.diff import Comparison
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
     from workbench.wire.session import Session
 
 
@@ -63,7 +63,7 @@ class Hops(_Own):
         self.names = outer, inner
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.diff.comparison import compare_hops
+        from workbench.diff import compare_hops
 
         return map(_turn, compare_hops(inspector.session, *self.names))
 
@@ -81,7 +81,7 @@ class Exchanges(_Own):
         self._indexes = before, after
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.diff.comparison import compare_exchanges
+        from workbench.diff import compare_exchanges
 
         yield _turn(compare_exchanges(*(inspector.detail(n).decoded for n in self._indexes)))
 
@@ -106,7 +106,7 @@ class File:
         self._session: Session | None = None
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.diff.comparison import compare_exchanges, compare_sessions
+        from workbench.diff import compare_exchanges, compare_sessions
 
         other = self._other()
         if self._number is None:
@@ -117,7 +117,7 @@ class File:
         yield _turn(compare_exchanges(before, after))
 
     def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
-        from workbench.protocols.decode import DecodedExchange
+        from workbench.protocols import DecodedExchange
 
         before = None if turn.before is None else inspector.detail(turn.before).decoded
         after = None if turn.after is None else DecodedExchange(turn.after, self._other().exchange(turn.after))

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
 
-from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
+from workbench.send import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
 from workbench.tui.service import Answer
 from workbench.tui.service import is_open as is_open
-from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
-from workbench.wire.redaction import Redactor
+from workbench.wire import Body, Chunk, Exchange, Headers, HttpResponse, Origin, Redactor, State
 
 if TYPE_CHECKING:
     import asyncio
 
-    from workbench.rules.inspection import Inspector
-    from workbench.send.outgoing import Outgoing
+    from workbench.rules import Inspector
+    from workbench.send import Outgoing
     from workbench.simulator import ScriptedModel
     from workbench.tui.service import Job
     from workbench.wire.session import Session

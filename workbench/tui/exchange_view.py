@@ -9,17 +9,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
-from workbench.chain.closure import CallLine, NodeRef
-from workbench.chain.ledger import Entry
+from workbench.chain import CallLine, Entry, NodeRef
 from workbench.contracts import Finding
 from workbench.ir import Message, Part
-from workbench.protocols.decode import WirePlace
-from workbench.rules.inspection import Detail
+from workbench.protocols import WirePlace
+from workbench.rules import Detail
 from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Node, Outline
 from workbench.tui.models.view import View
 from workbench.tui.selection import Lights, Selection, Spans
-from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
+from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 
 class ExchangeView:

@@ -79,7 +79,7 @@ def load(file: Path) -> Keymap:
         return Keymap()
     except OSError as error:
         return Keymap(problems=(f"{file}: {error.strerror or error}",))
-    from workbench.config.safeyaml import load as parse
+    from workbench.config import load as parse
     from workbench.errors import WorkbenchError
 
     try:

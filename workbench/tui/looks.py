@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.color import BLACK, WHITE, Color
 
-from workbench.views.lines import STYLES
+from workbench.views import STYLES
 
 READABLE = 4.5
 """Least contrast of text, of WCAG 2.2 (1.4.3); a theme may ask for more with its variable ``least-contrast``."""

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.tui.models.minimizing import Piece, pieces
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Sender
+    from workbench.rules import Inspector
+    from workbench.send import Outgoing, Sender
     from workbench.trials.minimize import MinimalFix, MinimizeResult, MinimizeRun, Steps, TargetVerdict
     from workbench.tui.dispatch import InspectorQuestions
     from workbench.tui.models.rowtable import Range

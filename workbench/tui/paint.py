@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from workbench import safetext
 from workbench.glyphs import ascii_only
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 StyleOf = Callable[[str], Style]
 """Style names, joined by spaces, to a style; "" is the base style."""

@@ -20,8 +20,8 @@ from workbench.tui.models.pauses import Held, held_of
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.recorder.breakpoints.remote import Remote
-    from workbench.wire.exchange import Redaction
+    from workbench.recorder.breakpoints import Remote
+    from workbench.wire import Redaction
 
 LOOK_SECONDS = 0.5
 """Recorders are looked for this often: one that begins to write the session later is found so late."""
@@ -98,8 +98,8 @@ class PauseListener:
             remote.close()
 
     def _look(self) -> None:
-        from workbench.recorder.breakpoints.remote import Remote
-        from workbench.recorder.runtime_files import sockets_of
+        from workbench.recorder import sockets_of
+        from workbench.recorder.breakpoints import Remote
 
         while not self._ends.is_set():
             for path in sockets_of(self._session):
@@ -174,7 +174,7 @@ class PauseListener:
         Thread(target=self._talk, args=(recorders, talk), name="decision", daemon=True).start()
 
     def _talk(self, recorders: tuple[Path, ...], talk: Talk) -> None:
-        from workbench.recorder.breakpoints.remote import Remote
+        from workbench.recorder.breakpoints import Remote
 
         for recorder in recorders:
             try:
@@ -186,8 +186,8 @@ class PauseListener:
 
 def held_in(session: Path) -> list[Held]:
     """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
-    from workbench.recorder.breakpoints.remote import Remote
-    from workbench.recorder.runtime_files import sockets_of
+    from workbench.recorder import sockets_of
+    from workbench.recorder.breakpoints import Remote
 
     found: list[Held] = []
     for path in sockets_of(session):

@@ -7,16 +7,14 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import LocalProtocolError
-from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
-from workbench.wire.exchange import Exchange
+from workbench.probes.profiles import ProfileChoice, choose, earlier, of_request
+from workbench.wire import Exchange
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector, Trial
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.target import Target
-    from workbench.send.unbound import UnboundReasoning
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector, Trial
+    from workbench.send import Outgoing, Target, UnboundReasoning
 
 NOTHING_MEASURED = ProfileChoice()
 
@@ -70,10 +68,8 @@ def look(
         LocalProtocolError: there is no request, or it cannot be said in that protocol.
         UsageError: the target does not speak that protocol.
     """
-    from workbench.probes.profiles.corrected import correct_outgoing, protocol_of
-    from workbench.send.outgoing import prepare
-    from workbench.send.preflight import judge_exchange
-    from workbench.send.unbound import find_unbound
+    from workbench.probes.profiles import correct_outgoing, protocol_of
+    from workbench.send import find_unbound, judge_exchange, prepare
 
     request = node.exchange.request
     if request is None:

@@ -12,11 +12,10 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Measurement, Probe, ProbeResult, Sample, SampleStep, Subject, measure, verdict
 
 if TYPE_CHECKING:
-    from workbench.probes.profiles import CapabilityProfile
-    from workbench.probes.profiles.keeping import SavedProfile
-    from workbench.send.sending import Sender
+    from workbench.probes.profiles import CapabilityProfile, SavedProfile
+    from workbench.send import Sender
     from workbench.simulator import ScriptedModel
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import MemorySession
 
 
@@ -150,7 +149,7 @@ class ProbeRun:
 
     async def work(self, sender: Sender) -> None:
         """Run all of them; first the server is asked for its chat template, if it is one that tells it."""
-        from workbench.probes.profiles.asked import template_hash
+        from workbench.probes.profiles import template_hash
 
         subject = self.column.subject
         self._template = await template_hash(subject.target, subject.protocol, subject.model)
@@ -174,7 +173,7 @@ class ProbeRun:
 
     def keep(self) -> SavedProfile | None:
         """Write what was measured, as ``workbench probe`` does; None where nothing was."""
-        from workbench.probes.profiles.keeping import save_evidence, save_profile
+        from workbench.probes.profiles import save_evidence, save_profile
 
         if not self.measurement.results:
             return None

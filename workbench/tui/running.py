@@ -12,7 +12,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from textual.app import App
 
-    from workbench.recorder.process import RecorderProcess
+    from workbench.recorder import RecorderProcess
 
 
 SIMULATED = "sim:"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST
 
 Spans = tuple[tuple[int, int], ...]
 """Byte ranges of a content-decoded body."""

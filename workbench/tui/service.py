@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from workbench.rules.inspection import Inspected, Inspector
+    from workbench.rules import Inspected, Inspector
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 BATCH_SECONDS = 0.1
@@ -250,7 +250,7 @@ class Inspecting:
 
     def _serve(self, session: Session, post: Post) -> None:
         post(Listed(session))
-        from workbench.rules.inspection import Inspector  # the list does not wait for the core
+        from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
         while not self._is_stopped:

@@ -13,9 +13,8 @@ from workbench.tui.models.headline import CLIENTS_KEY
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.rules import Causes
-    from workbench.rules.inspection import Inspected
-    from workbench.wire.exchange import Summary
+    from workbench.rules import Causes, Inspected
+    from workbench.wire import Summary
 
 OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
 """What an adapter in the path notes where it uses a key of its own (``bridge.keys``)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from workbench.library.session_summary import SessionSummary
+    from workbench.library import SessionSummary
 
 
 class StoryReady(Message):
@@ -44,7 +44,7 @@ class StoryReader:
 
     def run(self, post: Callable[[Message], object]) -> None:
         """Tell what is asked for until stopped."""
-        from workbench.library.session_summary import (  # the first paint does not wait for the core
+        from workbench.library import (  # the first paint does not wait for the core
             SessionSummary,
             describe_file,
         )

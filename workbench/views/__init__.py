@@ -4,3 +4,80 @@ In: findings, verdicts, losses, damage, outcomes and other values of the rooms a
 (``views.lines``), which the app paints and the command line prints as text. It may import the core and the rooms up to
 ``recorder``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.views import closure, reasoning, words
+    from workbench.views.closure import call_body, call_line, closure_summary
+    from workbench.views.facts import fact_words
+    from workbench.views.findings import origin_words
+    from workbench.views.lines import (
+        BLANK,
+        STYLES,
+        Line,
+        Span,
+        behind,
+        column_text,
+        join_lines,
+        line,
+        mark_matches,
+        plain,
+        wrap,
+    )
+    from workbench.views.losses import id_line, loss_line, loss_words
+    from workbench.views.metrics import RATES, Rate, money, saving_words, share_of
+    from workbench.views.reasoning import came_in, entry_body, entry_line, reasoning_summary
+    from workbench.views.verdicts import PROBE_SIGNS, REQUEST_SIGNS, SCHEMA_SIGNS
+    from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, count, duration, event_range, size
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "BLANK",
+    "PROBE_SIGNS",
+    "RATES",
+    "REQUEST",
+    "REQUEST_SIGNS",
+    "RESPONSE",
+    "SCHEMA_SIGNS",
+    "SEVERITY_GLYPH",
+    "STYLES",
+    "Line",
+    "Rate",
+    "Span",
+    "behind",
+    "byte_range",
+    "call_body",
+    "call_line",
+    "came_in",
+    "closure",
+    "closure_summary",
+    "column_text",
+    "count",
+    "duration",
+    "entry_body",
+    "entry_line",
+    "event_range",
+    "fact_words",
+    "id_line",
+    "join_lines",
+    "line",
+    "loss_line",
+    "loss_words",
+    "mark_matches",
+    "money",
+    "origin_words",
+    "plain",
+    "reasoning",
+    "reasoning_summary",
+    "saving_words",
+    "share_of",
+    "size",
+    "words",
+    "wrap",
+]

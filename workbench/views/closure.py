@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.chain.closure import CallLine, CallState, Closure, NodeRef
+from workbench.chain import CallLine, CallState, Closure, NodeRef
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import RESPONSE
 

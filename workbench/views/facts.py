@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

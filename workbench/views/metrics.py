@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from workbench.rules.costs import Saving
-    from workbench.rules.counts import Counts
+    from workbench.rules import Counts, Saving
 
 
 class Rate(NamedTuple):

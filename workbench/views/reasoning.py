@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.chain.ledger import Entry, Ledger, Sent
+from workbench.chain import Entry, Ledger, Sent
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import count, event_range
 

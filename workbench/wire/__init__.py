@@ -4,3 +4,141 @@ In: bytes as they were received. Out: exchanges, stream events, JSON values with
 text, and session files. Any bytes are accepted; unreadable ones are reported, never dropped. It may import the core and
 the rooms up to ``config``.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.wire import digests, headers, jsontext, patch, ratelimits, urls
+    from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
+    from workbench.wire.digests import DIGESTS, BodyDigest, to_meta
+    from workbench.wire.encoding import decode_body, decode_partial, detect_encoding
+    from workbench.wire.exchange import (
+        CLIENT_LEFT,
+        Body,
+        Chunk,
+        Exchange,
+        Frame,
+        Headers,
+        HttpRequest,
+        HttpResponse,
+        Kind,
+        Origin,
+        Redaction,
+        State,
+        Summary,
+        summarize,
+    )
+    from workbench.wire.frames import GRPC, TURNS, seen_frames
+    from workbench.wire.headers import Topic, meaning
+    from workbench.wire.json_index import JsonPlace, nth, split_pointer
+    from workbench.wire.json_scan import CUT
+    from workbench.wire.json_strings import decode, encode
+    from workbench.wire.jsontext import (
+        JsonIndex,
+        Members,
+        ObjectList,
+        dumps,
+        elements,
+        loads,
+        replace,
+        runs,
+        string_slice_span,
+        writer_like,
+    )
+    from workbench.wire.patch import Change, Insert, Move, Remove, Replace, parent_of
+    from workbench.wire.redaction import Redactor, in_url, is_open
+    from workbench.wire.sse import SseEvent, SseReader, without_repeated_prefix
+    from workbench.wire.stream import (
+        Framing,
+        aws_message,
+        framing_of,
+        is_sealed,
+        read_stream,
+        read_untyped,
+        rewrite,
+        sealed_payload,
+    )
+    from workbench.wire.translation import Translation, translation_of
+    from workbench.wire.urls import split_url
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "CLIENT_LEFT",
+    "CUT",
+    "DIGESTS",
+    "GRPC",
+    "PRELUDE",
+    "TURNS",
+    "AwsTexts",
+    "Body",
+    "BodyDigest",
+    "Change",
+    "Chunk",
+    "Exchange",
+    "Frame",
+    "Framing",
+    "Headers",
+    "HttpRequest",
+    "HttpResponse",
+    "Insert",
+    "JsonIndex",
+    "JsonPlace",
+    "Kind",
+    "Members",
+    "Move",
+    "ObjectList",
+    "Origin",
+    "Redaction",
+    "Redactor",
+    "Remove",
+    "Replace",
+    "SseEvent",
+    "SseReader",
+    "State",
+    "Summary",
+    "Topic",
+    "Translation",
+    "aws_message",
+    "decode",
+    "decode_body",
+    "decode_partial",
+    "detect_encoding",
+    "digests",
+    "dumps",
+    "elements",
+    "encode",
+    "framing_of",
+    "headers",
+    "in_url",
+    "is_messages",
+    "is_open",
+    "is_sealed",
+    "jsontext",
+    "loads",
+    "meaning",
+    "nth",
+    "parent_of",
+    "patch",
+    "ratelimits",
+    "read_stream",
+    "read_untyped",
+    "replace",
+    "rewrite",
+    "runs",
+    "sealed_payload",
+    "seen_frames",
+    "split_pointer",
+    "split_url",
+    "string_slice_span",
+    "summarize",
+    "to_meta",
+    "translation_of",
+    "urls",
+    "without_repeated_prefix",
+    "writer_like",
+]

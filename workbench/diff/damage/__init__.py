@@ -9,16 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench.diff.damage import _around
 from workbench.diff.damage._said import of_said
 from workbench.diff.damage.bodies import of_bodies
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.damage.streams import held_back, of_streams
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.wire.exchange import State
+from workbench.fronts import lazy
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.wire import State
 
-__all__ = ["Damage", "Kind", "across", "between"]
+if TYPE_CHECKING:
+    from workbench.diff.damage.bodies import SPELLING, Change, changes_of, is_inside
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "SPELLING",
+    "Change",
+    "Damage",
+    "Kind",
+    "across",
+    "between",
+    "changes_of",
+    "is_inside",
+]
 
 
 def between(before: DecodedExchange, after: DecodedExchange, *, is_passed_on: bool = True) -> tuple[Damage, ...]:

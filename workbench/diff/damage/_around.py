@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl
 
 from workbench.diff.damage.kinds import Damage, Kind
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.wire.exchange import HttpRequest, HttpResponse
-from workbench.wire.headers import Topic, meaning
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.wire import HttpRequest, HttpResponse, Topic, meaning, split_url
 from workbench.wire.secrets import is_header, is_parameter
-from workbench.wire.urls import split_url
 
 OF_A_CONNECTION = frozenset(
     {

@@ -9,9 +9,8 @@ from functools import cached_property
 from workbench.diff.damage._values import Fingerprints
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.wire import SseEvent, loads
 
 Key = tuple[int, str, int, str]
 """A text that grows: number of its message, kind of its part, number among these, field."""

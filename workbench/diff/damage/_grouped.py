@@ -8,7 +8,7 @@ from typing import Protocol
 from workbench.diff.damage._values import Change
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.wire import common
-from workbench.wire.jsontext import JsonIndex
+from workbench.wire import JsonIndex
 
 _MOST_FURTHER = 20
 """Places beside the first that are listed; all are counted."""

@@ -10,7 +10,7 @@ from workbench.diff.damage._values import Change
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.said import Lost, lost
 from workbench.ir import ModelRequest, Text
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 
 _LINKS = ("id", "tool_call_id")
 

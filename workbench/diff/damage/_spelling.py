@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from workbench.diff.damage.kinds import Kind
 from workbench.errors import WireError
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|(-?[0-9][0-9.eE+-]*)|[{}\[\],:]|true|false|null', re.DOTALL)
 _ODD: Final = re.compile(rb"[\\\x80-\xff]")

@@ -12,7 +12,7 @@ from workbench.diff.meaning import canonical
 from workbench.diff.wire import common, common_end
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 How = tuple[Kind, str]
 """A kind, and what is special about it in words ("" for nothing)."""

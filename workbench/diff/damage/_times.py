@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.diff.damage._folded import Folded
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 
 LEAST_SPREAD = 0.1
 """Seconds over which a stream has to come for anybody to tell that it was held."""

@@ -140,7 +140,7 @@ class _Walk:
             add(kind, words=words, is_same_meaning=kind is Kind.ARGUMENTS_RESPELLED)
 
     def _is_json_of(self, text: str, value: JsonValue) -> bool:
-        from workbench.wire.jsontext import dumps
+        from workbench.wire import dumps
 
         return isinstance(value, dict) and same_json(text, dumps(value).decode("utf-8", "surrogatepass"))
 

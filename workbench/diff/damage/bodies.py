@@ -12,7 +12,7 @@ from workbench.diff.damage.kinds import Damage, Kind
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire import JsonIndex, loads
 
 __all__ = ["CONVERSATION", "SPELLING", "Change", "changes_of", "is_inside", "of_bodies"]
 

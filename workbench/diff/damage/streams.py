@@ -16,9 +16,8 @@ from workbench.diff.damage._values import Change, changes
 from workbench.diff.damage.kinds import Damage, Kind
 from workbench.diff.wire import common
 from workbench.ir import JsonValue
-from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.wire.exchange import State
-from workbench.wire.stream import Framing
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.wire import Framing, State
 
 _MOST_ENTERED = 10_000
 """Pairs of events of one label that are compared member by member; of more, the first ones tell."""

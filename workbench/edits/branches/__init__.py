@@ -8,4 +8,8 @@ from __future__ import annotations
 
 from workbench.edits.branches.tree import BranchNode, Workspace, open_for
 
-__all__ = ["BranchNode", "Workspace", "open_for"]
+__all__ = [
+    "BranchNode",
+    "Workspace",
+    "open_for",
+]

@@ -7,10 +7,9 @@ from dataclasses import replace
 from hashlib import sha256
 
 from workbench.ir import NOTHING
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire.exchange import Exchange, Origin, Summary, summarize
-from workbench.wire.session import Session
-from workbench.wire.session.identity import session_id
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.wire import Exchange, Origin, Summary, summarize
+from workbench.wire.session import Session, session_id
 
 
 class BranchSession:

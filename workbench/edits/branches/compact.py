@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Lock
 
 from workbench.edits import Splice, apply_splices, diff_splices
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 SMALL = 64 * 1024
 """Bodies below this size in bytes are stored whole."""

@@ -24,11 +24,8 @@ from workbench.edits import Splice, apply_splices, diff_splices, text_of
 from workbench.edits.branches.compact import CompactExchange
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, HttpRequest
-from workbench.wire.json_strings import decode, encode
-from workbench.wire.redaction import Redactor
-from workbench.wire.session.sqlite import SqliteSession
-from workbench.wire.session.writer import SessionWriter
+from workbench.wire import Body, Exchange, HttpRequest, Redactor, decode, encode
+from workbench.wire.session import SessionWriter, SqliteSession
 
 META = "work"
 """Key of ``Exchange.meta`` for the tree's own data: title, digest, change."""

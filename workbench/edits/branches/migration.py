@@ -10,10 +10,8 @@ from pathlib import Path
 
 from workbench.edits.branches.files import HERE, META, NAME, file_lock, request_digest, sibling_files
 from workbench.errors import SessionFormatError
-from workbench.wire.exchange import Exchange
-from workbench.wire.session import Session, exchanges_of
-from workbench.wire.session.sqlite import SqliteSession
-from workbench.wire.session.writer import SessionWriter
+from workbench.wire import Exchange
+from workbench.wire.session import Session, SessionWriter, SqliteSession, exchanges_of
 
 MOVED = "moved "
 """Prefix of the label that marks a tree as moved; the id of its root follows."""

@@ -23,9 +23,8 @@ from workbench.edits.branches.files import HERE, META, NAME, BranchFiles, reques
 from workbench.edits.branches.migration import migrate_trees
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Exchange, HttpRequest, Origin, State
-from workbench.wire.session import MemorySession, Session
-from workbench.wire.session.identity import file_name, former_ids, session_id
+from workbench.wire import Exchange, HttpRequest, Origin, State
+from workbench.wire.session import MemorySession, Session, file_name, former_ids, session_id
 
 RECORDED = "as recorded"
 """Title of a root."""

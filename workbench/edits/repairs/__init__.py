@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from workbench import limits, plugins
 from workbench.contracts import Finding, Repair
@@ -23,9 +24,15 @@ from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _search, _session
 from workbench.edits.repairs._search import CheckedRepair, Families, FixResult, Proposer, RepairSearch, is_repairable
 from workbench.edits.repairs._session import ExchangeFix
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import HttpRequest
+from workbench.fronts import lazy
+from workbench.rules import Inspector
+from workbench.wire import HttpRequest
 from workbench.wire.session import MemorySession, Session
+
+if TYPE_CHECKING:
+    from workbench.edits.repairs.restoration import restore_reasoning
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "CHECKED",
@@ -42,8 +49,10 @@ __all__ = [
     "is_repairable",
     "offer",
     "repair_session",
+    "restore_reasoning",
     "with_repairs",
 ]
+
 
 CHECKED = "verified against the contract only"
 """Note shown with every repair."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
-from workbench.wire.patch import Remove
+from workbench.wire import Remove
 
 
 def cut_back(fault: Fault, start: int) -> Iterator[Proposal]:

@@ -9,7 +9,7 @@ from workbench.edits.fault import Fault
 from workbench.edits.message_parts import list_position
 from workbench.edits.proposal import Proposal
 from workbench.ir import JsonValue, Message, Text
-from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+from workbench.wire import Change, Insert, Move, Remove, Replace
 
 BETWEEN = "\n\n"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry
+from workbench.chain import Entry, NodeRef
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.ir import Message, Part, Reasoning, ToolCallIR
-from workbench.protocols.decode import REQUEST
-from workbench.rules.reasoning_proof import PROOF, proof_of
-from workbench.wire.patch import Change, Insert, Remove, Replace
+from workbench.protocols import REQUEST
+from workbench.rules import PROOF, proof_of
+from workbench.wire import Change, Insert, Remove, Replace
 
 
 def entries(fault: Fault) -> list[Entry]:

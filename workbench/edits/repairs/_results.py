@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.chain.closure import NodeRef
-from workbench.convert.names import name_check, rewrite_words
+from workbench.chain import NodeRef
+from workbench.convert import name_check, rewrite_words
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
-from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+from workbench.protocols import REQUEST
+from workbench.wire import Change, Insert, Move, Remove, Replace
 
 
 def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:

@@ -16,12 +16,9 @@ from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
 from workbench.edits.repairs._history import cut_back
 from workbench.errors import WorkbenchError
-from workbench.protocols.decode import REQUEST
-from workbench.rules import every_rule
-from workbench.rules.inspection import Inspector, Trial
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import loads
+from workbench.protocols import REQUEST
+from workbench.rules import Inspector, Trial, every_rule
+from workbench.wire import HttpRequest, decode_partial, loads
 
 Proposer = Callable[[Fault], Iterable[Proposal]]
 Families = Mapping[str, tuple[Proposer, ...]]

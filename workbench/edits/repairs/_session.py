@@ -10,8 +10,8 @@ from workbench import limits
 from workbench.contracts import Finding, Repair
 from workbench.edits.repairs import _search
 from workbench.edits.repairs._search import Families, FixResult, RepairSearch
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
+from workbench.rules import Inspector
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, Session
 
 NOTE = "edited: request repaired, verified against the contract only"

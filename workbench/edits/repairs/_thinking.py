@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from workbench.convert.places import FieldPlaces
+from workbench.convert import FieldPlaces
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.patch import Change, Insert, Replace
+from workbench.wire import Change, Insert, Replace
 
 TITLE = "switch thinking off for this request"
 

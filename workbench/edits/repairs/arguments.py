@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.chain.closure import NodeRef
+from workbench.chain import NodeRef
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
@@ -14,10 +14,9 @@ from workbench.edits.repairs import _results
 from workbench.edits.repairs._search import Proposer
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.rules.wording import quote
-from workbench.toolcalls.arguments.ladder import climb
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.patch import Change, Insert, Replace
+from workbench.rules import quote
+from workbench.toolcalls.arguments import climb
+from workbench.wire import Change, Insert, Replace, dumps, loads
 
 
 def container(fault: Fault) -> Iterator[Proposal]:

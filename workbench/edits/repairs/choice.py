@@ -10,8 +10,8 @@ from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _thinking
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue
-from workbench.rules.wording import quote
-from workbench.wire.patch import Change, Remove, Replace
+from workbench.rules import quote
+from workbench.wire import Change, Remove, Replace
 
 _SAME = {"any": ("required", "ANY"), "required": ("any",)}
 """Synonyms: a tool must be called."""

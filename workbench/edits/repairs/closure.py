@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain.closure import CallLine, NodeRef
+from workbench.chain import CallLine, NodeRef
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
@@ -13,9 +13,9 @@ from workbench.edits.repairs import _results
 from workbench.edits.repairs._history import cut_back
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import Message, Opaque, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST
-from workbench.rules.wording import quote
-from workbench.wire.patch import Insert, Remove, Replace
+from workbench.protocols import REQUEST
+from workbench.rules import quote
+from workbench.wire import Insert, Remove, Replace
 
 
 def missing_result(fault: Fault) -> Iterator[Proposal]:

@@ -11,8 +11,8 @@ from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._merge import join_messages, message_text, move_to_system
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import Media, Message, Text, ToolResultIR
-from workbench.rules.wording import quote
-from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+from workbench.rules import quote
+from workbench.wire import Change, Insert, Move, Remove, Replace
 
 EMPTY = "(empty)"
 GO_ON = "Continue."

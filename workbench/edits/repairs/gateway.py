@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.chain.cache_marks import marks
-from workbench.contracts.refusal import dotted
+from workbench.chain import marks
+from workbench.contracts import dotted
 from workbench.edits import HEADERS, SetHeader
 from workbench.edits.fault import Fault
 from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at
 from workbench.edits.repairs._search import Proposer
-from workbench.rules.wording import quote
-from workbench.wire.patch import Insert, Remove, Replace
+from workbench.rules import quote
+from workbench.wire import Insert, Remove, Replace
 
 
 def unknown_field(fault: Fault) -> Iterator[Proposal]:

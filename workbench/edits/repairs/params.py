@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.contracts.refusal import dotted
+from workbench.contracts import dotted
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _thinking
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import ModelRequest
-from workbench.rules.wording import quote
-from workbench.wire.patch import Insert, Remove, Replace
+from workbench.rules import quote
+from workbench.wire import Insert, Remove, Replace
 
 _ROLES = {"developer": "system", "system": "user", "tool": "user"}
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Sent
+from workbench.chain import NodeRef, Sent
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
@@ -17,8 +16,8 @@ from workbench.edits.repairs import _recorded, _thinking
 from workbench.edits.repairs._history import cut_back
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import Reasoning
-from workbench.protocols.decode import REQUEST
-from workbench.wire.patch import Change, Move, Remove
+from workbench.protocols import REQUEST
+from workbench.wire import Change, Move, Remove
 
 
 def restore(fault: Fault) -> Iterator[Proposal]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.chain.closure import Closure
-from workbench.chain.conversations import Conversation
-from workbench.chain.ledger import Ledger
+from workbench.chain import Closure, Conversation, Ledger
 from workbench.contracts import Contract, Finding, Severity
 from workbench.edits.fault import Fault
 from workbench.edits.repairs import _recorded
 from workbench.ir import Part
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import RuleContext
-from workbench.wire.patch import Change
+from workbench.wire import Change
 
 
 def restore_reasoning(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain.closure import NodeRef
+from workbench.chain import NodeRef
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._history import cut_back
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import ToolCallIR
-from workbench.rules.wording import quote
-from workbench.wire.patch import Change
+from workbench.rules import quote
+from workbench.wire import Change
 
 
 def repeated_call(fault: Fault) -> Iterator[Proposal]:

@@ -9,11 +9,9 @@ from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue, ModelRequest, ToolDef
-from workbench.rules.schemas import of_contract, schema_at, standing
-from workbench.rules.wording import quote
-from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
-from workbench.toolcalls.schemas.lower import EXACT, down_level
-from workbench.wire.patch import Change, Insert, Remove, Replace
+from workbench.rules import of_contract, quote, schema_at, standing
+from workbench.toolcalls.schemas import EXACT, PLAIN, Dialect, down_level
+from workbench.wire import Change, Insert, Remove, Replace
 
 OPEN = {"type": "object", "properties": {}}
 _OWN = ("/parametersJsonSchema", "/parameters_json_schema")

@@ -8,7 +8,7 @@ from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._search import Proposer
 from workbench.leaves import scalars
-from workbench.wire.patch import Replace
+from workbench.wire import Replace
 
 
 def broken_unicode(fault: Fault) -> Iterator[Proposal]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.convert.names import name_check, rewrite_words
+from workbench.convert import name_check, rewrite_words
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.leaves import scalars
-from workbench.rules.wording import quote
-from workbench.wire.patch import Change, Remove, Replace
+from workbench.rules import quote
+from workbench.wire import Change, Remove, Replace
 
 _NAMES = ("/name", "/function/name", "/toolSpec/name", "/custom/name")
 _CHOICES = ("/tool_choice", "/function_call", "/toolConfig")

@@ -18,14 +18,31 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench import plugins
 from workbench.errors import UsageError
+from workbench.fronts import lazy
 from workbench.ir import NOTHING
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
-    from workbench.wire.exchange import Exchange
-    from workbench.wire.session import Session
+    from workbench.formats.exporters.curl import curl_command
+else:
+    __getattr__ = lazy(__name__)
 
-__all__ = ["Exported", "Form", "Proof", "Selection", "Tried", "load", "names", "one_file"]
+__all__ = [
+    "Exported",
+    "Form",
+    "Proof",
+    "Selection",
+    "Tried",
+    "curl_command",
+    "load",
+    "names",
+    "one_file",
+]
+
+
+if TYPE_CHECKING:
+    from workbench.rules import Inspector
+    from workbench.wire import Exchange
+    from workbench.wire.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,8 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from workbench.limits import MAX_KNOWN_MESSAGES
-from workbench.wire.exchange import Redaction
-from workbench.wire.jsontext import ObjectList, runs
-from workbench.wire.redaction import Redactor, is_open
-from workbench.wire.secrets.streamed import StreamedTexts
+from workbench.wire import ObjectList, Redaction, Redactor, is_open, runs
+from workbench.wire.secrets import StreamedTexts
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

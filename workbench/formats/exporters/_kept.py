@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from workbench.config.resources import folder
+from workbench.config import folder
 from workbench.ir import JsonValue, Message, ToolDef
-from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import fact
-from workbench.rules.retry import PENDING_WORDS, UNSURE
+from workbench.protocols import DecodedExchange, fact
+from workbench.rules import PENDING_WORDS, UNSURE
 from workbench.wire.secrets import KEY_TEXT
 
 FIXED: Final = frozenset({

@@ -24,17 +24,30 @@ from workbench.formats.exporters._kept import FIXED, TEXT, ContractWords, provid
 from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.protocols.known import KnownMessages
-from workbench.rules.inspection import PENDING_RULE, Inspector
-from workbench.wire.digests import DIGESTS
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
-from workbench.wire.json_strings import decode, encode
-from workbench.wire.jsontext import JsonIndex, ObjectList, dumps, loads
+from workbench.protocols import RESPONSE, DecodedExchange, KnownMessages
+from workbench.rules import PENDING_RULE, Inspector
+from workbench.wire import (
+    DIGESTS,
+    Body,
+    Exchange,
+    Frame,
+    Framing,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    JsonIndex,
+    ObjectList,
+    SseEvent,
+    Summary,
+    decode,
+    decode_partial,
+    dumps,
+    encode,
+    loads,
+    rewrite,
+    summarize,
+)
 from workbench.wire.session import MemorySession, Session, exchanges_of
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import Framing, rewrite
 
 _PLAIN_HEADERS: Final = re.compile(
     r"(?i)accept.*|access-control-.*|alt-svc|anthropic-(?:beta|version|ratelimit-.*)|cache-control|connection"

@@ -14,8 +14,7 @@ from typing import Final
 from workbench.errors import WireError
 from workbench.formats.exporters._again import Again
 from workbench.formats.exporters._stand_ins import StandIns
-from workbench.wire.json_strings import decode, encode
-from workbench.wire.jsontext import ObjectList, loads
+from workbench.wire import ObjectList, decode, encode, loads
 
 _TOKEN: Final = re.compile(
     r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL

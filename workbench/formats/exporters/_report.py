@@ -20,13 +20,8 @@ from workbench.formats.exporters import Selection
 from workbench.formats.exporters._private import Redacted
 from workbench.formats.exporters._safe import knowing
 from workbench.ir import NOTHING, JsonValue
-from workbench.rules import by_cause, judge
-from workbench.rules.inspection import Inspected, Inspector
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
-from workbench.wire.json_strings import decode
-from workbench.wire.jsontext import dumps
-from workbench.wire.redaction import Redactor
+from workbench.rules import Inspected, Inspector, by_cause, judge
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Redactor, Summary, decode, decode_partial, dumps
 from workbench.wire.session import Session
 
 MOST_FINDINGS: Final = 100

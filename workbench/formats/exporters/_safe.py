@@ -11,8 +11,7 @@ from urllib.parse import quote
 from workbench.formats.exporters import Selection
 from workbench.formats.exporters._again import AgainRedactor
 from workbench.formats.exporters._private import Redacted
-from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
-from workbench.wire.redaction import Redactor
+from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Redactor
 from workbench.wire.session import MemorySession
 
 

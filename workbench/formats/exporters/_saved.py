@@ -7,8 +7,7 @@ from pathlib import Path
 
 from workbench.formats.exporters import Exported, Selection, one_file
 from workbench.formats.exporters._safe import safe
-from workbench.wire.exchange import Exchange
-from workbench.wire.redaction import Redactor
+from workbench.wire import Exchange, Redactor
 from workbench.wire.session import store
 
 

@@ -15,12 +15,8 @@ from urllib.parse import quote
 from workbench import contracts
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters._words import Piece, Variable
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.jsontext import loads
-from workbench.wire.redaction import Redactor
+from workbench.wire import Exchange, HttpRequest, Redactor, decode_partial, framing_of, loads
 from workbench.wire.secrets import Family, is_header, of_header
-from workbench.wire.stream import framing_of
 
 _LEFT_OUT: Final = {
     "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",

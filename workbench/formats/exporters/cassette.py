@@ -12,7 +12,7 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import Exported, Selection, one_file
 from workbench.formats.exporters._safe import header_text, safe, written
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Kind, State
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Kind, State
 
 TITLE = "VCR cassette"
 SUFFIX = ".yaml"

@@ -10,8 +10,7 @@ from workbench.formats.exporters import Exported, Selection, one_file
 from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters._sent import Sent, sent
 from workbench.formats.exporters._words import Piece, Variable, is_pasteable, printed, quoted, word
-from workbench.wire.exchange import Exchange
-from workbench.wire.redaction import Redactor
+from workbench.wire import Exchange, Redactor
 
 TITLE = "cURL command"
 SUFFIX = ".sh"

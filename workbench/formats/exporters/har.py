@@ -15,9 +15,7 @@ from workbench import __version__
 from workbench.formats.exporters import Exported, Selection, one_file
 from workbench.formats.exporters._safe import header_text, safe
 from workbench.ir import JsonValue
-from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, decode_partial, dumps
 
 TITLE = "HAR archive"
 SUFFIX = ".har"

@@ -19,8 +19,7 @@ from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters._sent import Sent, sent
 from workbench.formats.exporters._words import Variable
 from workbench.formats.exporters.python import PATIENCE, head
-from workbench.protocols import RawSdk, TransportSdk
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange, RawSdk, TransportSdk
 
 TITLE = "Python program (SDK of the provider)"
 SUFFIX = ".py"

@@ -10,19 +10,38 @@ files in place (a database) also has ``open_path(path) -> Session``; one with bo
 from __future__ import annotations
 
 from functools import partial
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats import unwrapping
 from workbench.formats.importers import _files, _unsupported
 from workbench.formats.importers._unwrapper import Unwrapper
+from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
-from workbench.protocols.decode import TEXT
+from workbench.protocols import TEXT
 from workbench.toolcalls import formats
 from workbench.wire.session import Session
 
-__all__ = ["CERTAIN", "CONFIDENT", "LAST_RESORT", "Importer", "candidates", "inside", "load", "open_input"]
+if TYPE_CHECKING:
+    from workbench.formats.importers import model_text
+    from workbench.formats.importers.body import TITLE
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "CERTAIN",
+    "CONFIDENT",
+    "LAST_RESORT",
+    "TITLE",
+    "Importer",
+    "candidates",
+    "inside",
+    "load",
+    "model_text",
+    "open_input",
+]
+
 
 _LAST, _OWN = "model_text", "workbench_session"
 

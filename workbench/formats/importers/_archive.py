@@ -6,8 +6,7 @@ from io import BytesIO
 
 from workbench.errors import UnreadableInput, WireError
 from workbench.limits import MAX_DECODED_BODY
-from workbench.wire.encoding import decode_body
-from workbench.wire.exchange import Body
+from workbench.wire import Body, decode_body
 
 MAX_MEMBERS = 200_000
 """Limit of members in one archive; an Inspect log has one for each sample."""

@@ -8,8 +8,7 @@ import re
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
-from workbench.wire.stream import Framing, framing_of
+from workbench.wire import Framing, framing_of, loads
 
 WAS_BASE64 = "the recorder kept the body as base64"
 WAS_CHUNKS = "the recorder kept the body as a list of encoded chunks"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from workbench.formats.importers._http import text_bytes
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind, dumps
 
 
 def is_frame(interaction: JsonValue) -> bool:

@@ -14,7 +14,7 @@ from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._messages_transcript import HistoryEntry
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 NOTHING_SAID = HistoryEntry("user")
 SYNTHETIC = "<synthetic>"

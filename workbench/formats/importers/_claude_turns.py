@@ -18,8 +18,7 @@ from workbench.formats.importers._claude_tree import Unit, newest, units_of
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._messages_transcript import MessagesTurn
 from workbench.limits import SNIPPET
-from workbench.wire.exchange import Exchange, Origin, State
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import Exchange, Origin, State, dumps, loads
 
 URL = "/v1/messages"
 NOTE = "reconstructed from a transcript without system prompt, tools, parameters, headers or streaming"

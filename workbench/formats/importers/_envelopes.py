@@ -43,8 +43,7 @@ from workbench.formats.importers._payloads import SYNTHESISED_NOTE, stream_of
 from workbench.formats.importers._sides import RESPONSE, error_status, is_error, shape_of
 from workbench.formats.importers._single_body import SYNTHESISED
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire.exchange import Body, Headers, HttpRequest, HttpResponse
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Headers, HttpRequest, HttpResponse, dumps
 
 _METHOD = re.compile(r"[A-Za-z]{3,10}")
 _STATUS_IN_TEXT = re.compile(r"(?:Error code|status(?: code)?|HTTP(?:/[\d.]+)?)[:= ]{1,3}([45]\d\d)\b", re.IGNORECASE)

@@ -13,8 +13,7 @@ from typing import BinaryIO
 
 from workbench.errors import UnreadableInput, WireError
 from workbench.limits import MAX_INPUT_FILE, WRITER_SECONDS
-from workbench.wire.encoding import decode_body
-from workbench.wire.exchange import Body
+from workbench.wire import Body, decode_body
 
 HEAD = 64 * 1024
 PIECE = 8 * 1024 * 1024

@@ -15,9 +15,7 @@ from workbench.formats.importers._body_encodings import (
     joined_chunks,
 )
 from workbench.ir import JsonValue
-from workbench.wire.encoding import detect_encoding
-from workbench.wire.exchange import Body, Headers
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Headers, detect_encoding, dumps
 
 PARSED = "the recorder kept parsed JSON: key order and white space are lost"
 

@@ -11,7 +11,7 @@ from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._transcript import SharedHistory, extend_history
 from workbench.formats.importers._values import as_list, mapping, text
 from workbench.ir import JsonValue, Message, Part
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 PREFIX = "attachment://"
 MAX_POOLED = 64 * 1024 * 1024

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._files import HEAD
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 MAX_DAMAGE = 20
 """Limit of damaged lines that are listed; further ones are counted."""

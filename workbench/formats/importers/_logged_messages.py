@@ -12,7 +12,7 @@ from workbench.formats.importers._fields import fields, first
 from workbench.formats.importers._sides import RESPONSE, shape_of
 from workbench.formats.importers._values import as_list, mapping, mappings, text
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 LACKS = ("system", "tools", "parameters", "headers", "streaming")
 PUT_TOGETHER = "reconstructed from logged messages; not the original bytes"

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Summary, summarize
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Summary, dumps, summarize
 
 NOT_WIRE = "reconstructed from a transcript; not the original bytes"
 RECONSTRUCTED = {"made": "reconstructed: from a client's transcript; not the original bytes"}

@@ -17,7 +17,7 @@ from workbench.formats.importers._otlp import OtelSpan, below, first, objects_in
 from workbench.formats.importers._providers import reasoning
 from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "developer": "system"}
 _MESSAGE_EVENTS = {

@@ -14,7 +14,7 @@ from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 Attributes = dict[str, JsonValue]
 _INTEGER = re.compile(r"-?[0-9]{1,24}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.errors import WireError
 from workbench.formats.importers._sides import is_event, is_unframed_stream
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 SYNTHESISED_NOTE = "stream payloads only: the file has no framing and no terminator; the framing is synthetic"
 NDJSON = "application/x-ndjson"

@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.formats.importers._providers import protocol_of_api, reasoning
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 STOPS = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
 BROKEN = ("aborted", "error")

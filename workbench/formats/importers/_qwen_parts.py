@@ -19,7 +19,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 
 def message_of(

@@ -33,8 +33,7 @@ from workbench.formats.importers._single_body import body_only
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.jsontext import loads
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State, loads
 
 NEITHER = "neither a request nor a response of a model API"
 

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from workbench.errors import WireError
-from workbench.wire import urls
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
-from workbench.wire.jsontext import loads
+from workbench.wire import Exchange, HttpRequest, HttpResponse, loads, urls
 
 
 def pair_sides(sides: Sequence[Exchange]) -> Iterator[Exchange]:

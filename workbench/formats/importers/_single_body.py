@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.formats.importers._sides import REQUEST, error_status, is_error
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 UNKNOWN_STATUS = 0
 SYNTHESISED = {"framing": "synthesised"}

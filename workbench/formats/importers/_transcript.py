@@ -27,8 +27,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols import Adapter, Capabilities
-from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, summarize
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, dumps, summarize
 
 if TYPE_CHECKING:  # imported only to write a body: sniffing a file loads every importer
     from workbench.convert import Loss
@@ -131,8 +130,7 @@ class ProtocolWriter:
         return piece
 
     def _write(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
-        from workbench.convert.fit import fit_request
-        from workbench.convert.normal import NormalRequest
+        from workbench.convert import NormalRequest, fit_request
 
         first = said[0]
         if isinstance(first, bytes):
@@ -233,8 +231,7 @@ class TranscriptSession:
 
     def _frame(self, turn: TranscriptTurn) -> tuple[bytes, bytes, frozenset[str]]:
         """Bytes before and after the messages of a request, and losses in them."""
-        from workbench.convert.fit import fit_request
-        from workbench.convert.normal import NormalRequest
+        from workbench.convert import NormalRequest, fit_request
 
         if turn.request is not None:
             return _now(turn.request), b"", frozenset()
@@ -296,8 +293,7 @@ def _note_unknown(parts: Sequence[Part], damage: ImportDamage) -> None:
 
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
     """Body of a response, and losses in it."""
-    from workbench.convert.fit import fit_response
-    from workbench.convert.normal import NormalResponse
+    from workbench.convert import NormalResponse, fit_response
 
     if not answer.error:
         lenient = relax_requirements(adapter)

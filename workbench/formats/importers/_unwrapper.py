@@ -20,10 +20,9 @@ from workbench.formats.importers._side_pairing import pair_sides
 from workbench.formats.importers._sides import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, NotLiteral, Reader
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
-from workbench.protocols.decode import TEXT, DecodedExchange
+from workbench.protocols import TEXT, DecodedExchange
 from workbench.toolcalls import formats
-from workbench.wire.exchange import Body, Exchange, Origin
-from workbench.wire.jsontext import loads
+from workbench.wire import Body, Exchange, Origin, loads
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
 TITLE = "pasted text"

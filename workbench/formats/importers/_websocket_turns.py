@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire import patch
-from workbench.wire.exchange import (
+from workbench.wire import (
+    TURNS,
     Body,
     Chunk,
     Exchange,
@@ -31,9 +31,9 @@ from workbench.wire.exchange import (
     Kind,
     Origin,
     State,
+    loads,
+    patch,
 )
-from workbench.wire.frames import TURNS
-from workbench.wire.jsontext import loads
 
 _ASKS = ("response.create", "response.append")
 _ENVELOPE = ("type", "stream_id")

@@ -18,8 +18,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Message, Part, ToolCallIR, ToolDef, ToolResultIR, Usage
-from workbench.wire.exchange import Exchange, State
-from workbench.wire.jsontext import loads
+from workbench.wire import Exchange, State, loads
 
 NAME = "atif"
 TITLE = "ATIF trajectory"

@@ -7,7 +7,7 @@ from workbench.formats.importers._json_head import is_json, is_written_call
 from workbench.formats.importers._records import is_record
 from workbench.formats.importers._sides import EVENT, side_of
 from workbench.formats.importers._single_body import body_only
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 from workbench.wire.session import MemorySession
 
 NAME = "body"

@@ -17,7 +17,7 @@ from workbench.formats.importers._lines import ImportDamage, first_objects, obje
 from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 NAME = "claude-agent"
 TITLE = "Claude Agent SDK messages"

@@ -11,7 +11,7 @@ from workbench.formats.importers._claude_turns import URL, turns_of
 from workbench.formats.importers._lines import ImportDamage, first_objects, objects
 from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 NAME = "claude-code"
 TITLE = "Claude Code session"

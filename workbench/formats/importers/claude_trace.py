@@ -8,7 +8,7 @@ from workbench.errors import LocalProtocolError
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, parsed_body, text_bytes, whole
 from workbench.formats.importers._lines import ImportDamage, Line, objects
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
 NAME = "claude-trace"

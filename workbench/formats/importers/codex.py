@@ -19,8 +19,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import count, mapping, rest, text
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Exchange, State
-from workbench.wire.jsontext import dumps
+from workbench.wire import Exchange, State, dumps
 
 NAME = "codex"
 TITLE = "Codex CLI rollout"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from workbench.formats.importers._single_body import response_only
+from workbench.wire import Framing, framing_of
 from workbench.wire.session import MemorySession
-from workbench.wire.stream import Framing, framing_of
 
 NAME = "event-stream"
 TITLE = "event stream"

@@ -18,8 +18,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import text
 from workbench.ir import JsonValue
-from workbench.wire.exchange import State
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import State, dumps, loads
 
 NAME = "gemini-cli"
 TITLE = "Gemini CLI chat"

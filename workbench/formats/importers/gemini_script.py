@@ -9,8 +9,7 @@ from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRU
 from workbench.formats.importers._single_body import SYNTHESISED
 from workbench.formats.importers._values import rest, text
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Headers, HttpResponse, Origin, dumps
 from workbench.wire.session import MemorySession
 
 NAME = "gemini-script"

@@ -30,8 +30,7 @@ from workbench.formats.importers._http import (
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
-from workbench.wire.jsontext import loads
+from workbench.wire import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State, loads
 from workbench.wire.session import MemorySession
 
 NAME = "har"

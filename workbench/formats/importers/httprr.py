@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._http import body_of
 from workbench.formats.importers._lines import ImportDamage
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
 NAME = "httprr"

@@ -27,8 +27,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import as_list, mapping, rest, text
 from workbench.ir import JsonValue, ModelRequest, Part
-from workbench.wire.exchange import Exchange, State
-from workbench.wire.jsontext import loads
+from workbench.wire import Exchange, State, loads
 
 NAME = "inspect-log"
 TITLE = "Inspect evaluation log"

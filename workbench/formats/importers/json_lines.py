@@ -10,7 +10,7 @@ from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, fram
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
 from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, is_unframed_stream, side_of
 from workbench.formats.importers._single_body import SYNTHESISED, response_only
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 from workbench.wire.session import MemorySession
 
 NAME = "json-lines"

@@ -17,7 +17,7 @@ from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.session import MemorySession
 
 NAME = "mitmproxy"

@@ -23,8 +23,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolResultIR, Usage
-from workbench.wire.exchange import State
-from workbench.wire.jsontext import loads
+from workbench.wire import State, loads
 
 NAME = "opencode"
 TITLE = "OpenCode export"

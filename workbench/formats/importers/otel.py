@@ -22,8 +22,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import as_list, count, mapping, text
 from workbench.ir import JsonValue, ModelResponse, Usage
-from workbench.wire.exchange import State
-from workbench.wire.jsontext import loads
+from workbench.wire import State, loads
 
 NAME = "otel"
 TITLE = "OpenTelemetry spans"

@@ -12,7 +12,7 @@ from workbench.formats.importers._pi_tree import PiEntry, link_entries
 from workbench.formats.importers._transcript import TranscriptSession, TranscriptTurn, answer_of, reconstructed_exchange
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue
-from workbench.wire.exchange import State
+from workbench.wire import State
 
 NAME = "pi"
 TITLE = "pi session"

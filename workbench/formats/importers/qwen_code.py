@@ -21,7 +21,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue, Message, ToolCallIR
-from workbench.wire.exchange import State
+from workbench.wire import State
 
 NAME = "qwen-code"
 TITLE = "Qwen Code chat"

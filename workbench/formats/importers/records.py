@@ -12,7 +12,7 @@ from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._moved import BodyRestorer
 from workbench.formats.importers._records import RecordFinder, exchanges_of
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 from workbench.wire.session import MemorySession
 
 NAME = "records"

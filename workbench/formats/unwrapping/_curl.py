@@ -11,8 +11,7 @@ from workbench.errors import WireError
 from workbench.formats.unwrapping._found import Found, Torn, asked, header_text, to_bytes
 from workbench.formats.unwrapping._shell import Words, words
 from workbench.formats.unwrapping._values import NotLiteral, Reader
-from workbench.wire.exchange import Headers
-from workbench.wire.jsontext import loads
+from workbench.wire import Headers, loads
 
 WHAT = "a curl command"
 START = re.compile(r"curl(?:\.exe)?[ \t]")

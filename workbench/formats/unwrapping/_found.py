@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from workbench.formats.unwrapping._values import plain
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, dumps
 
 REBUILT = "rewritten from the value in a text: key order is kept, white space and number forms are not"
 PASTED = "pasted text, not a recording"

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from workbench.formats.unwrapping._found import Found, Torn, answered, asked, header_text, to_bytes
 from workbench.formats.unwrapping._values import NotLiteral, Reader
-from workbench.wire.encoding import detect_encoding
-from workbench.wire.exchange import Body, Headers
+from workbench.wire import Body, Headers, detect_encoding
 
 REQUEST, RESPONSE = "an HTTP request", "an HTTP response"
 METHODS = "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS"

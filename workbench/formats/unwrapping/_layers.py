@@ -12,7 +12,7 @@ from workbench.config import safeyaml
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.unwrapping._found import to_bytes, written
 from workbench.formats.unwrapping._values import NotLiteral, Reader, plain
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?"

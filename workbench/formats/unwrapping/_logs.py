@@ -10,7 +10,7 @@ from workbench.formats.unwrapping._found import Found, Torn, answered, asked, he
 from workbench.formats.unwrapping._http import START
 from workbench.formats.unwrapping._http import read as read_http
 from workbench.formats.unwrapping._values import NotLiteral, Reader
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 WHAT = "a debug log"
 _URL = r"https?://[^\s\"',]+"

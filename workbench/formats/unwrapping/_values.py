@@ -404,7 +404,7 @@ def plain(value: Any) -> JsonValue:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, Encoded):
-        from workbench.wire.jsontext import dumps
+        from workbench.wire import dumps
 
         return dumps(plain(value.value)).decode("utf-8", "replace")
     if isinstance(value, Call):

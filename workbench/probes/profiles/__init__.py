@@ -6,18 +6,83 @@ two of them, and corrections, each with its reason and a switch. It may import w
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
 from workbench.probes.profiles.drift import Drift, drift
 from workbench.probes.profiles.profile import NAMES, CapabilityProfile, ProfileKey, differences, key_of, of_measurement
 from workbench.probes.profiles.store import ProfileStore
 
+if TYPE_CHECKING:
+    from workbench.probes.profiles import choosing
+    from workbench.probes.profiles.asked import models, template_hash
+    from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
+    from workbench.probes.profiles.conservative import fall
+    from workbench.probes.profiles.corrected import correct_loop, correct_outgoing, correct_send, protocol_of
+    from workbench.probes.profiles.corrections import (
+        KINDS,
+        PARSER,
+        REASONING,
+        STREAMING,
+        Correction,
+        apply_switches,
+        value_of,
+    )
+    from workbench.probes.profiles.gating import STAGES, GateStage, ToolGate, gate
+    from workbench.probes.profiles.keeping import SavedProfile, save_evidence, save_profile
+    from workbench.probes.profiles.motion import LoopState, Measure, Pending, ToolLoop, begin
+    from workbench.probes.profiles.profile import ProfileDifferences
+    from workbench.probes.profiles.refresh import DueProbe, light, within
+    from workbench.probes.profiles.risk import RatedTool, annotations_of, tools_of
+else:
+    __getattr__ = lazy(__name__)
+
 __all__ = [
+    "KINDS",
     "NAMES",
+    "PARSER",
+    "REASONING",
+    "STAGES",
+    "STREAMING",
     "CapabilityProfile",
+    "Correction",
     "Drift",
+    "DueProbe",
+    "GateStage",
+    "LoopState",
+    "Measure",
+    "Pending",
+    "ProfileChoice",
+    "ProfileDifferences",
     "ProfileKey",
     "ProfileStore",
+    "RatedTool",
+    "SavedProfile",
+    "ToolGate",
+    "ToolLoop",
+    "annotations_of",
+    "apply_switches",
+    "begin",
+    "choose",
+    "choosing",
+    "correct_loop",
+    "correct_outgoing",
+    "correct_send",
     "differences",
     "drift",
+    "earlier",
+    "fall",
+    "gate",
     "key_of",
+    "light",
+    "models",
     "of_measurement",
+    "of_request",
+    "protocol_of",
+    "save_evidence",
+    "save_profile",
+    "template_hash",
+    "tools_of",
+    "value_of",
+    "within",
 ]

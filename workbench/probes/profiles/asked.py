@@ -17,14 +17,8 @@ from urllib.parse import quote
 from workbench import contracts
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.send.credentials import authenticate
-from workbench.send.endpoint import HttpEndpoint
-from workbench.send.headers import forwarded_headers
-from workbench.send.outgoing import Outgoing
-from workbench.send.target import Target
-from workbench.send.urls import join_url, server_url
-from workbench.wire.exchange import Body, HttpRequest
-from workbench.wire.jsontext import dumps, loads
+from workbench.send import HttpEndpoint, Outgoing, Target, authenticate, forwarded_headers, join_url, server_url
+from workbench.wire import Body, HttpRequest, dumps, loads
 
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 8 * 1024 * 1024

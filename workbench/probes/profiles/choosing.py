@@ -11,14 +11,14 @@ from workbench.probes.profiles.corrections import REASONING, Correction, apply_s
 from workbench.probes.profiles.matching import of_target
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.refresh import DueProbe, stale
-from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop.policy import VERBATIM
-from workbench.send.target import Target
+from workbench.protocols import DecodedExchange
+from workbench.send import Target
+from workbench.send.loop import VERBATIM
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.rules.inspection import Inspector
-    from workbench.wire.exchange import Exchange
+    from workbench.rules import Inspector
+    from workbench.wire import Exchange
 
 
 @dataclass(frozen=True, slots=True)

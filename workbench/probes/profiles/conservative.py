@@ -11,7 +11,7 @@ from enum import IntEnum
 from workbench.probes import Outcome
 from workbench.probes._verdict import interval
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.rules.counts import Counts
+from workbench.rules import Counts
 
 
 class CautionLevel(IntEnum):

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.edits import apply_changes, repairs, with_body
-from workbench.edits.additions import insert_message
+from workbench.edits import apply_changes, insert_message, repairs, with_body
 from workbench.edits.repairs import RepairCost
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
@@ -29,17 +28,20 @@ from workbench.probes.profiles.corrections import (
     value_of,
 )
 from workbench.probes.profiles.risk import Risk, of_request
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules.inspection import Inspector
-from workbench.send.loop import ConversationLoop, Send
-from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT
-from workbench.send.loop.sending import outgoing
-from workbench.send.outgoing import Outgoing, with_stream
-from workbench.send.target import Target
-from workbench.trials.whatif import VariedRequest
-from workbench.trials.whatif.reasoning import drop_reasoning
-from workbench.trials.whatif.tools import at_level, forbid_tools, ignores, remove_tools, switch_off_parallel
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import Inspector
+from workbench.send import Outgoing, Target, with_stream
+from workbench.send.loop import EVERY_TOOL, LEFT_OUT, ConversationLoop, Send, outgoing
+from workbench.trials.whatif import (
+    VariedRequest,
+    at_level,
+    drop_reasoning,
+    forbid_tools,
+    ignores,
+    remove_tools,
+    switch_off_parallel,
+)
+from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 ONE_AT_A_TIME = "Make one tool call at a time: wait for the result of a call before you make the next one."

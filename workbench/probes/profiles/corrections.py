@@ -17,9 +17,9 @@ from workbench.probes import Outcome, ProbeResult
 from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.risk import risk_of
-from workbench.send.loop.policy import LEFT_OUT, VERBATIM
+from workbench.send.loop import LEFT_OUT, VERBATIM
 from workbench.toolcalls import formats
-from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT
+from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT
 
 ENCODING, PARSER, STREAMING, SCHEMA = "encoding", "parser", "streaming-off", "schema-level"
 SERIAL, REASONING, PLACEMENT = "serial-calls", "reasoning-replay", "result-placement"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from workbench.probes import Outcome
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.send.target import Target
+from workbench.send import Target
 
 
 def of_target(

@@ -24,13 +24,11 @@ from workbench.probes.profiles.corrected import correct_loop, correct_send, prot
 from workbench.probes.profiles.corrections import Correction, apply_switches, corrections
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
 from workbench.probes.profiles.refresh import DueProbe, light
-from workbench.rules.counts import Counts
-from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send
-from workbench.send.loop.sending import with_sent_body
-from workbench.send.outgoing import Outgoing
-from workbench.send.target import Target
-from workbench.toolcalls.arguments.ladder import Rung
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.rules import Counts
+from workbench.send import Outgoing, Target
+from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send, with_sent_body
+from workbench.toolcalls.arguments import Rung
+from workbench.wire import Exchange, HttpRequest
 
 
 class LoopState(StrEnum):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.errors import ProfileError
 from workbench.ir import NOTHING, JsonValue
 from workbench.probes import Interval, Measurement, Outcome, ProbeResult
-from workbench.send.target import Target
+from workbench.send import Target
 
 VERSION = 1
 """Of the probes: a profile that was made by other ones is stale."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WireError
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey, of_json
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 
 @dataclass(frozen=True, slots=True)

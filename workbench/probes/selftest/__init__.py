@@ -11,18 +11,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding, Severity
+from workbench.fronts import lazy
 from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
 from workbench.probes.selftest.body import HealthyRequest
 from workbench.probes.selftest.control import rewrite
 from workbench.probes.selftest.faults import FAULTS
 from workbench.probes.selftest.healthy import HealthySession
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange
+from workbench.rules import Inspector
+from workbench.wire import Exchange
 from workbench.wire.session import MemorySession
 
-__all__ = ["MOST_WAYS", "FaultTally", "Miss", "SelftestReport", "run"]
+if TYPE_CHECKING:
+    from workbench.probes.selftest.healthy import sessions
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "FAULTS",
+    "MOST_WAYS",
+    "FaultTally",
+    "HealthyRequest",
+    "Miss",
+    "SelftestReport",
+    "run",
+    "sessions",
+]
+
 
 MOST_WAYS = 3
 """Ways in which one fault is planted in one exchange."""

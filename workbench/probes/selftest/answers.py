@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 from workbench.ir import ToolCallIR
 from workbench.probes.selftest.body import get, put, remove
-from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.wire.exchange import Body, Exchange
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.stream import Framing
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.wire import Body, Exchange, Framing, dumps, loads
 
 
 class SpoiledAnswer(NamedTuple):

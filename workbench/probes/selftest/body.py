@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.wire.exchange import Body, Exchange, HttpRequest
-from workbench.wire.jsontext import dumps, loads
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.wire import Body, Exchange, HttpRequest, dumps, loads
 
 
 class PartNode(NamedTuple):

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.errors import WireError
-from workbench.wire.exchange import Body, HttpRequest
-from workbench.wire.jsontext import loads
+from workbench.wire import Body, HttpRequest, loads
 
 
 def rewrite(request: HttpRequest) -> Iterator[HttpRequest]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from workbench.chain.terms import Placement
+from workbench.chain import Placement
 from workbench.contracts import Contract
 from workbench.probes.selftest.body import HealthyRequest, PartNode, get, insert, put, remove, take_out
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import contracts, protocols
-from workbench.convert.dialect import rename_fields
+from workbench.convert import rename_fields
 from workbench.ir import Message, ModelRequest, Text, ToolDef
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, Say, Send
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
-from workbench.wire.jsontext import dumps
+from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, dumps
 from workbench.wire.session import MemorySession
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class HealthySession:
 
 def sessions(wanted: Iterable[str] = ()) -> Iterator[HealthySession]:
     """With every variant of every contract, in each protocol it speaks, streaming and not. Raises UsageError."""
-    from workbench.send.matrix import labels
+    from workbench.send import labels
 
     for label in labels(wanted):
         name = label.partition(":")[0]

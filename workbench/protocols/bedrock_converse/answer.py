@@ -16,8 +16,7 @@ from workbench.protocols.common.error_body import read_answer_body
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_exception import write_exception
 from workbench.protocols.common.usage import count
-from workbench.wire.jsontext import dumps
-from workbench.wire.stream import aws_message
+from workbench.wire import aws_message, dumps
 
 STOPS: Mapping[str, str] = {
     "end_turn": "stop",

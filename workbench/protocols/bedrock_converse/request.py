@@ -32,7 +32,7 @@ from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree, put, read_content
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of, read_messages
 from workbench.protocols.known import KnownMessages
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")

@@ -35,8 +35,7 @@ from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of
 from workbench.protocols.common.stream_exception import read_exception
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 Path = tuple[str, ...]
 

@@ -44,9 +44,7 @@ from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 from workbench.protocols.families.blocks.write import write_request
 from workbench.protocols.families.blocks.write_answer import BlockWriter, write_response
 from workbench.protocols.known import KnownMessages
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import aws_message, sealed_payload
+from workbench.wire import SseEvent, aws_message, dumps, loads, sealed_payload
 
 PROTOCOL = "bedrock-invoke"
 VERSION = "bedrock-2023-05-31"

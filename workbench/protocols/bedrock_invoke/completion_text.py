@@ -24,8 +24,7 @@ from workbench.ir import (
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.growing import GrowingText
 from workbench.protocols.common.pieces import Pieces
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _STOPS = {
     "stop_sequence": "stop", "stop": "stop", "FINISH": "stop", "FINISHED": "stop", "COMPLETE": "stop",

@@ -4,3 +4,45 @@ In: the blocks of a stream. Out: the message after each block, what each block c
 have built something else. ``known`` says how each client is recognised and pointed at another server.
 It may import what ``protocols`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients import known
+    from workbench.protocols.clients.buffers import CALL
+    from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies, where_they_differ
+    from workbench.protocols.clients.effects import Effects, usage_words
+    from workbench.protocols.clients.event_effects import Effect, What, noun_of
+    from workbench.protocols.clients.known import CLIENTS, PROVIDERS, SDKS, Client, client_of
+    from workbench.protocols.clients.our_answer import declared_calls
+    from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "CALL",
+    "CLIENTS",
+    "PROVIDERS",
+    "SDKS",
+    "Client",
+    "ClientGroup",
+    "Effect",
+    "Effects",
+    "Highlight",
+    "Step",
+    "Steps",
+    "What",
+    "client_of",
+    "declared_calls",
+    "known",
+    "noun_of",
+    "one_by_one",
+    "policies",
+    "text_of",
+    "usage_words",
+    "where_they_differ",
+]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 TEXT, REASONING, CALL = "text", "reasoning", "call"
 MADE_UP = "(made up by the client)"

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 
 class Chunk(NamedTuple):

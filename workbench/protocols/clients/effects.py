@@ -18,9 +18,7 @@ from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segme
 from workbench.protocols.clients.event_effects import Effect, What, effects_between, noun_of, repeated_field, strings
 from workbench.protocols.clients.our_answer import value_at
 from workbench.protocols.clients.steps import Steps, text_of
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent, without_repeated_prefix
-from workbench.wire.stream import is_sealed
+from workbench.wire import SseEvent, is_sealed, loads, without_repeated_prefix
 
 MOST_COMPARED = 2000
 """Blocks of a stream of which the answers before and after are compared: each costs as much as the stream so far."""

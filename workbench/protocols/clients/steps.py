@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from workbench.ir import Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import Adapter, StreamDecoder
-from workbench.wire.jsontext import dumps
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, dumps
 
 COPIES = 32
 """Copies of the decoder over a whole stream: each holds the pieces up to it, so that many would cost memory."""

@@ -24,8 +24,7 @@ from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall
 from workbench.protocols.families.chat.streamed_lists import StreamedEntry
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _BASE = "/message"
 _SAID = "/delta/message"

@@ -3,3 +3,25 @@
 In: bodies, text, and responses as IR. Out: the innermost error message, reasoning apart from text, stream bytes, and
 the name of a protocol for which no adapter is installed. It may import what ``protocols`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.protocols.common import undecoded
+    from workbench.protocols.common.error_body import read_error
+    from workbench.protocols.common.think_tags import Splitter
+    from workbench.protocols.common.writing import string_of, write_part
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "Splitter",
+    "read_error",
+    "string_of",
+    "undecoded",
+    "write_part",
+]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR
 from workbench.leaves import escape
-from workbench.wire.jsontext import dumps, loads, replace
+from workbench.wire import dumps, loads, replace
 
 _DERIVED = frozenset({"error", "is_error", "media_type", "type", "kind"})
 """Fields that follow from others where they were not on the wire themselves."""

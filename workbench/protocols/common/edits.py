@@ -8,7 +8,7 @@ from typing import TypeAlias
 from workbench.ir import Message, ModelRequest, ModelResponse
 from workbench.protocols import Adapter
 from workbench.protocols.common import leaves
-from workbench.wire.stream import Framing, read_untyped
+from workbench.wire import Framing, read_untyped
 
 RequestNodes: TypeAlias = Callable[[ModelRequest], Sequence[Message]]
 ResponseNodes: TypeAlias = Callable[[ModelResponse], Sequence[Message]]

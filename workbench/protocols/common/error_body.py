@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 MAX_WRAPPING = 8
 """Steps inward, two for an envelope in the message of another: relays of relays were seen three deep."""

@@ -15,9 +15,17 @@ from typing import NamedTuple
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
 from workbench.protocols.common.changes import LeafChange, changes, differs
-from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import Framing, read_stream, read_untyped, rewrite
+from workbench.wire import (
+    Framing,
+    JsonIndex,
+    SseEvent,
+    loads,
+    read_stream,
+    read_untyped,
+    rewrite,
+    string_slice_span,
+    writer_like,
+)
 
 
 class _Cut(NamedTuple):

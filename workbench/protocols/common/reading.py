@@ -19,7 +19,7 @@ from workbench.ir import (
 )
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.known import Reader as MessageReader
-from workbench.wire.jsontext import elements, loads
+from workbench.wire import elements, loads
 
 ITSELF: Mapping[str, str] = {"text": ""}
 """Fields of a text that stands on the wire as a bare string."""

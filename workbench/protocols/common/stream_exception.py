@@ -11,9 +11,7 @@ from dataclasses import replace
 from workbench.errors import WireError
 from workbench.ir import ApiError, ModelResponse
 from workbench.protocols.common.error_body import read_error
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import aws_message
+from workbench.wire import SseEvent, aws_message, dumps, loads
 
 EXCEPTIONS = (
     "internalServerException",

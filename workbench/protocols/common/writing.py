@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from workbench.ir import ModelResponse, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import StreamWriter
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 Cut = Callable[[str], Iterable[str]]
 """Cuts a string into the pieces in which it is written."""

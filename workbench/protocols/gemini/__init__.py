@@ -46,7 +46,7 @@ from workbench.protocols.gemini.response import KEYS, read_response, reason_of
 from workbench.protocols.gemini.stream import ContentsStreamDecoder
 from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
 from workbench.protocols.known import KnownMessages
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy

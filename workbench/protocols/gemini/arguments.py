@@ -15,7 +15,7 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.protocols.gemini.nodes import get
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 _STEP = re.compile(r"""\.([^.\[\]\s'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""", re.DOTALL)
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")

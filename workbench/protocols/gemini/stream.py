@@ -18,8 +18,7 @@ from workbench.protocols.gemini.nodes import get, key_of, text_of
 from workbench.protocols.gemini.request import unwrap
 from workbench.protocols.gemini.response import ENVELOPE, KEYS, describe, error_in
 from workbench.protocols.gemini.stream_parts import Candidate, StreamedItem
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _DONE = b"[DONE]"
 

@@ -29,7 +29,7 @@ from workbench.protocols.gemini.params import write_config
 from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.gemini.request import choice_json
 from workbench.protocols.gemini.results import response_of
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _ROLES = {"assistant": "model", "tool": "user"}
 _REASONS = {

@@ -33,7 +33,7 @@ from workbench.protocols.gemini_interactions.step import is_step
 from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
 from workbench.protocols.known import KnownMessages
-from workbench.wire.stream import read_untyped
+from workbench.wire import read_untyped
 
 _URL = re.compile(
     r"[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"

@@ -11,8 +11,7 @@ from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
 from workbench.protocols.gemini_interactions.nodes import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import read_untyped
+from workbench.wire import SseEvent, read_untyped
 
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:

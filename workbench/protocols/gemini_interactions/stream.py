@@ -25,8 +25,7 @@ from workbench.protocols.gemini_interactions.content import MEDIA
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedEntry, StreamedStep, proofs
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 BEGINS = frozenset({"interaction.created", "interaction.start", "interaction.in_progress"})
 ENDS = frozenset(

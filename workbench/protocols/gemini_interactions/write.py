@@ -24,7 +24,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols.gemini_interactions.request import KEY, PREVIOUS, tool_json, write_config
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 Json = dict[str, JsonValue]
 _STATUSES = {

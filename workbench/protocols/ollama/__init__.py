@@ -32,7 +32,7 @@ from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, T
 from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request
 from workbench.protocols.ollama.response import read_response
 from workbench.protocols.ollama.stream import NativeStreamDecoder
-from workbench.wire.stream import Framing
+from workbench.wire import Framing
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy

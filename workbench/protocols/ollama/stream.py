@@ -20,8 +20,7 @@ from workbench.protocols.common.pieces import Node, Pieces, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message
 from workbench.protocols.ollama.response import describe, is_answer, read_failure, read_said
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _TEXTS = ("content", "thinking", "response")
 _LISTS = ("tool_calls", "images")

@@ -25,7 +25,7 @@ from workbench.protocols._params import write_params
 from workbench.protocols.families.chat.tools import tool_json
 from workbench.protocols.ollama.message import CALLER, RESULT
 from workbench.protocols.ollama.request import PLACES
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _REASONS = {"stop": "stop", "tool_calls": "stop", "length": "length"}
 _PLACES = {name: pointer for pointer, name in PLACES.items()}

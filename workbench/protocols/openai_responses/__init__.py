@@ -34,7 +34,7 @@ from workbench.protocols.families.items.write import UNKNOWN, write_request, wri
 from workbench.protocols.families.items.write_stream import ItemWriter
 from workbench.protocols.known import KnownMessages
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.wire.stream import read_untyped
+from workbench.wire import read_untyped
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy

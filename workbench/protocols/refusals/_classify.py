@@ -11,8 +11,7 @@ from workbench.ir import NOTHING, ApiError, JsonValue
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.refusals._kinds import PROVIDER, RefusalKind, RetryAdvice, Speaker, table
 from workbench.protocols.refusals._reset import reset
-from workbench.wire.exchange import Headers
-from workbench.wire.jsontext import loads
+from workbench.wire import Headers, loads
 
 LONGEST = 8_000
 """Characters of a text that are read: its first and its last half of this."""

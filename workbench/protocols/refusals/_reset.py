@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PIECE = re.compile(

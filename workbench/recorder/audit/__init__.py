@@ -4,3 +4,35 @@ In: how to start or reach a gateway. Out: the damage in each case. The cases go 
 our own; no provider is contacted. ``cases`` are what is sent and responded, ``upstream`` and ``client`` the two ends;
 ``run`` drives them, ``verdicts`` judges one case, ``card`` sums up. It may import what ``recorder`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.recorder.audit import card, gateway, run
+    from workbench.recorder.audit.card import CardEntry, CardRow, ScoreCard
+    from workbench.recorder.audit.client import GatewayURL, read_base
+    from workbench.recorder.audit.run import AuditPlan, AuditResult
+    from workbench.recorder.audit.upstream import AuditUpstream
+    from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "AuditPlan",
+    "AuditResult",
+    "AuditUpstream",
+    "CardEntry",
+    "CardRow",
+    "CaseDamage",
+    "CaseVerdict",
+    "GatewayURL",
+    "ScoreCard",
+    "card",
+    "gateway",
+    "read_base",
+    "run",
+]

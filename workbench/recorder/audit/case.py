@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 
 Pairs = tuple[tuple[str, str], ...]
 """Headers: names and values, in order."""

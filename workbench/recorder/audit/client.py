@@ -12,9 +12,8 @@ from workbench.errors import UsageError
 from workbench.recorder.audit.case import CaseRequest, Pairs
 from workbench.recorder.audit.sighting import Sighting
 from workbench.recorder.audit.stage import CaseStage
-from workbench.wire.exchange import Headers
-from workbench.wire.http1.body import response_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, read_response, render
+from workbench.wire import Headers
+from workbench.wire.http1 import BadMessage, HeadBuffer, read_response, render, response_body
 
 HOP = "client"
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from workbench.errors import WorkbenchError
 from workbench.limits import SNIPPET
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.recorder.audit.client import NO_TIME, AuditClient, GatewayURL
 from workbench.recorder.audit.stage import CaseStage, PieceTimeout
 from workbench.recorder.audit.upstream import AuditUpstream
 from workbench.recorder.audit.verdicts import AuditPlace, CaseSightings, CaseVerdict, judge_case
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 PATIENCE = 1.0
 """Seconds that a piece of an answer may take through a gateway before it counts as held back."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.wire.encoding import detect_encoding
-from workbench.wire.exchange import (
+from workbench.wire import (
     CLIENT_LEFT,
     Body,
     Chunk,
@@ -15,8 +14,9 @@ from workbench.wire.exchange import (
     HttpResponse,
     Origin,
     State,
+    detect_encoding,
 )
-from workbench.wire.http1.head import Request, Response
+from workbench.wire.http1 import Request, Response
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from workbench.recorder.audit.case import AuditCase, Theme, mark
 from workbench.recorder.audit.sighting import Sighting
-from workbench.wire.encoding import decode_partial
+from workbench.wire import decode_partial
 
 _LEAST = 0.05
 """Seconds that a piece is waited for at least, once a gateway has held something back."""

@@ -10,8 +10,16 @@ from workbench.errors import UsageError
 from workbench.recorder.audit.case import CaseResponse, ResponseEnd, ResponseFraming
 from workbench.recorder.audit.sighting import Sighting
 from workbench.recorder.audit.stage import CaseStage
-from workbench.wire.http1.body import request_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response, render
+from workbench.wire.http1 import (
+    BadMessage,
+    HeadBuffer,
+    Request,
+    Response,
+    read_request,
+    read_response,
+    render,
+    request_body,
+)
 
 HOP = "upstream"
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from workbench.contracts import Severity
 from workbench.diff.damage import Damage, Kind, between
 from workbench.limits import SNIPPET
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.audit.case import AuditCase, ResponseEnd, Theme
 from workbench.recorder.audit.sighting import Sighting
 

@@ -4,3 +4,25 @@ In: exchanges that arrive, and what is armed. Out: pauses, and what a person dec
 conditions, ``judge`` evaluates them in a process of its own, ``gate`` keeps what is armed and paused,
 ``intercepted_exchange`` holds the bytes, ``remote`` is for other processes. It may import what ``recorder`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.recorder.breakpoints.kinds import ALL, KINDS, parse
+    from workbench.recorder.breakpoints.recorders import Recorders, pause_names
+    from workbench.recorder.breakpoints.remote import Remote
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "ALL",
+    "KINDS",
+    "Recorders",
+    "Remote",
+    "parse",
+    "pause_names",
+]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
 

@@ -15,7 +15,7 @@ from workbench.ir import JsonValue
 from workbench.limits import MAX_CONTROL_LINE
 from workbench.recorder import runtime_files
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 MAX_UNREAD = MAX_CONTROL_LINE
 """Bytes of events that a controller may leave unread before it is let go."""

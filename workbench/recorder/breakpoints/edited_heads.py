@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.wire.http1.head import HeaderField, Request
+from workbench.wire.http1 import HeaderField, Request
 
 OF_THE_BYTES = frozenset(
     (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")

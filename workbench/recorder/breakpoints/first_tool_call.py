@@ -15,8 +15,7 @@ from workbench import protocols
 from workbench.errors import WorkbenchError
 from workbench.protocols import Adapter
 from workbench.recorder.capture.redaction_guard import unpacker
-from workbench.wire.jsontext import loads
-from workbench.wire.stream import Framing, read_stream
+from workbench.wire import Framing, loads, read_stream
 
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n){2}")
 _SPACE = b" \t\r\n"

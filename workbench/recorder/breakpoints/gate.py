@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.protocols.clients.known import client_of
+from workbench.protocols.clients import client_of
 from workbench.recorder.breakpoints.client_timeouts import client_timeout
 from workbench.recorder.breakpoints.judge_client import JudgeClient
 from workbench.recorder.events import RequestHead

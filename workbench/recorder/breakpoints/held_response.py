@@ -16,10 +16,8 @@ from workbench.recorder.breakpoints.edited_heads import OF_THE_BYTES
 from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
 from workbench.recorder.events import EventListener, ResponseBytes, ResponseHead, ResponseStarted
 from workbench.recorder.relay.body_digests import BodyDigests
-from workbench.wire.encoding import decode_partial, detect_encoding
-from workbench.wire.exchange import Body, Headers
-from workbench.wire.http1.body import ChunkedBody, LengthBody, response_body
-from workbench.wire.http1.head import HeaderField, Response, render
+from workbench.wire import Body, Headers, decode_partial, detect_encoding
+from workbench.wire.http1 import ChunkedBody, HeaderField, LengthBody, Response, render, response_body
 
 
 class HeldResponse:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_HELD_REQUEST
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.edited_heads import with_body, without_headers
 from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate
@@ -35,13 +35,18 @@ from workbench.recorder.events import (
 from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.recorder.relay.forward import ClientSide, Forward
 from workbench.recorder.relay.own_responses import reply
-from workbench.wire.digests import BodyDigest
-from workbench.wire.encoding import decode_partial, detect_encoding
-from workbench.wire.exchange import Body as Bytes
-from workbench.wire.exchange import State
-from workbench.wire.http1.body import BodyReader, request_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_response, render
-from workbench.wire.http1.hops import is_persistent
+from workbench.wire import Body as Bytes
+from workbench.wire import BodyDigest, State, decode_partial, detect_encoding
+from workbench.wire.http1 import (
+    BadMessage,
+    BodyReader,
+    HeadBuffer,
+    Request,
+    is_persistent,
+    read_response,
+    render,
+    request_body,
+)
 
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
 INSTEAD = "not passed on: answered at a breakpoint"

@@ -26,21 +26,16 @@ from pathlib import Path
 
 from workbench import protocols
 from workbench.errors import UsageError, WireError, WorkbenchError
-from workbench.filters import Facts
-from workbench.filters.matching import turns
+from workbench.filters import Facts, turns
 from workbench.ir import JsonValue
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
 from workbench.recorder.child import send_line, serve
-from workbench.rules.inspection import Inspected, Inspector
-from workbench.send.recalled import simulator_history
-from workbench.send.urls import with_query_of
+from workbench.rules import Inspected, Inspector
+from workbench.send import simulator_history, with_query_of
 from workbench.simulator import Simulator
-from workbench.wire.encoding import decode_body, detect_encoding
-from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State, summarize
-from workbench.wire.jsontext import loads
-from workbench.wire.session import Session
-from workbench.wire.session.store import open_session
+from workbench.wire import Body, Exchange, Headers, HttpResponse, State, decode_body, detect_encoding, loads, summarize
+from workbench.wire.session import Session, open_session
 
 LOOK_AGAIN = 0.01
 """Seconds between two looks at the file for a request that is not in it yet."""

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import CONTROL_SECONDS, JUDGE_SECONDS
 from workbench.recorder.child import ChildProcess
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 MODULE = "workbench.recorder.breakpoints.judge"
 

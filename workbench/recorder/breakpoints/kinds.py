@@ -16,8 +16,8 @@ from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules.wording import quote
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules import quote
 
 
 class PauseReason(NamedTuple):

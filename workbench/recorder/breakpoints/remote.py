@@ -45,7 +45,7 @@ from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import CONTROL_SECONDS, MAX_CONTROL_LINE
 from workbench.recorder.runtime_files import sockets_of
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 Pause = Mapping[str, JsonValue]
 """See PAUSE above."""

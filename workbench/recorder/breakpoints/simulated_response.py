@@ -8,8 +8,8 @@ from http import HTTPStatus
 
 from workbench.ir import JsonValue
 from workbench.recorder.events import ResponseHead
-from workbench.wire.exchange import Headers
-from workbench.wire.http1.head import render
+from workbench.wire import Headers
+from workbench.wire.http1 import render
 
 MARK = "X-Workbench-Breakpoint"
 """Header that names who answered in the upstream's place."""

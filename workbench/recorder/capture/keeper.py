@@ -19,10 +19,9 @@ from workbench.ir import NOTHING
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted
-from workbench.wire.exchange import Exchange, State
-from workbench.wire.redaction import Redactor
+from workbench.wire import Exchange, Redactor, State
 from workbench.wire.secrets import is_placeholder
-from workbench.wire.session.writer import SessionWriter
+from workbench.wire.session import SessionWriter
 
 STORAGE = (OSError, sqlite3.Error, SessionFormatError)
 """What is raised where a disk is full, gone or too slow; it may pass."""

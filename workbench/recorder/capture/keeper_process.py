@@ -27,7 +27,7 @@ from workbench.recorder.capture.keeper import Keeper, RecordingTally, new_run, o
 from workbench.recorder.capture.queued_events import QueuedEvent, pack, unpack
 from workbench.recorder.capture.redaction_salt import salt_of
 from workbench.recorder.child import END_SECONDS, ChildProcess, send_line, serve
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 NICE = 5
 """Less urgent than what is recorded: with few cores the relay goes first."""

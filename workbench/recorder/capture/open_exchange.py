@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from workbench.protocols.clients.known import client_of
+from workbench.protocols.clients import client_of
 from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
 from workbench.recorder.capture.redaction_guard import BodyGuard
 from workbench.recorder.events import (
@@ -20,10 +20,18 @@ from workbench.recorder.events import (
     ResponseHead,
     ResponseStarted,
 )
-from workbench.wire.digests import to_meta
-from workbench.wire.encoding import detect_encoding
-from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.redaction import Redactor
+from workbench.wire import (
+    Body,
+    Chunk,
+    Exchange,
+    HttpRequest,
+    HttpResponse,
+    Origin,
+    Redactor,
+    State,
+    detect_encoding,
+    to_meta,
+)
 
 
 @dataclass(slots=True)

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from workbench.limits import MAX_DECODED_BODY
-from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
-from workbench.wire.encoding import detect_encoding
-from workbench.wire.redaction import Redactor
-from workbench.wire.secrets.streamed import StreamedTexts
+from workbench.wire import PRELUDE, AwsTexts, Redactor, detect_encoding, is_messages
+from workbench.wire.secrets import StreamedTexts
 
 _SLICE = 1024
 """Bytes unpacked at a time, because not every decoder can be asked for less than all: a kilobyte grows to 32 MB."""

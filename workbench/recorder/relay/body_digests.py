@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from workbench.wire.digests import BodyDigest
-from workbench.wire.http1.body import ChunkedBody
-from workbench.wire.http1.head import BadMessage
+from workbench.wire import BodyDigest
+from workbench.wire.http1 import BadMessage, ChunkedBody
 
 
 class BodyDigests:

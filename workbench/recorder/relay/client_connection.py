@@ -16,10 +16,8 @@ from workbench.recorder.relay.forward import ClientSide, Forward
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.upstream_connection import ConnectionPool
-from workbench.wire.exchange import CLIENT_LEFT
-from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.body import BodyReader, request_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request
+from workbench.wire import CLIENT_LEFT
+from workbench.wire.http1 import Admission, BadMessage, BodyReader, HeadBuffer, Request, read_request, request_body
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import BreakpointGate

@@ -27,10 +27,21 @@ from workbench.recorder.relay.connector import Connector, Unreachable
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Upstream
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
-from workbench.wire.exchange import State
-from workbench.wire.http1.body import BodyReader, ChunkedBody, FeedResult, response_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
-from workbench.wire.http1.hops import end_to_end, is_persistent
+from workbench.wire import State
+from workbench.wire.http1 import (
+    BadMessage,
+    BodyReader,
+    ChunkedBody,
+    FeedResult,
+    HeadBuffer,
+    Request,
+    Response,
+    end_to_end,
+    is_persistent,
+    read_response,
+    render,
+    response_body,
+)
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 _HUNG_UP = "the upstream closed the connection before its response was complete"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.recorder import runtime_files
 from workbench.recorder.relay.routes import Routes, parse_upstream
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 from workbench.wire.session import alive
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from workbench.recorder.relay.routes import Upstream
 from workbench.recorder.relay.upstream_connection import UpstreamConnection
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Response, read_response, render
+from workbench.wire.http1 import BadMessage, HeadBuffer, Response, read_response, render
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

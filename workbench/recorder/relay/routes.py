@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.wire.http1.head import BadMessage, quote
+from workbench.wire.http1 import BadMessage, quote
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
 _WITH_SECRETS = re.compile(r"(?<=://).*@|^(?!\w+://).*@|[?#].*", re.DOTALL)

@@ -20,7 +20,7 @@ from workbench.recorder.relay.client_connection import ClientConnection, RelayCo
 from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.routes import Routes
 from workbench.recorder.relay.upstream_connection import ConnectionPool
-from workbench.wire.http1.admission import Admission
+from workbench.wire.http1 import Admission
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import BreakpointGate

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from workbench.limits import IDLE_UPSTREAM_SECONDS
 from workbench.recorder.relay.routes import Upstream
-from workbench.wire.http1.head import Response
+from workbench.wire.http1 import Response
 
 _KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 

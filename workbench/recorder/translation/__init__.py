@@ -6,3 +6,19 @@ In: a client's request and the upstream's response, piece by piece. Out: each in
 starts ``__main__``, which runs all three, and ``records`` adds each change to the recorded exchange.
 It may import what ``recorder`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.recorder.translation import changes, process
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "changes",
+    "process",
+]

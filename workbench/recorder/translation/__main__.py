@@ -14,8 +14,7 @@ from contextlib import ExitStack
 
 from workbench import protocols
 from workbench.ir import JsonValue
-from workbench.probes.profiles import CapabilityProfile, ProfileStore
-from workbench.probes.profiles.corrections import apply_switches
+from workbench.probes.profiles import CapabilityProfile, ProfileStore, apply_switches
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
 from workbench.recorder.relay.server import Relay

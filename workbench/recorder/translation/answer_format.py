@@ -10,12 +10,10 @@ from dataclasses import replace
 
 from workbench.contracts import Contract
 from workbench.ir import JsonValue
-from workbench.protocols.decode import DecodedExchange
-from workbench.rules.params import refusals
-from workbench.send.outgoing import Outgoing
-from workbench.wire import patch
-from workbench.wire.exchange import Body, Exchange
-from workbench.wire.jsontext import dumps, loads
+from workbench.protocols import DecodedExchange
+from workbench.rules import refusals
+from workbench.send import Outgoing
+from workbench.wire import Body, Exchange, dumps, loads, patch
 
 AT = "/response_format"
 WORDS = "Answer with a JSON object, and nothing else. It has to fit this JSON schema: "

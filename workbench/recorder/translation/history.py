@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from workbench.convert import restore_ids
-from workbench.convert.normal import ANSWERING, rebase_parts
+from workbench.convert import ANSWERING, rebase_parts, restore_ids
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.recorder.translation.changes import HANDLE, ID, REASONING, TranslationChange
 from workbench.recorder.translation.handles import name_of

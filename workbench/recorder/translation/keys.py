@@ -12,10 +12,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from workbench import contracts
-from workbench.send import credentials
-from workbench.send.headers import key_header, with_headers
-from workbench.send.outgoing import Outgoing
-from workbench.wire.exchange import Headers
+from workbench.send import Outgoing, credentials, key_header, with_headers
+from workbench.wire import Headers
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _QUERY = "key"

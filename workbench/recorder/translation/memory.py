@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from workbench.ir import Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.limits import MAX_REASONING_KEPT
-from workbench.send.loop.recorded import call_key
+from workbench.send.loop import call_key
 
 _ENTRY = 2_000
 """Bytes that a remembered response takes in addition to its text."""

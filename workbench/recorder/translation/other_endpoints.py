@@ -8,8 +8,7 @@ from http import HTTPStatus
 from workbench import protocols
 from workbench.convert import convert_response
 from workbench.ir import ApiError, JsonValue, ModelResponse
-from workbench.wire.exchange import Headers
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import Headers, dumps, loads
 
 _COUNTS = re.compile(r"(?:/count_tokens|:countTokens|/input_tokens)/?\Z")
 _TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error", 502: "api_error"}

@@ -13,7 +13,7 @@ from workbench.recorder.relay.server import Relay
 from workbench.recorder.translation.records import TurnRecords
 from workbench.recorder.translation.requests import TranslationRules, TranslationUpstream
 from workbench.recorder.translation.server import TranslationServer
-from workbench.send.target import Target, resolve
+from workbench.send import Target, resolve
 from workbench.simulator import Simulator, serve
 
 if TYPE_CHECKING:

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.convert.losses import LossReport
-from workbench.convert.reasoning import fit_reasoning
+from workbench.convert import LossReport, fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.protocols import Capabilities
 from workbench.recorder.translation.changes import CALL, HANDLE, TranslationChange
 from workbench.recorder.translation.handles import MARK, handle
 from workbench.toolcalls import formats
 from workbench.toolcalls.formats import Prose
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 _PROVED = {Carrier.THINKING: "signature", Carrier.REASONING_BLOCK: "signature", Carrier.ENCRYPTED_ITEM: "data"}
 """Carriers that clients want a proof in → the field of ``Reasoning`` that holds it."""

@@ -23,7 +23,7 @@ from workbench.recorder.events import (
     RequestStarted,
 )
 from workbench.recorder.translation.changes import TranslationChange, changes_note
-from workbench.wire.exchange import Headers
+from workbench.wire import Headers
 
 MARK = "x-workbench-turn"
 """Header with the number of a turn."""

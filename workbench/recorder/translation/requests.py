@@ -7,18 +7,23 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench import contracts, protocols
-from workbench.chain.terms import Scope
+from workbench.chain import Scope
 from workbench.contracts import Contract
-from workbench.convert import FREE_TEXT, INPUT
-from workbench.convert.declared_tools import read_declared_tools
+from workbench.convert import FREE_TEXT, INPUT, read_declared_tools
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
-from workbench.probes.profiles.choosing import choose, of_request
-from workbench.probes.profiles.corrected import correct_outgoing
-from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
-from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.protocols.decode import DecodedExchange
+from workbench.probes.profiles import (
+    PARSER,
+    REASONING,
+    CapabilityProfile,
+    Correction,
+    choose,
+    correct_outgoing,
+    of_request,
+    value_of,
+)
+from workbench.protocols import DecodedExchange
 from workbench.recorder.translation import answer_format, other_endpoints
 from workbench.recorder.translation.changes import (
     CALL,
@@ -34,16 +39,11 @@ from workbench.recorder.translation.history import restore_history
 from workbench.recorder.translation.keys import KEY_HEADERS, with_key
 from workbench.recorder.translation.memory import ResponseMemory
 from workbench.recorder.translation.same_protocol import put_reasoning_back
-from workbench.rules.params import refusals
-from workbench.send import urls
-from workbench.send.headers import with_headers
-from workbench.send.loop.policy import LEFT_OUT
-from workbench.send.outgoing import Outgoing, is_known, prepare
-from workbench.send.target import Target
+from workbench.rules import refusals
+from workbench.send import Outgoing, Target, is_known, prepare, urls, with_headers
+from workbench.send.loop import LEFT_OUT
 from workbench.toolcalls import formats
-from workbench.wire import patch
-from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.jsontext import JsonIndex
+from workbench.wire import Exchange, HttpRequest, JsonIndex, patch
 
 _SAID = ("messages", "input", "contents", "system", "instructions", "tools", "model", "stream")
 """Members of a body that are no parameters."""

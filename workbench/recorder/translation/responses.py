@@ -7,20 +7,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import protocols
-from workbench.convert import Loss, convert_response
-from workbench.convert.declared_tools import read_declared_tools
-from workbench.convert.normal import normal_response, rebase_parts
-from workbench.convert.streaming import StreamConversion
+from workbench.convert import (
+    Loss,
+    StreamConversion,
+    convert_response,
+    normal_response,
+    read_declared_tools,
+    rebase_parts,
+)
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.recorder.translation import other_endpoints
 from workbench.recorder.translation.changes import CONVERSION, ID, LOSS, NOTE, TranslationChange
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of
 from workbench.recorder.translation.reasoning_proofs import ResponseNamer, Signer, read_text_calls, with_proofs
 from workbench.recorder.translation.requests import TranslatedRequest
-from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
-from workbench.wire.stream import read_stream
+from workbench.wire import Body, Exchange, Headers, HttpResponse, State, read_stream
 
 _CARRIED = (
     "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id", "x-workbench-relay", "date",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.contracts import Contract
-from workbench.edits.repairs.restoration import restore_reasoning
+from workbench.edits.repairs import restore_reasoning
 from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.recorder.translation.changes import NOTE, REASONING, TranslationChange
 from workbench.recorder.translation.history import HistoryResponse, Wanted, replayed_words, responses_in
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory

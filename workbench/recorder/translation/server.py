@@ -29,13 +29,20 @@ from workbench.recorder.translation.requests import (
     translate_request,
 )
 from workbench.recorder.translation.responses import TranslatedHead, TranslatedResponse
-from workbench.wire.exchange import Body, Headers, HttpRequest
-from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.body import BodyReader as Framing
-from workbench.wire.http1.body import request_body, response_body
-from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response
-from workbench.wire.http1.hops import end_to_end
-from workbench.wire.translation import Translation
+from workbench.wire import Body, Headers, HttpRequest, Translation
+from workbench.wire.http1 import (
+    Admission,
+    BadMessage,
+    HeadBuffer,
+    Request,
+    Response,
+    end_to_end,
+    read_request,
+    read_response,
+    request_body,
+    response_body,
+)
+from workbench.wire.http1 import BodyReader as Framing
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

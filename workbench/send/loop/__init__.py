@@ -11,6 +11,9 @@ value: keep the previous one to step back; ``plain`` writes it as JSON. It may i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
 from workbench.send.loop.machine import ConversationLoop
 from workbench.send.loop.policy import AS_IT_COMES, LoopPolicy
 from workbench.send.loop.recorded import RecordedResult, RecordedResults
@@ -27,8 +30,21 @@ from workbench.send.loop.steps import (
     refusal_result,
 )
 
+if TYPE_CHECKING:
+    from workbench.send.loop.following import user_values
+    from workbench.send.loop.machine import DEFAULT_LIMITS
+    from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT, VERBATIM
+    from workbench.send.loop.recorded import call_key
+    from workbench.send.loop.sending import outgoing, with_sent_body
+else:
+    __getattr__ = lazy(__name__)
+
 __all__ = [
     "AS_IT_COMES",
+    "DEFAULT_LIMITS",
+    "EVERY_TOOL",
+    "LEFT_OUT",
+    "VERBATIM",
     "AnswerCall",
     "CallResult",
     "ConversationLoop",
@@ -42,5 +58,9 @@ __all__ = [
     "Say",
     "Send",
     "Step",
+    "call_key",
+    "outgoing",
     "refusal_result",
+    "user_values",
+    "with_sent_body",
 ]

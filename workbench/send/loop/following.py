@@ -10,14 +10,11 @@ from workbench import protocols
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
-from workbench.protocols import Adapter
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import Adapter, DecodedExchange
 from workbench.send.loop.said import normal_calls, value_at, written
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
-from workbench.wire import patch
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import HttpRequest, dumps, loads, patch
 
 LEGACY = "openai-function-call"
 """Format of the single call of a message from before calls had ids."""

@@ -14,7 +14,7 @@ from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.limits import BYTES_PER_TOKEN
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.send.loop.following import NextRequest, next_request, result_values, text_result_values, user_values
 from workbench.send.loop.policy import AS_IT_COMES, LoopPolicy
 from workbench.send.loop.recorded import call_key
@@ -32,9 +32,8 @@ from workbench.send.loop.steps import (
     Step,
 )
 from workbench.toolcalls import formats
-from workbench.toolcalls.arguments import ladder
-from workbench.toolcalls.arguments.ladder import Ladder
-from workbench.wire.exchange import Exchange, State
+from workbench.toolcalls.arguments import Ladder, ladder
+from workbench.wire import Exchange, State
 
 DEFAULT_LIMITS = Limits()
 

@@ -11,7 +11,7 @@ from workbench.ir import NOTHING, JsonValue, Media, Opaque, Part, Text
 from workbench.send.loop.machine import ConversationLoop
 from workbench.send.loop.policy import LoopPolicy
 from workbench.send.loop.steps import CallResult, Limits
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 from workbench.wire.session import text
 
 VERSION = 2

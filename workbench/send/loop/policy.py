@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolDef
-from workbench.toolcalls.arguments import ladder
-from workbench.toolcalls.arguments.ladder import Ladder
-from workbench.toolcalls.arguments.refusal import Code, Refusal
-from workbench.toolcalls.schemas.levels import original
+from workbench.toolcalls.arguments import Code, Ladder, Refusal, ladder
+from workbench.toolcalls.schemas import original
 
 VERBATIM, LEFT_OUT = "verbatim", "left-out"
 """Treatment of an answer's reasoning in the next request."""

@@ -14,13 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import protocols
-from workbench.convert.normal import normal_response
+from workbench.convert import normal_response
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
-from workbench.protocols import Adapter
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.jsontext import dumps, loads
-from workbench.wire.sse import without_repeated_prefix
+from workbench.protocols import Adapter, DecodedExchange
+from workbench.wire import dumps, loads, without_repeated_prefix
 
 _LAST_EVENTS = 3
 """Number of events at the end of a stream that may contain the whole answer."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.protocols.decode import DecodedExchange
+from workbench.protocols import DecodedExchange
 from workbench.send.loop.steps import Send
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 
 def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:

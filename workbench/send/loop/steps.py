@@ -7,10 +7,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.ir import JsonValue, Part, Text, ToolCallIR
-from workbench.toolcalls.arguments.ladder import Ladder
-from workbench.toolcalls.arguments.refusal import Refusal
-from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.jsontext import dumps
+from workbench.toolcalls.arguments import Ladder, Refusal
+from workbench.wire import Exchange, HttpRequest, dumps
 
 
 @dataclass(frozen=True, slots=True)

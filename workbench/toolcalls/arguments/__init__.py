@@ -5,7 +5,33 @@ used, or an error that a model can read. Repair and hostile schemas run in a chi
 import what ``toolcalls`` may.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
 from workbench.toolcalls.arguments.ladder import Ladder, Rung, Step, climb, judge, steps
 from workbench.toolcalls.arguments.refusal import Refusal
 
-__all__ = ["Ladder", "Refusal", "Rung", "Step", "climb", "judge", "steps"]
+if TYPE_CHECKING:
+    from workbench.toolcalls.arguments import ladder
+    from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, is_cut
+    from workbench.toolcalls.arguments.refusal import Code
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "COERCIBLE",
+    "DOUBLE_ENCODED",
+    "Code",
+    "Fault",
+    "Ladder",
+    "Refusal",
+    "Rung",
+    "Step",
+    "climb",
+    "is_cut",
+    "judge",
+    "ladder",
+    "steps",
+]

@@ -16,7 +16,7 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._proof import Lossy, duplicates, prove
 from workbench.toolcalls.arguments._repeated import repeated_keys
 from workbench.toolcalls.arguments._schema import validate
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 READY = b"ready"
 _HEAVY = ("json_repair", "jsonschema")

@@ -15,7 +15,7 @@ from workbench import children, limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._child import READY
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 __all__ = ["TIMEOUT", "ask", "is_own"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.toolcalls.arguments._schema import snippet
-from workbench.wire.jsontext import JsonIndex
+from workbench.wire import JsonIndex
 
 __all__ = ["repeated_keys"]
 

@@ -19,7 +19,7 @@ from workbench import limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

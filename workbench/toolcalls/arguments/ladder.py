@@ -29,7 +29,7 @@ from workbench.toolcalls.arguments._schema import (
     validate,
 )
 from workbench.toolcalls.arguments.refusal import Code, Refusal, of_faults
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 __all__ = [
     "COERCIBLE",

@@ -26,9 +26,6 @@ from workbench import plugins
 from workbench.errors import UsageError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 
-if TYPE_CHECKING:
-    from workbench.toolcalls.formats._find import Debris
-
 __all__ = [
     "Finding",
     "Parser",
@@ -42,6 +39,10 @@ __all__ = [
     "get",
     "is_marked",
 ]
+
+
+if TYPE_CHECKING:
+    from workbench.toolcalls.formats._find import Debris
 
 
 class Prose(NamedTuple):

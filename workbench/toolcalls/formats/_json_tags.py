@@ -16,7 +16,7 @@ from workbench.toolcalls.formats import Finding, Prose, TextCall
 from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
 from workbench.toolcalls.formats._tags import Tag
 from workbench.toolcalls.json_text import JsonTracker, toggles
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Text, ToolCallIR, ToolResultIR
 from workbench.toolcalls.formats import Parser, TextCall
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 
 class _Format(Protocol):

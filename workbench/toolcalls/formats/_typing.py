@@ -15,7 +15,7 @@ from typing import Any, Final
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 

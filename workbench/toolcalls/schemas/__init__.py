@@ -4,3 +4,54 @@ In: a tool's schema and a dialect (data from a contract). Out: faults place by p
 mapping of values back to the original, and whether a value fits a schema, with bounded work. It may import what
 ``toolcalls`` may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.toolcalls.schemas import lint
+    from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, Term, dialects
+    from workbench.toolcalls.schemas.fits import Undecided, fits_schema
+    from workbench.toolcalls.schemas.instances import make_instances
+    from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered, original
+    from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
+    from workbench.toolcalls.schemas.lower import EXACT, Lowered, Step, down_level
+    from workbench.toolcalls.schemas.merge import types_of
+    from workbench.toolcalls.schemas.proof import Proof, prove
+    from workbench.toolcalls.schemas.walk import LISTS, MAPS, resolve
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "EXACT",
+    "LEVELS",
+    "LISTS",
+    "MAPS",
+    "PLAIN",
+    "REFUSED",
+    "SIMPLE",
+    "STRICT",
+    "SUBTREES",
+    "TEXTS",
+    "Dialect",
+    "Issue",
+    "Lowered",
+    "Proof",
+    "Step",
+    "Term",
+    "Undecided",
+    "dialects",
+    "down_level",
+    "fits_schema",
+    "lint",
+    "lint_schema",
+    "lowered",
+    "make_instances",
+    "original",
+    "prove",
+    "resolve",
+    "types_of",
+]

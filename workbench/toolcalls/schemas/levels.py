@@ -9,7 +9,7 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
 from workbench.toolcalls.schemas.lower import Lowered, down_level
 from workbench.toolcalls.schemas.mapping import Object, Text, Undecodable
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 STRICT, SIMPLE, TEXTS = "strict-json-schema", "simple-object", "string-only"
 

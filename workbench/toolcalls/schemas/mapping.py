@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.errors import WireError
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 __all__ = ["SAME", "Inexpressible", "Items", "Named", "Object", "Only", "Same", "Text", "Undecodable", "Union"]
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 
-from workbench.chain.closure import Closure
+from workbench.chain import Closure
 from workbench.contracts import Finding
 from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.decode import DecodedExchange
-from workbench.rules.inspection import Inspector, Trial
+from workbench.protocols import DecodedExchange
+from workbench.rules import Inspector, Trial
 from workbench.trials.minimize.failure import Failure, contract_failure
-from workbench.wire.exchange import HttpRequest, State
-from workbench.wire.jsontext import loads
+from workbench.wire import HttpRequest, State, loads
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import dumps
-from workbench.wire.patch import Change, Insert, Remove, Replace
+from workbench.wire import Change, Insert, Remove, Replace, dumps
 
 ALIKE = 0.5
 """Share of equal members from which on two objects at one place count as the same one, changed."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.rules.inspection import Inspector
-from workbench.send.outgoing import Outgoing, prepare
-from workbench.send.target import Target
+from workbench.rules import Inspector
+from workbench.send import Outgoing, Target, prepare
 from workbench.trials.minimize.bench import BodyJudge
 from workbench.trials.minimize.mending import MOST_ASKED, FixSearch, MinimalFix
 from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 BUDGET = 150

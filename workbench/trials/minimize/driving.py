@@ -9,9 +9,8 @@ from typing import TypeVar
 from workbench import protocols
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelResponse
-from workbench.protocols import refusals
-from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Exchange
+from workbench.protocols import DecodedExchange, refusals
+from workbench.wire import Exchange
 
 T = TypeVar("T")
 

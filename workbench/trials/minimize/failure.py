@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workbench.contracts import Judgement, Verdict
-from workbench.contracts.template import Template, plain
+from workbench.contracts import Judgement, Template, Verdict, plain
 from workbench.ir import ModelResponse
-from workbench.rules.inspection import Trial
+from workbench.rules import Trial
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
 

@@ -13,19 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.contracts import Edit, Repair
-from workbench.edits.proposal import repair_edits, value_at
+from workbench.edits import repair_edits, value_at
 from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import judge
 from workbench.trials.minimize.bench import BodyJudge, body_digest
 from workbench.trials.minimize.changes import aligned_changes
 from workbench.trials.minimize.failure import Failure, of_judgement, target_failure
 from workbench.trials.minimize.search import Steps
-from workbench.wire import patch
-from workbench.wire.jsontext import loads
+from workbench.wire import loads, patch
 
 MOST_EARLIER = 3
 """Most earlier requests that are compared."""

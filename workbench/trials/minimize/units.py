@@ -13,8 +13,7 @@ from typing import TypeAlias
 from workbench.ir import JsonValue, Reasoning, ToolCallIR
 from workbench.leaves import escape
 from workbench.trials.minimize.bench import JudgedBody
-from workbench.wire.jsontext import dumps
-from workbench.wire.patch import Change, Remove, Replace
+from workbench.wire import Change, Remove, Replace, dumps
 
 Unit: TypeAlias = tuple[Change, ...]
 Lister: TypeAlias = Callable[[JudgedBody], list[Unit]]

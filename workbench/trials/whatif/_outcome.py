@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.errors import WorkbenchError
-from workbench.protocols import refusals
-from workbench.protocols.decode import RESPONSE
-from workbench.rules.inspection import Inspector, Trial
+from workbench.protocols import RESPONSE, refusals
+from workbench.rules import Inspector, Trial
 from workbench.trials.whatif._subject import RequestVariant
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 
 if TYPE_CHECKING:
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Sender
-    from workbench.send.target import Target
+    from workbench.send import Outgoing, Sender, Target
 
 Done = TypeVar("Done")
 
@@ -102,7 +99,7 @@ async def _send_one(
     parent: str | None,
     gate: asyncio.Semaphore,
 ) -> VariantOutcome:
-    from workbench.send.outgoing import prepare
+    from workbench.send import prepare
 
     request = variant.request
     if request is None:

@@ -12,8 +12,8 @@ from workbench.edits.repairs import Fault
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, ModelRequest, Part
 from workbench.protocols import Adapter
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.rules import Inspector
+from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 

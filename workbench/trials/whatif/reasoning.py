@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from workbench.chain.closure import NodeRef
-from workbench.edits.message_parts import element_pointer, list_position, remove_parts
+from workbench.chain import NodeRef
+from workbench.edits import element_pointer, list_position, remove_parts
 from workbench.ir import Message, Part, Reasoning
 from workbench.trials.whatif._subject import RequestVariant, VariedRequest
-from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+from workbench.wire import Change, Insert, Move, Remove, Replace
 
 NONE = "the request contains no reasoning"
 UNREADABLE = "its reasoning has no readable text"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from workbench.edits.message_parts import element_pointer
-from workbench.edits.proposal import value_at
+from workbench.edits import element_pointer, value_at
 from workbench.ir import ToolResultIR
 from workbench.trials.whatif._subject import RequestVariant, VariedRequest
-from workbench.wire.patch import Change, Replace
+from workbench.wire import Change, Replace
 
 
 def reverse_results(subject: VariedRequest) -> Iterable[RequestVariant]:

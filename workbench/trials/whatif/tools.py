@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from workbench.edits.json_changes import changes_between
-from workbench.edits.proposal import value_at
+from workbench.edits import changes_between, value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
-from workbench.rules.schemas import schema_at, standing
-from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
+from workbench.rules import schema_at, standing
+from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT, TEXTS, lowered
 from workbench.trials.whatif._subject import RequestVariant, VariedRequest
-from workbench.wire.jsontext import dumps
-from workbench.wire.patch import Change, Insert, Remove, Replace
+from workbench.wire import Change, Insert, Remove, Replace, dumps
 
 NO_TOOLS = "the request declares no tools"
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits import additions, operations
-from workbench.edits.elements import ElementKind, parent_pointer
-from workbench.edits.operations import Splices
+from workbench.edits import ElementKind, Splices, additions, operations, parent_pointer
 from workbench.errors import LocalProtocolError
 from workbench.leaves import escape
 from workbench.tui.models.edit import Entry
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
 
 MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "tool result", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}

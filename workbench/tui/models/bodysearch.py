@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
 
 MOST = 100_000
 """Matches kept: nobody walks through more."""

@@ -7,13 +7,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.views.lines import Line, Span, line
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import count
+from workbench.views import REQUEST_SIGNS, Line, Span, count, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
 
 LABEL = 11
 """Cells of a verdict or status."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
-from workbench.views.closure import call_body, call_line, closure_summary
-from workbench.views.lines import Line, wrap
+from workbench.views import Line, call_body, call_line, closure_summary, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -10,20 +10,17 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.diff import compare
-from workbench.diff.wire import align, common
+from workbench.diff import align, common, compare
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import Row, Said
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import count, size
-from workbench.wire.jsontext import JsonIndex
+from workbench.views import Line, Span, count, line, size, wrap
+from workbench.wire import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.wire.exchange import Headers
-    from workbench.wire.sse import SseEvent
+    from workbench.protocols import DecodedExchange
+    from workbench.wire import Headers, SseEvent
 
 REQUEST, RESPONSE = "request", "response"
 SIDES = {REQUEST: "request", RESPONSE: "response"}

@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.send import corrected_words
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import count, size
+from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
     from workbench.edits.branches import BranchNode
     from workbench.ir import JsonValue
-    from workbench.probes.profiles.corrections import Correction
+    from workbench.probes.profiles import Correction
+    from workbench.send import Outgoing
     from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Send, Step
-    from workbench.send.outgoing import Outgoing
 
 _MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
 MOST = 400

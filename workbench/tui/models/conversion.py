@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
-from workbench.views.lines import Line, Span, line, plain, wrap
-from workbench.views.losses import loss_line
-from workbench.views.words import count, size
+from workbench.views import Line, Span, count, line, loss_line, plain, size, wrap
 
 if TYPE_CHECKING:
     from workbench.convert import Conversion, Loss
@@ -59,7 +57,7 @@ def target_title(shown: Shown) -> Line:
 
 def readable(body: bytes, content_type: str) -> bytes:
     """A body as text: the events of a stream that is framed in binary, one after the other; any other as it is."""
-    from workbench.wire.stream import Framing, read_stream
+    from workbench.wire import Framing, read_stream
 
     stream = read_stream(body, content_type)
     if stream.framing is not Framing.AWS:

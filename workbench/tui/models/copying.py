@@ -11,9 +11,8 @@ from workbench.safetext import from_bytes
 from workbench.tui.clipboard import Copied
 from workbench.tui.models.findings import where
 from workbench.tui.models.ir import preview
-from workbench.views.lines import Line, Span, line
-from workbench.views.words import REQUEST, RESPONSE, count, size
-from workbench.wire.jsontext import loads
+from workbench.views import REQUEST, RESPONSE, Line, Span, count, line, size
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -90,7 +89,7 @@ def _now(name: str, copied: Copied) -> Choice:
 
 
 def _curl(opened: ExchangeView) -> Copied:
-    from workbench.formats.exporters.curl import curl_command
+    from workbench.formats.exporters import curl_command
 
     command = curl_command(opened.decoded.exchange)
     return Copied("the curl command", command.text + "\n", "sh", command.notes)

@@ -6,15 +6,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.diff import Change, Difference, Hunk, Kind
-from workbench.diff.wire import common
+from workbench.diff import Change, Difference, Hunk, Kind, common
 from workbench.safetext import from_bytes
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tokens import is_json
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import byte_range, count, size
-from workbench.wire.jsontext import JsonIndex, dumps
+from workbench.views import Line, Span, byte_range, count, line, size, wrap
+from workbench.wire import JsonIndex, dumps
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

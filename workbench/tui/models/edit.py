@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits.elements import Element, ElementAction, ElementKind
+from workbench.edits import Element, ElementAction, ElementKind
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models.matrix import said_of
 from workbench.tui.models.tabs import Panes
 from workbench.tui.models.tools import Row as Said
-from workbench.views.lines import Line, Span, line
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import count, size
+from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode

@@ -14,7 +14,7 @@ from workbench.characters import bounds, odd_ones
 from workbench.safetext import from_bytes
 from workbench.tui.models.rowtable import CONTINUES, Marks, Range, RowTable, segments
 from workbench.tui.models.tokens import tokens
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 _PLAIN: Final = re.compile(rb"[ -~]+")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

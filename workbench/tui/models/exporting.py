@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.laidout import laid_out
-from workbench.views.lines import BLANK, Line, Span, line, wrap
-from workbench.views.words import count, size
+from workbench.views import BLANK, Line, Span, count, line, size, wrap
 
 if TYPE_CHECKING:
     from workbench.formats.exporters import Exported, Proof

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.views.lines import BLANK, Line, Span, line, wrap
+from workbench.views import BLANK, Line, Span, line, wrap
 
 _FORMS = 30
 """Columns for examples of forms."""
@@ -13,7 +13,7 @@ _KEYS = 26
 
 def filter_lines(width: int) -> list[Line]:
     """Forms of an expression, then every key with an example."""
-    from workbench.filters.keys import ANY, FORMS, KEYS
+    from workbench.filters import ANY, FORMS, KEYS
 
     made = [line(Span("filter: how an expression looks", "role"))]
     for example, says in (("a word", f"in {ANY}"), *FORMS):

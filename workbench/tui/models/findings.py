@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import labelled, repair_body
-from workbench.views.findings import origin_words
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import SEVERITY_GLYPH, byte_range, count, event_range
+from workbench.views import SEVERITY_GLYPH, Line, Span, byte_range, count, event_range, line, origin_words, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair

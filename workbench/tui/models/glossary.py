@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from workbench.config import resources
-from workbench.views.lines import BLANK, Line, Span, line, wrap
+from workbench.views import BLANK, Line, Span, line, wrap
 
 TITLE: Final = "glossary"
 """Beginning of the heading of each group."""

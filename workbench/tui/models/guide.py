@@ -10,7 +10,7 @@ from workbench.tui.models.filterguide import filter_lines
 from workbench.tui.models.glossary import glossary_lines
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.session_panes import PANES
-from workbench.views.lines import BLANK, Line, Span, line, wrap
+from workbench.views import BLANK, Line, Span, line, wrap
 
 Tables = Sequence[tuple[str, Sequence[Key]]]
 """Headings and their keys, from the focused pane outwards."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspected
+    from workbench.rules import Inspected
 
 _UPSTREAM = 32
 

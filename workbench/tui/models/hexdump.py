@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.tui.models.rowtable import Marks, Range, RowTable, segments
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 _PER_ROW = (16, 8, 4, 2, 1)
 _GROUP = 8

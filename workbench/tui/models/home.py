@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.library.home_sections import FOUND, LIVE, SWITCHED_OFF, Section, SessionItem
+from workbench.library import FOUND, LIVE, SWITCHED_OFF, Section, SessionItem
 from workbench.safetext import cells, clip, clip_start, visible
 from workbench.tui.models import pauses
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import SEVERITY_GLYPH, count
+from workbench.views import SEVERITY_GLYPH, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.library.session_summary import SessionSummary
+    from workbench.library import SessionSummary
     from workbench.tui.models.pauses import Held
 
 ROOMY, WIDE = 92, 144

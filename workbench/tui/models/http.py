@@ -15,15 +15,13 @@ from workbench.safetext import cells
 from workbench.tui.models import changed
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, RESPONSE, count, duration
-from workbench.wire import digests, ratelimits
+from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, wrap
+from workbench.wire import digests, loads, ratelimits
 from workbench.wire import headers as known
-from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+    from workbench.wire import Body, Exchange, HttpRequest, HttpResponse
 
 LABEL: Final = 29
 """Columns of a row's name, where there is room."""

@@ -11,8 +11,7 @@ from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH
+from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.tui.models.repairs import labelled
-from workbench.views.facts import fact_words
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.verdicts import PROBE_SIGNS
-from workbench.views.words import count, duration
+from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.probes import Probe, ProbeResult
     from workbench.probes.profiles import CapabilityProfile
-    from workbench.send.target import Target
+    from workbench.send import Target
     from workbench.tui.probing import Column, ProbeRun
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
 
 NAME = 20
 """Columns of a probe's mark and name."""

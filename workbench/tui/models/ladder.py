@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.diff.wire import common
+from workbench.diff import common
 from workbench.safetext import cells
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import RESPONSE, count
+from workbench.views import RESPONSE, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.chain.closure import NodeRef
+    from workbench.chain import NodeRef
     from workbench.ir import JsonValue, ToolCallIR, ToolDef
     from workbench.toolcalls.arguments import Step
     from workbench.toolcalls.formats import TextCall

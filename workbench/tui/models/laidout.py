@@ -9,7 +9,7 @@ from workbench.safetext import cells, from_bytes
 from workbench.tui.models.rows import Rows
 from workbench.tui.models.rowtable import IN_STRING, Marks, Range, segments
 from workbench.tui.models.tokens import is_json, tokens
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 
 class LaidOut(Rows):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.views.lines import Line, Span, line, wrap
+from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.contracts.error_texts import Match
+    from workbench.contracts import Match
 
 UNKNOWN = (
     "No rule matches this error message.",

@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tools import Row as Said
-from workbench.views.lines import Line, Span, line
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import count, size
+from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
-    from workbench.send.matrix import MatrixRow
+    from workbench.send import MatrixRow
 
 LABEL = 22
 """Cells of a contract's name."""

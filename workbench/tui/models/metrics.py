@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tabs import Panes
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.metrics import RATES, Rate, money, saving_words, share_of
-from workbench.views.words import count
+from workbench.views import RATES, Line, Rate, Span, count, line, money, saving_words, share_of, wrap
 
 if TYPE_CHECKING:
-    from workbench.library.metrics import SessionMetrics
-    from workbench.rules.costs import Costs, Turn
-    from workbench.rules.counts import Counts
+    from workbench.library import SessionMetrics
+    from workbench.rules import Costs, Counts, Turn
 
 VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.safetext import clip, visible
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import count, size
-from workbench.wire.jsontext import dumps
+from workbench.views import Line, Span, count, line, size, wrap
+from workbench.wire import dumps
 
 if TYPE_CHECKING:
     from workbench.contracts import Edit

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Ledger, Sent
+from workbench.chain import Ledger, NodeRef, Sent
 from workbench.ir import (
     JsonValue,
     Media,
@@ -20,11 +19,10 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.safetext import from_bytes
-from workbench.views.words import count
-from workbench.wire.frames import seen_frames
-from workbench.wire.jsontext import dumps
+from workbench.views import count
+from workbench.wire import dumps, seen_frames
 
 WHOLE = -1
 """Part index of a reference to a whole message."""

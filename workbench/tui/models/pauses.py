@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, count
+from workbench.views import REQUEST, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells
-from workbench.views.lines import BLANK, Line, Span, line
+from workbench.views import BLANK, Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError
-    from workbench.filters.completion import Suggestion
+    from workbench.filters import Suggestion
 
 LEFT = 2
 """Columns before the text typed: the sign of the prompt."""

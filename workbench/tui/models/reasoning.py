@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import Lights, Selection
-from workbench.views.lines import Line, wrap
-from workbench.views.reasoning import came_in, entry_body, entry_line, reasoning_summary
+from workbench.views import Line, came_in, entry_body, entry_line, reasoning_summary, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.protocols.clients.known import CLIENTS, SDKS
-from workbench.recorder.client_settings import settings_for
+from workbench.protocols.clients import CLIENTS, SDKS
+from workbench.recorder import settings_for
 
 if TYPE_CHECKING:
     from workbench.tui.running import Plan
@@ -48,8 +48,7 @@ def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[
 
 def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     """Whose key goes to each upstream."""
-    from workbench.send.credentials import is_set
-    from workbench.send.target import resolve
+    from workbench.send import is_set, resolve
 
     found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []
     own = [t for t in found if t.key_variable and is_set(t.key_variable, environ)]

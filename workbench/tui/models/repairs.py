@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import size
+from workbench.views import Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Repair
     from workbench.diff import Difference
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 LOOKING = "searching for a repair …"
 """Stands in place of repairs until they are known."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from workbench.views.lines import Line
+from workbench.views import Line
 
 CONTINUES: Final = 1
 """Flag of a row that begins inside a token, or a line, of the row before."""

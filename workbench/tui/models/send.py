@@ -8,19 +8,14 @@ from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
 from workbench.tui.models.matrix import SEVERITIES
-from workbench.views.lines import Line, Span, line, plain, wrap
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import REQUEST, byte_range, count, size
+from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, line, plain, size, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.edits.branches import BranchNode
-    from workbench.probes.profiles.choosing import ProfileChoice
-    from workbench.probes.profiles.corrections import Correction
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.target import Target
-    from workbench.send.unbound import UnboundReasoning
+    from workbench.probes.profiles import Correction, ProfileChoice
+    from workbench.send import Outgoing, Target, UnboundReasoning
     from workbench.tui.models.rowtable import Range
     from workbench.tui.preflight import Preflight
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.diff.wire import common
+from workbench.diff import common
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models.laidout import laid_out as laid_out_bytes
 from workbench.tui.models.tools import laid_out
-from workbench.views.lines import Line, Span, line, plain, wrap
-from workbench.views.words import count, duration, size
-from workbench.wire.exchange import State
+from workbench.views import Line, Span, count, duration, line, plain, size, wrap
+from workbench.wire import State
 
 if TYPE_CHECKING:
-    from workbench.diff.comparison import Item
+    from workbench.diff import Item
     from workbench.edits.branches import BranchNode
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Trial
-    from workbench.send.sending import RetryWait
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Trial
+    from workbench.send import RetryWait
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
 """Which of the answers is shown."""
@@ -86,7 +85,7 @@ class Beside(NamedTuple):
 
 def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None) -> Beside:
     """Two answers side by side."""
-    from workbench.diff.comparison import compare_answers
+    from workbench.diff import compare_answers
 
     answers = compare_answers(before, after)
     found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in answers.pairs)

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 from workbench.ir import Text, ToolCallIR, ToolResultIR
 from workbench.safetext import cells
 from workbench.tui.models.ir import node_body, node_line
-from workbench.views.facts import fact_words
-from workbench.views.lines import Line, Span, line, plain, wrap
-from workbench.views.verdicts import PROBE_SIGNS
-from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
-from workbench.wire.jsontext import dumps
+from workbench.views import (
+    PROBE_SIGNS,
+    REQUEST,
+    RESPONSE,
+    SEVERITY_GLYPH,
+    Line,
+    Span,
+    count,
+    fact_words,
+    line,
+    plain,
+    size,
+    wrap,
+)
+from workbench.wire import dumps
 
 if TYPE_CHECKING:
     from workbench.ir import Message, Part

@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.protocols.clients.effects import Effects, usage_words
-from workbench.protocols.clients.event_effects import Effect, What, noun_of
-from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
+from workbench.protocols.clients import Effect, Effects, Highlight, Step, Steps, What, noun_of, text_of, usage_words
 from workbench.safetext import cells, from_bytes
-from workbench.views.lines import BLANK, Line, Span, line, wrap
-from workbench.views.words import count, duration
-from workbench.wire.jsontext import loads
-from workbench.wire.stream import Framing, is_sealed
+from workbench.views import BLANK, Line, Span, count, duration, line, wrap
+from workbench.wire import Framing, is_sealed, loads
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import ClientGroup
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
+    from workbench.protocols.clients import ClientGroup
 
 BEFORE, AFTER = 900, 300
 """Characters of a part that are shown before and after what an event added."""

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING
 
 from workbench.contracts import Verdict, refusal_of
 from workbench.diff import Difference, Kind, compare
-from workbench.edits import json_problem, text_of
-from workbench.edits.assessment import EditAssessment, assess
-from workbench.edits.elements import Element, elements_of
+from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, text_of
 from workbench.errors import LocalProtocolError, WireError
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.send.matrix import MatrixRow as Told
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.send import MatrixRow as Told
 from workbench.tui.models.diff import Places
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire import HttpRequest, JsonIndex, loads
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector, Trial
+    from workbench.rules import Inspector, Trial
 
 
 _BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")

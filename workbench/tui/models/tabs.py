@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.safetext import cells
 from workbench.tui import session_panes
 from workbench.tui.keys import Key
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 Panes = tuple[tuple[str, str], ...]
 """Id and name of each pane of a screen, in the order of their digits."""

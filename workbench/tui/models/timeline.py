@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip, visible
 from workbench.tui.models import changed
-from workbench.views.lines import Line, Span, join_lines, line
-from workbench.views.words import count, duration, size
+from workbench.views import Line, Span, count, duration, join_lines, line, size
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspected
-    from workbench.wire.exchange import Summary
+    from workbench.rules import Inspected
+    from workbench.wire import Summary
 
 MAX_LANES = 6
 """Columns of lanes; further conversations share the last one."""

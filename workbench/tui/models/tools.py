@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
-from workbench.views.lines import Line, Span, line, plain, wrap
-from workbench.views.verdicts import SCHEMA_SIGNS
-from workbench.views.words import count, size
+from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, plain, size, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
-    from workbench.rules.lens import Judged
-    from workbench.toolcalls.schemas.lint import Issue
-    from workbench.toolcalls.schemas.lower import Lowered, Step
+    from workbench.rules import Judged
+    from workbench.toolcalls.schemas import Issue, Lowered, Step
 
 VERDICTS = {
     "accepted": "accepted unchanged",

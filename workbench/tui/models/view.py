@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from workbench.tui.selection import Lights, Selection
-from workbench.views.lines import Line
+from workbench.views import Line
 
 if TYPE_CHECKING:
     from workbench.tui.models.http import Row

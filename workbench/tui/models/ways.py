@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits import operations
-from workbench.edits.elements import ElementKind
-from workbench.edits.json_changes import changes_between
+from workbench.edits import ElementKind, changes_between, operations
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.tools import laid_out
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import labelled
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.verdicts import REQUEST_SIGNS
-from workbench.views.words import count, duration
+from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.send.target import Target
+    from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
 NAME = 27

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import RowTable
 from workbench.tui.models.tokens import is_json
-from workbench.views.lines import Line, Span, line
-from workbench.views.words import REQUEST, RESPONSE, count, duration, size
+from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, size
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.wire.exchange import Body, Frame, HttpRequest, HttpResponse
+    from workbench.protocols import DecodedExchange
+    from workbench.wire import Body, Frame, HttpRequest, HttpResponse
 
 
 def body_of(decoded: DecodedExchange, side: str) -> bytes:
@@ -97,7 +96,7 @@ def _frames(decoded: DecodedExchange, side: str) -> list[Frame]:
 
 
 def _first_line(http: HttpRequest | HttpResponse) -> Line:
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
     if isinstance(http, HttpRequest):
         return line(Span(f"{http.method} ", "strong"), http.url, Span(f" {http.http_version}".rstrip(), "muted"))

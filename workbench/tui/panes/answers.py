@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.models import findings, send_answer
 from workbench.tui.models.send_answer import AFTER, BOTH, Beside
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, wrap
+from workbench.views import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -10,7 +10,7 @@ from workbench.tui.models.rowtable import Marked, Marks, Range, RowTable
 from workbench.tui.models.tokens import is_json
 from workbench.tui.panes.byterows import ByteRows
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, Span, wrap
+from workbench.views import Line, Span, wrap
 
 
 class BodyPane(LineView):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from workbench.tui.panes.pane import Pane
-from workbench.views.lines import Line, behind, wrap
+from workbench.views import Line, behind, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -14,7 +14,7 @@ from workbench.tui.panes.prompt import Prompt
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError
-    from workbench.filters.completion import Suggestion, Values
+    from workbench.filters import Suggestion, Values
 
 HINT = "tab completes · ↓ next suggestion · ↑ earlier filters · enter applies · esc leaves"
 
@@ -64,7 +64,7 @@ class FilterBar(Prompt):
         self._on_typed(self._text)
 
     def _on_typed(self, text: str) -> None:
-        from workbench.filters.completion import suggest
+        from workbench.filters import suggest
 
         found = self._judge(text)
         if isinstance(found, str):

@@ -10,7 +10,7 @@ from textual.message import Message
 from workbench.tui.models import findings
 from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
-from workbench.views.lines import Line, wrap
+from workbench.views import Line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual.message import Message
 
-from workbench.library.home_sections import EXAMPLES, LIVE, Section, SessionItem
+from workbench.library import EXAMPLES, LIVE, Section, SessionItem
 from workbench.tui import keys
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line
+from workbench.views import Line
 
 if TYPE_CHECKING:
-    from workbench.library.session_summary import SessionSummary
+    from workbench.library import SessionSummary
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
 
-from workbench.views.lines import Line
+from workbench.views import Line
 
 
 class ItemLines:

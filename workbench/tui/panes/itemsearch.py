@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from workbench.views.lines import plain
+from workbench.views import plain
 
 if TYPE_CHECKING:
     from workbench.tui.panes.lineview import LineView
@@ -28,7 +28,7 @@ class ItemSearch:
 
     def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """Begin a search: each step is an item that holds the text or None, and how much is searched."""
-        from workbench.filters.text import is_exact, str_pattern
+        from workbench.filters import is_exact, str_pattern
 
         self.needle = str_pattern(wanted, exact=is_exact(wanted))
         return self._matches(self.needle)

@@ -18,7 +18,7 @@ from workbench.tui import keys, paint
 from workbench.tui.bars import Painted
 from workbench.tui.panes.itemlines import ItemLines
 from workbench.tui.panes.itemsearch import ItemSearch
-from workbench.views.lines import Line, Span, mark_matches
+from workbench.views import Line, Span, mark_matches
 
 GUTTER = 2
 

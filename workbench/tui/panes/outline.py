@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.edits.elements import ElementKind
+from workbench.edits import ElementKind
 from workbench.tui.models import edit
 from workbench.tui.models.edit import Entry
 from workbench.tui.panes.lineview import LineView
-from workbench.views.closure import call_body, call_line
-from workbench.views.closure import closure_summary as calls_of
-from workbench.views.lines import Line, Span, wrap
-from workbench.views.reasoning import entry_body, entry_line
-from workbench.views.reasoning import reasoning_summary as owed_of
+from workbench.views import Line, Span, call_body, call_line, entry_body, entry_line, wrap
+from workbench.views import closure_summary as calls_of
+from workbench.views import reasoning_summary as owed_of
 
 if TYPE_CHECKING:
-    from workbench.chain.closure import CallLine
-    from workbench.chain.ledger import Entry as Debt
+    from workbench.chain import CallLine
+    from workbench.chain import Entry as Debt
     from workbench.tui.models.studied import Studied
 
 

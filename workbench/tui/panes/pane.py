@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui import session_panes
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Span
+from workbench.views import Span
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

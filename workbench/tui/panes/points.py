@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 
 class Point(NamedTuple):

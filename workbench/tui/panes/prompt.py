@@ -13,7 +13,7 @@ from textual.widgets import Input
 from workbench.safetext import SHOWABLE, visible
 from workbench.tui.bars import Bar
 from workbench.tui.models.prompt import LEFT as SIGN_WIDTH
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 
 class Prompt(Vertical):

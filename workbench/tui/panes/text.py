@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textual import events
 
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, line, wrap
+from workbench.views import Line, line, wrap
 
 MOST_ROWS = 50
 """Rows that one line may take."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.models.timeline import row_line
 from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
-from workbench.views.lines import Line, wrap
-from workbench.views.words import count
+from workbench.views import Line, count, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line
+from workbench.views import Line
 
 
 class ToldPane(LineView):

@@ -21,8 +21,7 @@ from workbench.tui.panes.byterows import ByteRows
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wiremarks import WireMarks
-from workbench.views.lines import Line, Span, wrap
-from workbench.views.words import REQUEST, RESPONSE, byte_range, event_range, size
+from workbench.views import REQUEST, RESPONSE, Line, Span, byte_range, event_range, size, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.rowtable import Marked
-from workbench.views.lines import Line, Span
-from workbench.views.words import SEVERITY_GLYPH
+from workbench.views import SEVERITY_GLYPH, Line, Span
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

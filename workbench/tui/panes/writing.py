@@ -11,7 +11,7 @@ from textual.widgets.text_area import EditResult, Location
 
 from workbench.safetext import HIDDEN
 from workbench.tui.paint import content
-from workbench.views.lines import line
+from workbench.views import line
 
 MOST_IN_PLACE = 64 * 1024
 """Bytes that are written in place: with more of them every key takes longer than a person waits."""

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from workbench.safetext import SHOWABLE
 from workbench.tui.bars import Ways
 from workbench.tui.paint import content
-from workbench.views.lines import Span, line
+from workbench.views import Span, line
 
 
 class AskScreen(ModalScreen[str | None]):

@@ -22,12 +22,12 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, line
+from workbench.views import Line, line
 
 if TYPE_CHECKING:
     from workbench.diff import Difference
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
 
 PANES = ("tree", "branch-meaning", "branch-bytes")

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.errors import WorkbenchError
-from workbench.recorder.breakpoints.kinds import KINDS, parse
+from workbench.recorder.breakpoints import KINDS, parse
 from workbench.safetext import clip, from_bytes, visible
 from workbench.tui import keys, pause_listener
 from workbench.tui.bars import Bar, KeyBar
@@ -28,12 +28,11 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.points import FILTER, PointsPane, points
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.worklist import ListPane
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, count
-from workbench.wire.jsontext import JsonIndex
+from workbench.views import REQUEST, Line, Span, count, line, wrap
+from workbench.wire import JsonIndex
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.remote import Remote
+    from workbench.recorder.breakpoints import Remote
     from workbench.tui.pause_listener import PauseListener
     from workbench.tui.screens.session.screen import SessionScreen
 

@@ -10,10 +10,9 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from workbench.errors import WorkbenchError
-from workbench.library import paths
-from workbench.library.session_import import ImportSummary
+from workbench.library import ImportSummary, paths
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
-from workbench.views.words import count
+from workbench.views import count
 
 MOST_DAMAGE = 4
 

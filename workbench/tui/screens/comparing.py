@@ -21,13 +21,12 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
     from workbench.tui.collating import Source
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
@@ -376,7 +375,7 @@ def begin(
     def job(inspector: Inspector) -> Answer:
         from itertools import combinations, pairwise
 
-        from workbench.diff.comparison import hops_of
+        from workbench.diff import hops_of
         from workbench.tui.collating import Hops
 
         names = hops_of(inspector.session)

@@ -14,7 +14,7 @@ from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 if TYPE_CHECKING:
     from workbench.tui.collating import Source
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import Summary
+    from workbench.wire import Summary
 
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 MOST = 200

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from workbench.tui.bars import Bar, Ways
-from workbench.views.lines import Span, line, wrap
+from workbench.views import Span, line, wrap
 
 WIDTH = 64
 

@@ -23,14 +23,12 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.losses import id_line, loss_line
-from workbench.views.words import REQUEST, RESPONSE, count
+from workbench.views import REQUEST, RESPONSE, Line, Span, count, id_line, line, loss_line, wrap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.service import Job
 
 

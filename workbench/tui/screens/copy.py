@@ -17,7 +17,7 @@ from workbench.tui.models.copying import Choice, choice_line, choices
 from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
-from workbench.views.lines import Line, line
+from workbench.views import Line, line
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen

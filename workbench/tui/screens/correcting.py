@@ -9,11 +9,11 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from workbench.probes.profiles.choosing import ProfileChoice
+from workbench.probes.profiles import ProfileChoice
 from workbench.tui import keys
 from workbench.tui.models import send
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, line
+from workbench.views import Line, line
 
 MOST_LINES = 18
 """Of the pane, whatever it holds."""

@@ -19,10 +19,10 @@ from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, Span, line, wrap
+from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.service import Job
 
 

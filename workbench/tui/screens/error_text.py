@@ -17,7 +17,7 @@ from workbench.tui.models import matches
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pasted import PastedText
 from workbench.tui.service import in_words
-from workbench.views.lines import Line, Span, line, wrap
+from workbench.views import Line, Span, line, wrap
 
 PAUSE = 0.15
 """Seconds without a key after which the text is looked up."""

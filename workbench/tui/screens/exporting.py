@@ -25,13 +25,13 @@ from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
+    from workbench.formats import Asked
     from workbench.formats.exporters import Exported, Proof
-    from workbench.formats.exporting import Asked
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
@@ -192,7 +192,7 @@ class ExportScreen(Screen[None]):
 
     def _selected(self, inspector: Inspector, out: str) -> Asked:
         """What is exported, in the inspector's thread."""
-        from workbench.formats.exporting import Asked
+        from workbench.formats import Asked
         from workbench.wire.session import MemorySession
 
         assert self._branch

@@ -18,7 +18,7 @@ from workbench.safetext import SHOWABLE, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.paint import content
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, Span, line, wrap
+from workbench.views import Line, Span, line, wrap
 
 Result = TypeVar("Result")
 

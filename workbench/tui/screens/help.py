@@ -13,7 +13,7 @@ from workbench.tui.bars import Ways
 from workbench.tui.models.glossary import TITLE
 from workbench.tui.models.guide import Guide, Tables, help_lines
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, line, plain, wrap
+from workbench.views import Line, line, plain, wrap
 
 
 class HelpPane(LineView):

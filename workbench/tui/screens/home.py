@@ -20,7 +20,7 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.story_reader import StoryReader, StoryReady
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from workbench.library.home_sections import Section
-    from workbench.recorder.process import RecorderProcess
+    from workbench.library import Section
+    from workbench.recorder import RecorderProcess
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import Held
     from workbench.tui.running import Running

@@ -17,14 +17,13 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, RESPONSE
+from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.chain.closure import NodeRef
+    from workbench.chain import NodeRef
     from workbench.ir import ToolDef
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
     from workbench.tui.service import Job
 
 NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"
@@ -189,7 +188,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
 def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
     """The calls of the protocol, those of the history first."""
-    from workbench.chain.closure import NodeRef
+    from workbench.chain import NodeRef
     from workbench.ir import ToolCallIR
 
     named = {tool.name: tool for tool in declared}
@@ -202,7 +201,7 @@ def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Su
 
 def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
     """The calls that a model wrote into its texts and its reasoning."""
-    from workbench.chain.closure import NodeRef
+    from workbench.chain import NodeRef
     from workbench.ir import Reasoning, Text
     from workbench.toolcalls.formats import find
 

@@ -19,13 +19,12 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.tools import DetailPane
 from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
-from workbench.views.lines import Line, Span, line
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST, Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
-    from workbench.send.matrix import MatrixHistory
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
+    from workbench.send import MatrixHistory
     from workbench.tui.service import Job
 
 NO_REQUEST = "there is no request of a model here that a contract could judge"

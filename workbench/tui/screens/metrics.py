@@ -13,10 +13,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench.library.metrics import SessionMetrics, files, gather
-from workbench.rules.costs import Costs, Turn, turns
-from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
-from workbench.rules.prices import Prices, load_prices
+from workbench.library import SessionMetrics, files, gather
+from workbench.rules import GROUPS, Costs, Counts, Key, Prices, Turn, counted, grouped, load_prices, turns
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
@@ -30,10 +28,10 @@ from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, RowsCame, guarded, in_words
-from workbench.views.lines import Line, line
+from workbench.views import Line, line
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session

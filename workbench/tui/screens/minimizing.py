@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.send.target import Target, origin
+from workbench.send import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import minimizing, send
@@ -23,25 +23,24 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
-from workbench.views.lines import Line, line, wrap
-from workbench.views.words import size
+from workbench.views import Line, line, size, wrap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.edits.branches import BranchNode
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.trials.minimize import MinimalFix, MinimizeRun
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.minimize_run import Seen
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
     from workbench.wire.session import Session
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
-    from workbench.send.credentials import is_set
+    from workbench.send import is_set
     from workbench.trials.minimize import BUDGET
     from workbench.tui.screens.confirm import ConfirmScreen
     from workbench.tui.screens.target_choice import TargetScreen
@@ -230,7 +229,7 @@ class MinimizingScreen(Screen[None]):
     # What is shown.
 
     def _entitle(self) -> None:
-        from workbench.send.credentials import is_set
+        from workbench.send import is_set
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         told = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)

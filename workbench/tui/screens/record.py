@@ -176,8 +176,8 @@ def targets(text: str, spoken: str) -> dict[str, str]:
     Raises:
         UsageError: there is no such target, or two upstreams have one name.
     """
-    from workbench.recorder.client_settings import ONLY
-    from workbench.send.target import resolve
+    from workbench.recorder import ONLY
+    from workbench.send import resolve
 
     found = dict[str, str]()
     for word in text.split():
@@ -198,7 +198,7 @@ def _twice() -> UsageError:
 
 def kinds(text: str) -> tuple[str, ...]:
     """What to break on, from names with commas between. Raises UsageError for what is none."""
-    from workbench.recorder.breakpoints.kinds import parse
+    from workbench.recorder.breakpoints import parse
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
@@ -207,7 +207,7 @@ def kinds(text: str) -> tuple[str, ...]:
 
 
 def _offer_breaks(text: str) -> Offer:
-    from workbench.recorder.breakpoints.kinds import ALL, KINDS
+    from workbench.recorder.breakpoints import ALL, KINDS
 
     before, comma, begun = text.rpartition(",")
     says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}

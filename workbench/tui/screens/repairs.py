@@ -19,8 +19,7 @@ from workbench.tui.models.repairs import Offered
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
-from workbench.views.lines import line
-from workbench.views.words import count
+from workbench.views import count, line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.send.target import Target, origin
+from workbench.send import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send
@@ -22,14 +22,13 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import size
+from workbench.views import Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.edits.branches import BranchNode
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -123,7 +122,7 @@ class SendScreen(Screen[bool]):
     @property
     def is_key_set(self) -> bool:
         """The key that the target asks for is in the environment."""
-        from workbench.send.credentials import is_set
+        from workbench.send import is_set
 
         return is_set(self.target.key_variable, os.environ)
 
@@ -266,7 +265,7 @@ class SendScreen(Screen[bool]):
 
     def action_stream(self) -> None:
         """Ask for a stream, or for none."""
-        from workbench.probes.profiles.corrections import STREAMING, value_of
+        from workbench.probes.profiles import STREAMING, value_of
 
         decided = self.shown.choice.decided if self.shown else ()
         request = self.shown.trial.decoded.request if self.shown else None

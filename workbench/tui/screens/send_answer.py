@@ -21,18 +21,17 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.answers import BesidePane, FoundPane, RawPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, in_words
-from workbench.views.lines import Line, Span, line
-from workbench.views.words import count
+from workbench.views import Line, Span, count, line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.edits.branches import BranchNode
-    from workbench.rules.inspection import Inspector
-    from workbench.send.sending import Event
+    from workbench.rules import Inspector
+    from workbench.send import Event
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 ON_ITS_WAY = "it is still on its way: esc breaks it off"
@@ -167,7 +166,7 @@ class AnswerScreen(Screen[bool]):
         known = self.shown.after if self.shown else self.sent.trial.decoded
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.protocols.decode import DecodedExchange
+            from workbench.protocols import DecodedExchange
 
             began = time.thread_time()
             before = inspector.detail(index).decoded
@@ -203,7 +202,7 @@ class AnswerScreen(Screen[bool]):
         index, sent = self.node.index, self.sent
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.send.preflight import judge_exchange
+            from workbench.send import judge_exchange
 
             before = inspector.detail(index).decoded
             trial = judge_exchange(inspector, index, sent.outgoing, exchange)
@@ -249,7 +248,7 @@ class AnswerScreen(Screen[bool]):
         self.raw.title(line(f" As it came · {'events' if self.raw.is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:
-        from workbench.send.credentials import is_set
+        from workbench.send import is_set
 
         self.query_one("#keys", KeyBar).run(not self.is_over)
         target = self.sent.outgoing.target

@@ -15,11 +15,10 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import count
+from workbench.views import Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
+    from workbench.protocols import DecodedExchange
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.stream import Stream
     from workbench.tui.selection import Selection
@@ -180,7 +179,7 @@ class StreamScreen(Screen["int | None"]):
     def _read(self) -> None:
         """Make the stream: of a long one this takes a second."""
         from workbench import protocols
-        from workbench.protocols.clients.differences import where_they_differ
+        from workbench.protocols.clients import where_they_differ
         from workbench.tui.models.stream import Stream
 
         decoded = self.decoded

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from os.path import commonprefix
 
 from workbench.errors import WorkbenchError
-from workbench.send.target import Target, providers, resolve
+from workbench.send import Target, providers, resolve
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 
 URLS = ("http://", "https://")
@@ -103,7 +103,7 @@ def offer_protocols(text: str) -> Offer:
 
 def line_of(target: Target) -> str:
     """An endpoint in one line: its name, whether its key is set, where it is, what it speaks."""
-    from workbench.send.credentials import is_set
+    from workbench.send import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"${target.key_variable} {state}" if target.key_variable else "no key"

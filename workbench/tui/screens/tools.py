@@ -19,12 +19,11 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
-from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024
@@ -125,7 +124,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     def told_by(self, inspector: Inspector, subject: Declared) -> Lens:
         from workbench.rules import lens
-        from workbench.wire.jsontext import JsonIndex, dumps
+        from workbench.wire import JsonIndex, dumps
 
         tool = subject.tool
         if tool.schema is None or tool.kind != "client":
@@ -196,7 +195,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         self._show_schemas(lens, number)
 
     def _show_schemas(self, lens: Lens, number: int) -> None:
-        from workbench.wire.jsontext import dumps
+        from workbench.wire import dumps
 
         if self._shown != (self.chosen(), number):
             self._shown = (self.chosen(), number)

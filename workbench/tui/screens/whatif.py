@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.send.target import Target, resolve
+from workbench.send import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, whatif
@@ -22,11 +22,11 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
-from workbench.views.lines import Line, Span, line, wrap
+from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.trials.whatif import RequestVariant, VariantOutcome
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
@@ -168,7 +168,7 @@ class WhatIfScreen(Screen[None]):
         self._show()
 
     def _next_batch(self) -> None:
-        from workbench.send.sending import Sender
+        from workbench.send import Sender
         from workbench.tui.dispatch import Dispatch, InspectorQuestions
 
         if not self._waiting or not is_open(self):
@@ -267,7 +267,7 @@ class WhatIfScreen(Screen[None]):
         return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
 
     def _entitle(self) -> None:
-        from workbench.send.credentials import is_set
+        from workbench.send import is_set
 
         self.query_one("#keys", KeyBar).run(self.is_sending)
         if self.trouble:
@@ -364,7 +364,7 @@ class WhatIfScreen(Screen[None]):
 
     def _ask_and_send(self, batch: Batch) -> None:
         """To an endpoint only after a yes: it says how many requests there are."""
-        from workbench.send.credentials import is_set
+        from workbench.send import is_set
         from workbench.tui.screens.confirm import ConfirmScreen
 
         (number, rows), *_ = batch

@@ -14,11 +14,11 @@ from workbench.tui.models.branches import entitled
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
-from workbench.views.lines import Line, wrap
+from workbench.views import Line, wrap
 
 if TYPE_CHECKING:
-    from workbench.protocols.decode import DecodedExchange
-    from workbench.rules.inspection import Inspector
+    from workbench.protocols import DecodedExchange
+    from workbench.rules import Inspector
     from workbench.tui.service import Job
 
 Subject = TypeVar("Subject")

@@ -7,7 +7,7 @@ from pathlib import Path
 from workbench.library import paths
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
-from workbench.views.words import size
+from workbench.views import size
 
 
 class WriteScreen(Form[Path]):

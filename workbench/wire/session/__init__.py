@@ -8,12 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from workbench.fronts import lazy
 from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange, Summary, summarize
 
-__all__ = ["MemorySession", "Session", "exchanges_of"]
+if TYPE_CHECKING:
+    from workbench.wire.session import alive, store, text
+    from workbench.wire.session.alive import exists
+    from workbench.wire.session.identity import file_name, former_ids, session_id
+    from workbench.wire.session.opening import MAGIC, is_written
+    from workbench.wire.session.replaced import ReplacingSession
+    from workbench.wire.session.sqlite import SqliteSession
+    from workbench.wire.session.store import open_session
+    from workbench.wire.session.writer import SessionWriter
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "MAGIC",
+    "MemorySession",
+    "ReplacingSession",
+    "Session",
+    "SessionWriter",
+    "SqliteSession",
+    "alive",
+    "exchanges_of",
+    "exists",
+    "file_name",
+    "former_ids",
+    "is_written",
+    "open_session",
+    "session_id",
+    "store",
+    "text",
+]
 
 
 class Session(Protocol):

@@ -17,7 +17,7 @@ from workbench.formats.exporters import Exported, Selection
 from workbench.formats.exporters.as_pytest._cases import Case, case_of
 from workbench.formats.exporters.as_pytest._proof import prove
 from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TRANSCRIPT, module
-from workbench.wire.exchange import Exchange
+from workbench.wire import Exchange
 from workbench.wire.session import text
 
 __all__ = ["RUNS", "SUFFIX", "TITLE", "leftovers", "prove", "write"]

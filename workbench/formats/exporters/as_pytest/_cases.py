@@ -13,13 +13,12 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters import Selection
 from workbench.formats.exporters._safe import knowing
 from workbench.formats.exporters.as_pytest._pairs import Pair, pairs_of
-from workbench.protocols.common.error_body import read_error
-from workbench.protocols.decode import REQUEST
+from workbench.protocols import REQUEST
+from workbench.protocols.common import read_error
 from workbench.replay import Turn
-from workbench.rules.inspection import Inspector
+from workbench.rules import Inspector
 from workbench.simulator import Simulator
-from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.jsontext import loads
+from workbench.wire import Exchange, Headers, HttpRequest, HttpResponse, Origin, State, loads
 from workbench.wire.session import MemorySession, Session
 
 _OPEN = "it has open calls: the test does not require their results"

@@ -10,9 +10,9 @@ from workbench.edits import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import Selection
 from workbench.formats.exporters.as_pytest._planted import cut, plant
-from workbench.protocols.decode import REQUEST
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+from workbench.protocols import REQUEST
+from workbench.rules import Inspector
+from workbench.wire import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50
 """Limit of requests tested in one folder; of more, the last one of each conversation is tested."""

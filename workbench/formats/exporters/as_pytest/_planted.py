@@ -8,12 +8,9 @@ from typing import NamedTuple
 
 from workbench.contracts import Verdict
 from workbench.edits import with_body
-from workbench.probes.selftest import MOST_WAYS
-from workbench.probes.selftest.body import HealthyRequest
-from workbench.probes.selftest.faults import FAULTS
-from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import HttpRequest
-from workbench.wire.jsontext import writer_like
+from workbench.probes.selftest import FAULTS, MOST_WAYS, HealthyRequest
+from workbench.rules import Inspector
+from workbench.wire import HttpRequest, writer_like
 
 _NEVER = "a text contains a key"
 """Faults never planted: no export contains anything like a key."""

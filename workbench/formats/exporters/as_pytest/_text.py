@@ -9,8 +9,7 @@ import textwrap
 from collections.abc import Iterator
 
 from workbench import __version__
-from workbench.diff import Change, Kind, compare
-from workbench.diff.meaning import Detail
+from workbench.diff import Change, Detail, Kind, compare
 from workbench.formats.exporters.as_pytest._cases import Case
 from workbench.ir import JsonValue
 

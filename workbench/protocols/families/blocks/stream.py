@@ -18,8 +18,7 @@ from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.blocks.response import contradicts, envelope
 from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _UNNAMED = "events without a name, which this protocol requires"
 

@@ -11,7 +11,7 @@ from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, T
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.blocks.content import read_block
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 DELTAS: Mapping[str, tuple[str, str, str]] = {
     "text_delta": ("text", "text", "text"),

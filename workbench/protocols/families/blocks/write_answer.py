@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from workbench.ir import ApiError, JsonValue, ModelResponse, Part, Reasoning, Usage
 from workbench.protocols.families.blocks.write import write_block
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _REASONS = {
     "stop": "end_turn",

@@ -10,7 +10,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, Opaque, Part, Source, ToolCallIR
 from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.blocks import merge_nested
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 FUNCTION, CUSTOM, LEGACY = "openai", "openai-custom", "openai-function-call"
 """Values of ``ToolCallIR.format``: a function, a custom tool with free-text input, the deprecated single call."""

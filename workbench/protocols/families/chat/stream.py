@@ -17,8 +17,7 @@ from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
 from workbench.protocols.families.chat.stream_parts import StreamedChoice
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent, without_repeated_prefix
+from workbench.wire import SseEvent, loads, without_repeated_prefix
 
 _DONE = b"[DONE]"
 _CHUNK_KEYS = ("id", "object", "usage", "model")

@@ -16,7 +16,7 @@ from workbench.ir import JsonValue, Part, ToolCallIR
 from workbench.protocols.common.pieces import Node, Pieces
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.calls import read_call
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 Delta: TypeAlias = Mapping[str, JsonValue]
 Note: TypeAlias = Callable[[str, str, str, int], None]

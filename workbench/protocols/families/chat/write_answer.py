@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbench.ir import ApiError, Carrier, JsonValue, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 from workbench.protocols.families.chat.write import FIELDS, write_answer, write_call, write_detail
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "filter": "content_filter"}
 

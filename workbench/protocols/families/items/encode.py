@@ -15,9 +15,7 @@ from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.families.items.nodes import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
-from workbench.wire.stream import read_untyped
+from workbench.wire import SseEvent, loads, read_untyped
 
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:

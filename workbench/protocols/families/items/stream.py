@@ -22,8 +22,7 @@ from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.response import describe, error_of, text_of
 from workbench.protocols.families.items.stream_parts import StreamedEntry, StreamedItem, WholeValue, order
 from workbench.protocols.families.items.texts import PARTS, TEXTS, InPieces
-from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire import SseEvent, loads
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})

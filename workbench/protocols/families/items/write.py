@@ -32,7 +32,7 @@ from workbench.protocols.families.items.calls import CUSTOM
 from workbench.protocols.families.items.content import SAID, TOLD
 from workbench.protocols.families.items.params import write_item_params
 from workbench.protocols.families.items.request import choice_json
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 Item = dict[str, Any]
 _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}

@@ -16,7 +16,7 @@ from workbench.protocols.families.items.write import (
     said_text,
     with_id,
 )
-from workbench.wire.jsontext import dumps
+from workbench.wire import dumps
 
 _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
 _SAID = "response.output_text"

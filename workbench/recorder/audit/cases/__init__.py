@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from urllib.parse import quote
 
-from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.audit.case import AuditCase
 from workbench.recorder.audit.cases import (
     _answers,
@@ -23,7 +23,14 @@ from workbench.recorder.audit.cases import (
 )
 from workbench.recorder.audit.cases._speech import Speech
 
-__all__ = ["PROTOCOLS", "cases_of", "converted", "hello", "speech_of"]
+__all__ = [
+    "PROTOCOLS",
+    "cases_of",
+    "converted",
+    "hello",
+    "speech_of",
+]
+
 
 _ROOMS = (anthropic_messages, openai_chat, openai_responses, gemini)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, CaseRequest, Pairs, Theme
 from workbench.recorder.audit.cases._speech import Speech
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""

@@ -21,7 +21,7 @@ from workbench.recorder.audit.case import (
     Theme,
     mark,
 )
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
 

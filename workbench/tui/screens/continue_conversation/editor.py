@@ -17,7 +17,7 @@ from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
     from workbench.tui.screens.continue_conversation.stepper import Stepper
 

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.send import Target
 from workbench.send.loop import LoopEnd
-from workbench.send.target import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
@@ -24,8 +24,7 @@ from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
 from workbench.tui.screens.continue_conversation.stepper import Stepper, StepResponseGrew, StepSendEnded
 from workbench.tui.screens.worklist import ListPane
-from workbench.views.lines import Line, line
-from workbench.views.words import size
+from workbench.views import Line, line, size
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.safetext import visible
+from workbench.send import Target, origin
 from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits, LoopEnd, RecordedResults, Send
-from workbench.send.target import Target, origin
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.screens.continue_conversation import steps as stepping
@@ -21,13 +21,12 @@ from workbench.tui.service import guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
-    from workbench.rules.inspection import Inspector
-    from workbench.send.outgoing import Outgoing
-    from workbench.send.sending import Event
+    from workbench.rules import Inspector
+    from workbench.send import Event, Outgoing
     from workbench.tui.dispatch import Dispatch, IncomingResponse
     from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 
@@ -287,7 +286,7 @@ class Stepper:
         self.session.branches.sent(self._sent_as, exchange, self._kept, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
-            from workbench.send.loop.sending import with_sent_body
+            from workbench.send.loop import with_sent_body
 
             after = loop.after(with_sent_body(exchange, leaving), protocol=leaving.protocol)
             judged = stepping.judged([*exchanges, exchange], label)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.send.loop import (
+    AS_IT_COMES,
+    DEFAULT_LIMITS,
     AnswerCall,
     CallResult,
     ConversationLoop,
@@ -16,16 +18,14 @@ from workbench.send.loop import (
     Send,
     refusal_result,
 )
-from workbench.send.loop.machine import DEFAULT_LIMITS
-from workbench.send.loop.policy import AS_IT_COMES
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
-    from workbench.probes.profiles.choosing import ProfileChoice
-    from workbench.rules.inspection import Inspector
-    from workbench.send.target import Target
-    from workbench.wire.exchange import Exchange
+    from workbench.probes.profiles import ProfileChoice
+    from workbench.rules import Inspector
+    from workbench.send import Target
+    from workbench.wire import Exchange
     from workbench.wire.session import Session
 
 NOT_RUN = CallResult("this call was not carried out", is_error=True)
@@ -53,7 +53,7 @@ def course(inspector: Inspector, loop: ConversationLoop, target: Target, index: 
         index: of the exchange that is continued.
         off: names of the corrections that are switched off.
     """
-    from workbench.probes.profiles.choosing import earlier
+    from workbench.probes.profiles import earlier
     from workbench.tui.preflight import chosen
 
     choice = chosen(target, loop.decoded, off)
@@ -66,7 +66,7 @@ def governed(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | Non
     Args:
         limits: that people set, None for the usual ones and what was measured.
     """
-    from workbench.probes.profiles.corrected import correct_loop
+    from workbench.probes.profiles import correct_loop
 
     policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # what tools were declared as at first
     made = correct_loop(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
@@ -99,7 +99,7 @@ def pending(loop: ConversationLoop, course: Course, recording: RecordedResults, 
 def leaving(step: Send, course: Course) -> Pending:
     """A request, and what would go to the target; or why nothing can."""
     from workbench.errors import WorkbenchError
-    from workbench.probes.profiles.corrected import correct_send
+    from workbench.probes.profiles import correct_send
 
     try:
         return Pending(step, leaving=correct_send(step, course.target, course.choice.decided, course.earlier))
@@ -123,8 +123,7 @@ def known(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Se
 
 def judged(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
     """What the contract makes of the last of these exchanges, after the others."""
-    from workbench.rules import judge
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector, judge
     from workbench.wire.session import MemorySession
 
     inspector = Inspector(MemorySession("continued", tuple(exchanges)), label or None)

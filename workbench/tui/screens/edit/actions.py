@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.edits import operations
-from workbench.edits.elements import ElementAction, parent_pointer
+from workbench.edits import ElementAction, operations, parent_pointer
 from workbench.safetext import visible
 from workbench.tui.models import additions
 from workbench.tui.models.edit import Entry
@@ -14,7 +13,7 @@ from workbench.tui.models.studied import Studied
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.models.additions import Addition
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.edit.flow import Edit

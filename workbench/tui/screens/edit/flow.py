@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from workbench.edits import Change, Splice, apply_changes
-from workbench.edits.elements import ElementAction
+from workbench.edits import Change, ElementAction, Splice, apply_changes
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui.models.edit import Entry
@@ -17,7 +16,7 @@ from workbench.tui.service import is_open
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
     from workbench.tui.screens.edit.screen import EditScreen
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 Changes: TypeAlias = "Sequence[Change | Splice]"
 Edit: TypeAlias = tuple[Changes, str, "str | None"]

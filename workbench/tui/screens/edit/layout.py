@@ -9,7 +9,7 @@ from workbench.tui.models import edit
 from workbench.tui.models.diff import Compared
 from workbench.tui.models.tabs import tab_line
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import line
+from workbench.views import line
 
 if TYPE_CHECKING:
     from workbench.tui.models.studied import Studied

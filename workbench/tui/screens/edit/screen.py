@@ -25,7 +25,7 @@ from workbench.tui.screens.edit.layout import EditContents, EditLayout
 from workbench.tui.screens.edit.study import RequestStudy
 from workbench.tui.screens.edit.writer import ValueWriter
 from workbench.tui.screens.tools import DetailPane
-from workbench.views.lines import Span
+from workbench.views import Span
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.edit.screen import EditScreen
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 
 class RequestStudy:

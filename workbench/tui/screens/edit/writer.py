@@ -13,7 +13,7 @@ from workbench.tui.models.edit import Entry
 from workbench.tui.models.studied import Studied
 from workbench.tui.models.ways import Way
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.views.words import size
+from workbench.views import size
 
 if TYPE_CHECKING:
     from textual.timer import Timer

@@ -30,7 +30,7 @@ class ProbeMarks:
 
     def mark_due(self) -> None:
         """What was never measured, or is stale, and with it what costs next to nothing."""
-        from workbench.probes.profiles.refresh import light
+        from workbench.probes.profiles import light
 
         column = self.screen.column
         due = light(column.profile or column.last, time.time()) if column else ()

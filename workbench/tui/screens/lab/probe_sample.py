@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.probes import Ask, Probe, ProbeRun, Sample, Subject, as_evidence
-from workbench.protocols.decode import REQUEST, DecodedExchange
-from workbench.rules.inspection import Inspector
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import Inspector
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.studied import Studied, study
 from workbench.tui.probing import in_memory
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire import Exchange, HttpRequest
 
 if TYPE_CHECKING:
     from workbench.tui.models.rowtable import Range

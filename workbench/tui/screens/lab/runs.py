@@ -16,7 +16,7 @@ from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
     from workbench.probes import Probe, ProbeResult, SampleStep
-    from workbench.probes.profiles.keeping import SavedProfile
+    from workbench.probes.profiles import SavedProfile
     from workbench.tui.screens.lab.screen import LabScreen
 
 PULSE = 0.25

@@ -16,10 +16,10 @@ from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
     from workbench.probes import Ask
-    from workbench.send.sending import Sender
+    from workbench.send import Sender
     from workbench.tui.screens.lab.probe_sample import SampleState
     from workbench.tui.screens.lab.step import StepScreen
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
 
 
 class Stands(Message):

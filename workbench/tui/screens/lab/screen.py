@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.send.target import Target
+from workbench.send import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
@@ -29,7 +29,7 @@ from workbench.tui.screens.lab.runs import LabRuns, RunOver, Sampled
 from workbench.tui.screens.lab.targets import LabTargets, subject_in
 from workbench.tui.screens.lab.view import LabView
 from workbench.tui.screens.worklist import ListPane
-from workbench.views.lines import line
+from workbench.views import line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe
@@ -128,7 +128,7 @@ class LabScreen(Screen[None]):
     @work(thread=True, group="lab", exit_on_error=False)
     def _begin(self) -> None:
         """Read what probes there are, and what was measured of the first target."""
-        from workbench.send.target import resolve
+        from workbench.send import resolve
 
         known, faults = known_probes()
         first = look_up(subject_in(resolve(f"sim:{self.own}"), self.protocol)) if self.is_own else None

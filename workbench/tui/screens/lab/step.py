@@ -25,8 +25,7 @@ from workbench.tui.screens.lab.sample import Failed, SampleRunner, Stands
 from workbench.tui.screens.lab.step_editor import RequestEditor
 from workbench.tui.screens.lab.step_view import StepView
 from workbench.tui.screens.worklist import ListPane
-from workbench.views.lines import line
-from workbench.views.words import REQUEST, RESPONSE
+from workbench.views import REQUEST, RESPONSE, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe

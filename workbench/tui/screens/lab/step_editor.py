@@ -9,7 +9,7 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models import ways
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.views.words import size
+from workbench.views import size
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.studied import Studied
     from workbench.tui.models.ways import Way
     from workbench.tui.screens.lab.step import StepScreen
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 
 class RequestEditor:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import Marked
-from workbench.views.lines import Line, line
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST, Line, line
 
 if TYPE_CHECKING:
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
-from workbench.send.target import Target
+from workbench.send import Target
 from workbench.tui.probing import Column, look_up
 from workbench.tui.screens.lab.messages import Did
 

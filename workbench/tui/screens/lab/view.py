@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.models import lab, send
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.tui.screens.lab.screen import LabScreen

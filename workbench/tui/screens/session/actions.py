@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST
 
 if TYPE_CHECKING:
-    from workbench.send.target import Origin
+    from workbench.send import Origin
     from workbench.tui.collating import Source
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session.screen import SessionScreen

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
 from workbench.tui.models.send import made
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, TypeVar
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui.service import Answer, Failed, guarded
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import Exchange, HttpRequest
+    from workbench.wire import Exchange, HttpRequest
 
 Told = TypeVar("Told")
 

@@ -9,7 +9,7 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
-from workbench.views.lines import Line, Span
+from workbench.views import Line, Span
 
 if TYPE_CHECKING:
     from pathlib import Path

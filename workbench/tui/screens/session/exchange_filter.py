@@ -17,10 +17,10 @@ from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
-    from workbench.rules.inspection import Inspected, Inspector
+    from workbench.rules import Inspected, Inspector
     from workbench.tui.panes.filterbar import FilterBar
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire.exchange import Exchange
+    from workbench.wire import Exchange
 
 Told = Mapping[int, tuple["Inspected", bool]]
 
@@ -50,7 +50,7 @@ class SessionFilter:
 
     def ask(self) -> None:
         """Open the line in which a filter is typed."""
-        from workbench.filters.completion import values
+        from workbench.filters import values
         from workbench.tui.panes.filterbar import FilterBar
 
         if self._bar:
@@ -141,8 +141,7 @@ class SessionFilter:
             self.screen.refresh_lists()
 
     def _undecided(self, rows: Sequence[Inspected]) -> list[Facts]:
-        from workbench.filters import Facts
-        from workbench.filters.matching import turns
+        from workbench.filters import Facts, turns
 
         self._decided = {n: told for n, told in self._decided.items() if n < len(rows)}
         noting = self.screen.notes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
-from workbench.views.lines import Line, Span, join_lines
+from workbench.views import Line, Span, join_lines
 
 if TYPE_CHECKING:
-    from workbench.rules.inspection import Inspected
+    from workbench.rules import Inspected
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Listed, Trouble

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.safetext import clip, visible
 from workbench.tui.models.findings import first_break
 from workbench.tui.panes.pane import Pane
-from workbench.views.words import RESPONSE
+from workbench.views import RESPONSE
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

@@ -12,7 +12,7 @@ from workbench.tui.models.headline import headline
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.views.lines import Line
+    from workbench.views import Line
 
 
 class Header:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 from workbench.safetext import visible
 from workbench.tui.models import findings as walk
 from workbench.tui.service import Answer, guarded
-from workbench.views.words import REQUEST, RESPONSE
+from workbench.views import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.errors import WorkbenchError
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.session.navigation import Navigation
     from workbench.tui.screens.session.screen import SessionScreen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.models import findings as walk
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.session.goal import Goal
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

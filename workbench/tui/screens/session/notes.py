@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from workbench.safetext import cells, clip_start, visible
 from workbench.tui.screens.session.goal import Goal
 from workbench.tui.service import Answer
-from workbench.views.lines import Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.edits.notes import Notebook, NotePlace, UserNote
-    from workbench.rules.inspection import Inspector
+    from workbench.edits import Notebook, NotePlace, UserNote
+    from workbench.rules import Inspector
     from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -81,7 +81,7 @@ class SessionNotes:
 
     def place(self) -> NotePlace | None:
         """What a mark would be put on: the exchange in the timeline, else what is selected."""
-        from workbench.edits.notes import NotePlace
+        from workbench.edits import NotePlace
 
         opened, selection = self.screen.opened, self.screen.pointer.selection
         if opened is None:
@@ -99,7 +99,7 @@ class SessionNotes:
 
     def ask(self) -> None:
         """Read and edit the note of the place."""
-        from workbench.edits.notes import MAX_NOTE
+        from workbench.edits import MAX_NOTE
         from workbench.tui.panes.prompt import Prompt
 
         place = self.place()
@@ -138,7 +138,7 @@ class SessionNotes:
 
     def next(self) -> None:
         """To the next mark or note, in order of the session; after the last one comes the first."""
-        from workbench.edits.notes import NotePlace
+        from workbench.edits import NotePlace
 
         indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
         notes = self.book.notes.values() if self.book else ()
@@ -181,6 +181,6 @@ def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
 
 def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
     """In the inspector's thread: what the session is known by, and its notes."""
-    from workbench.edits.notes import open_notebook
+    from workbench.edits import open_notebook
 
     return Answer(partial(deliver, open_notebook(inspector.session)))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.rules.inspection import Inspector
-    from workbench.wire.exchange import Summary
+    from workbench.rules import Inspector
+    from workbench.wire import Summary
 
 
 def paired(inspector: Inspector, index: int) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
-from workbench.views.lines import Span, line
+from workbench.views import Span, line
 
 if TYPE_CHECKING:
     from textual.timer import Timer

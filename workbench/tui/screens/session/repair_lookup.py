@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import LOOKING, Offered
 from workbench.tui.service import Answer, guarded
-from workbench.views.words import REQUEST
+from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
     from workbench.edits.repairs import CheckedRepair
-    from workbench.rules.inspection import Inspector
+    from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
-    from workbench.wire.exchange import HttpRequest
+    from workbench.wire import HttpRequest
 
 MOST_KEPT = 64
 """Findings whose repairs are kept."""

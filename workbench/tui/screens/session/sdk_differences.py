@@ -12,8 +12,8 @@ from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.differences import ClientGroup
-    from workbench.rules.inspection import Inspector
+    from workbench.protocols.clients import ClientGroup
+    from workbench.rules import Inspector
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
@@ -40,7 +40,7 @@ def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
 
 
 def _clients(opened: ExchangeView) -> Iterator[ClientGroup]:
-    from workbench.protocols.clients.differences import one_by_one
+    from workbench.protocols.clients import one_by_one
 
     yield from one_by_one(opened.decoded)
 
