@@ -70,7 +70,7 @@ def test_the_wheel_does_not_fall_back_to_the_checkout(installed: Path, tmp_path:
 
 
 def test_the_wheel_has_the_glossary_of_the_documentation(installed: Path, tmp_path: Path) -> None:
-    code = "import sys, workbench.config.resources as r; sys.stdout.buffer.write(r.glossary())"
+    code = "import sys, workbench.config.resources as r; sys.stdout.buffer.write(r.glossary().encode())"
     done = subprocess.run([str(installed), "-c", code], capture_output=True, cwd=tmp_path, check=True)
     assert done.stdout == (ROOT / "docs" / "glossary.md").read_bytes()
 

@@ -49,7 +49,7 @@ def back(driver: Driver, key: str) -> bool:
     return isinstance(driver.app.screen, SessionScreen)
 
 
-async def test_a_footer_says_stop_only_while_something_goes_on() -> None:
+async def test_a_footer_says_cancel_only_while_something_goes_on() -> None:
     async with showing(samples.session(), size=(160, 40)) as driver:
         bar = driver.screen.query_one("#keys", KeyBar)
         for table in (keys.MINIMIZE, keys.WHAT_IF, keys.LAB, keys.CONTINUE, keys.STEP, keys.ANSWER, keys.METRICS):
@@ -58,7 +58,7 @@ async def test_a_footer_says_stop_only_while_something_goes_on() -> None:
                 bar.run(is_running)
                 bar.show_keys(table)
                 words.append([key.word for key in bar._hints if key.id.endswith(".leave")])
-            assert words == [["back"], ["stop"], ["back"]]
+            assert words == [["back"], ["cancel"], ["back"]]
 
 
 async def test_home_stays_when_another_key_is_pressed_long_after() -> None:

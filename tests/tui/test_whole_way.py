@@ -134,4 +134,4 @@ async def export(person: Person) -> None:
     await person.comes_to(WhereScreen)
     await person.presses("ctrl+u", *"kept", "enter")
     await person.sees("written: kept", "✗ red on the broken request", "✓ green on the fixed request")
-    await person.sees("the test tells one from the other")
+    await person.sees("the test distinguishes both")

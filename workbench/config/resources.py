@@ -16,10 +16,10 @@ def folder(name: str) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / name
 
 
-def glossary() -> bytes:
+def glossary() -> str:
     """The page ``docs/glossary.md``, which ships as data. Raises OSError."""
     installed = _PACKAGE / "_data" / "glossary.md"
-    return (installed if installed.is_file() else _PACKAGE.parent / "docs" / "glossary.md").read_bytes()
+    return (installed if installed.is_file() else _PACKAGE.parent / "docs" / "glossary.md").read_text("utf-8")
 
 
 def own_folder(name: str) -> Path:

@@ -90,7 +90,7 @@ class KeyBar(Bar):
     def _show_table(self) -> None:
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         idle = {
-            key.id for key in self._table if key.id.endswith(".leave") and key.word == "stop" and not self._is_running
+            key.id for key in self._table if key.id.endswith(".leave") and key.word == "cancel" and not self._is_running
         }
         ranks = [key.rank for key in self._table if key.id in idle and key.rank]
         table = [_idle(key, idle, ranks) for key in self._table]

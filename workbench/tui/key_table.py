@@ -351,8 +351,8 @@ ANSWER = (
     Key("answer.export", "x", "export", "export", "export: pytest, cURL, Python, HAR, report and more", 8),
     Key("answer.write", "w", "write", "write", "write the response body to a file", 9),
     Key("answer.open", "o", "open", "open", "open the new exchange: wire, IR, reasoning, closure"),
-    Key("answer.leave", "escape", "leave", "back", "cancel the request and keep what arrived; go back when done"),
-    Key("answer.back", "q", "back", "back", "go back; a running request is cancelled and kept", 1),
+    Key("answer.leave", "escape", "leave", "cancel", "cancel the request and keep what arrived; go back when done", 1),
+    Key("answer.back", "q", "back", "back", "go back; a running request is cancelled and kept", 2),
 )
 
 CONTINUE = (
@@ -373,7 +373,7 @@ CONTINUE = (
     ),
     Key("continue.target", "T", "target", "target", "choose another target", 9),
     Key("continue.pane", "tab,shift+tab", "pane", "pane", "switch between the steps and the details of one", 10),
-    Key("continue.leave", "escape", "leave", "back", "cancel what is running; else go back"),
+    Key("continue.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
     Key("continue.back", "q", "back", "back", "go back; sent requests stay as branches", 4),
 )
 
@@ -391,7 +391,7 @@ WHAT_IF = (
     ),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
     Key("what-if.pane", "tab,shift+tab", "pane", "pane", "switch between the table and the outcome", 7),
-    Key("what-if.leave", "escape", "leave", "back", "cancel what is running; else go back"),
+    Key("what-if.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
     Key("what-if.back", "q,V", "back", "back", "go back; sent variants stay as branches", 2),
 )
 
@@ -418,8 +418,8 @@ MINIMIZE = (
         6,
     ),
     Key("minimize.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("minimize.leave", "escape", "leave", "back", "cancel and keep the smallest request so far; go back when done"),
-    Key("minimize.back", "q,M", "back", "back", "go back to the session", 4),
+    Key("minimize.leave", "escape", "leave", "cancel", "cancel and keep the smallest request so far; else go back", 4),
+    Key("minimize.back", "q,M", "back", "back", "go back to the session", 7),
 )
 
 LAB = (
@@ -440,7 +440,7 @@ LAB = (
     Key("lab.dials", "D", "dials", "dials", "set how the simulator's model behaves: parallel=2 calls=hermes", 14),
     Key("lab.next-pane", "tab", "pane(1)", "pane", "next pane: probes, verdict, profile", 7),
     Key("lab.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("lab.leave", "escape", "leave", "back", "cancel and keep the measurements; else go back"),
+    Key("lab.leave", "escape", "leave", "cancel", "cancel and keep the measurements; else go back"),
     Key("lab.back", "q", "back", "back", "go back; a running measurement is cancelled, results are kept", 2),
 )
 
@@ -455,7 +455,7 @@ STEP = (
     Key("step.next-pane", "tab", "pane(1)", "pane", "next pane: steps, notes, request or response, bytes", 5),
     Key("step.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("step.fold", "space", "fold", "fold", "expand or collapse the row"),
-    Key("step.leave", "escape", "leave", "back", "cancel what is running; else go back"),
+    Key("step.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
     Key("step.back", "q", "back", "back", "go back to the lab", 2),
 )
 
@@ -467,7 +467,7 @@ METRICS = (
     Key("metrics.next-view", "tab", "turn(1)", "view", "next view", 6),
     Key("metrics.previous-view", "shift+tab", "turn(-1)", "previous view", "previous view"),
     Key("metrics.folder", "o", "folder", "folder", "choose another folder of sessions, or a file", 7),
-    Key("metrics.leave", "escape", "leave", "back", "cancel counting; else go back"),
+    Key("metrics.leave", "escape", "leave", "cancel", "cancel counting; else go back"),
     Key("metrics.back", "q", "back", "back", "go back", 1),
 )
 

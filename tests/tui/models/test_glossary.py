@@ -27,7 +27,7 @@ def test_glossary_fits_its_width(width: int) -> None:
 
 
 def test_each_term_has_one_meaning() -> None:
-    terms = [term for group in parse_glossary(resources.glossary().decode()) for term, _ in group.terms]
+    terms = [term for group in parse_glossary(resources.glossary()) for term, _ in group.terms]
     assert len(set(terms)) == len(terms)
 
 

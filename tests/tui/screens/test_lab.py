@@ -103,7 +103,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         await driver.press("1", "shift+tab", "shift+tab", "enter")
         await sent(driver, screen, 2)
         assert screen.stood and screen.stood.sample and screen.stood.sample.outcome.value != "pass"
-        assert "does not use the result" in driver.text and "of requests that you changed" in driver.text
+        assert "does not use the result" in driver.text and "some requests were edited by you" in driver.text
         assert SIMULATED in driver.text
         await driver.press("o")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen) and driver.screen.state.is_done)

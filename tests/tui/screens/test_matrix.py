@@ -34,7 +34,7 @@ async def test_every_contract_has_a_verdict_its_own_first() -> None:
         assert screen.subjects[0] == "anthropic"
         text = driver.text
         assert "✗ anthropic " in text and "refuses    closure.missing-result" in text
-        assert "Anthropic answers 400: messages.1: `tool_use` ids were found without" in text
+        assert "Anthropic responds 400: messages.1: `tool_use` ids were found without" in text
         assert f"{len(screen.subjects)} contracts" in text
 
 

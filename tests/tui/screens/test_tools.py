@@ -63,7 +63,7 @@ async def test_the_change_the_check_and_both_schemas_are_shown() -> None:
         assert json.loads(screen.before._body) == ONE_OF
         assert "oneOf" not in json.loads(screen.after._body)
         await driver.press("tab", "tab", "G")
-        assert "To be made locally" in driver.text
+        assert "Check the arguments locally" in driver.text
 
 
 async def test_enter_goes_to_the_bytes_of_the_keyword() -> None:

@@ -40,7 +40,7 @@ def parse_glossary(page: str) -> tuple[GlossaryGroup, ...]:
 def glossary_lines(width: int) -> list[Line]:
     """All groups, each with a heading; one line with the reason if the page cannot be read."""
     try:
-        groups = parse_glossary(resources.glossary().decode())
+        groups = parse_glossary(resources.glossary())
     except OSError as error:
         return wrap(f"! the glossary cannot be read: {error.strerror}", width, "warning")
     lines: list[Line] = []

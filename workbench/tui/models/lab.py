@@ -157,7 +157,7 @@ def verdict_lines(
     """Everything about one verdict."""
     made = wrap(f"{probe.name}: {probe.title}", width, "strong")
     if column is None or result is None:
-        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} for a sample", width, "muted")]
+        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} per sample", width, "muted")]
     sign, style = PROBE_SIGNS[result.outcome.value]
     low, high = result.interval
     share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing measured"
