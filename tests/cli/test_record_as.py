@@ -59,7 +59,7 @@ def test_a_client_of_another_protocol_is_recorded_on_both_sides(home: Path) -> N
     session.close()
     assert [each.hop for each in (first, one, second, two)] == ["here:client", "here:upstream"] * 2
     assert (one.parent, two.parent) == (first.id, second.id)
-    assert two.branch == "anthropic-messages to openai-chat at deepseek" and "reasoning: put back" in two.note
+    assert two.branch == "anthropic-messages to openai-chat at deepseek" and "reasoning: restored" in two.note
     assert body(two)["messages"][1]["reasoning_content"] and b"workbench:" not in two.request.body.raw  # type: ignore[index,union-attr]
     assert body(second)["messages"][1]["content"][0]["signature"].startswith("workbench:")  # type: ignore[index]
     assert "key-of-mine" not in (home / "a.wb").read_bytes().decode("latin-1")

@@ -37,7 +37,7 @@ def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in(
     rows = branches.rows(work, 0)
     assert [(row.node, row.stem) for row in rows] == [(root, ""), (first, "├─ "), (sent, "│  "), (second, "└─ ")]
     title, where = (plain(each) for each in branches.headline(1, rows, sent.id))
-    assert "2 edits · 1 send" in title and "current: sent to sim:openai: 200" in where
+    assert "2 edits · 1 send" in title and "current: sent to sim:openai → 200" in where
     assert "no edits yet" in plain(branches.headline(1, rows[:1], root.id)[1])
 
 
@@ -74,10 +74,10 @@ def test_a_node_says_what_became_of_it() -> None:
     assert "✗ 400" in lines[0] and "as recorded" in lines[0]
     assert lines[1].startswith("● ") and "✗ refuses" in lines[1] and "emptied" in lines[1]
     assert "* " in lines[2] and "✓ 200" in lines[2]
-    unanswered = branches.Branch(replace(sent, name="mine", held=held(sent, response=None)))
+    unanswered = branches.Branch(replace(sent, name="mine", compact=held(sent, response=None)))
     assert "no status" in plain(branches.branch_line(unanswered, None, is_here=False, is_marked=False))
     assert branches.against(unanswered.node) == "mine"
-    old = replace(first, held=held(first, started_at=86400.0 * 365))
+    old = replace(first, compact=held(first, started_at=86400.0 * 365))
     assert branches.moment(old).startswith("1970-1") or branches.moment(old).startswith("1971-01-01")
     assert branches.moment(root) == ""
 
@@ -86,4 +86,4 @@ def test_a_verdict_is_that_of_the_contract_of_the_exchange() -> None:
     work, root, first, _, _ = workspace()
     inspector = Inspector(work.source)
     assert branches.verdict(inspector, 0, first) == "unknown"
-    assert branches.verdict(inspector, 0, replace(root, held=held(root, request=None))) == "no request"
+    assert branches.verdict(inspector, 0, replace(root, compact=held(root, request=None))) == "no request"

@@ -67,7 +67,7 @@ async def test_the_request_as_curl_and_the_whole_body() -> None:
 async def test_the_finding_as_text() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         text = await copied(driver, "6", "y", "f")
-        assert text.startswith("error closure.missing-result: the call 'toolu_01Tests'")
+        assert text.startswith("error closure.missing-result: tool call 'toolu_01Tests'")
         assert "source: claude-code 8231" in text
 
 

@@ -50,7 +50,7 @@ async def ladder_of(driver: Driver) -> LadderScreen:
     [
         ('{"path": "a", "lines": 3}', ("valid", "strict", "validated")),
         ('{"path": "a", "lines": "3"}', ("coerced", '"lines": "3"', '"lines": 3', "was read as 3")),
-        ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was removed")),
+        ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was left out")),
         (
             json.dumps('{"path": "a"}'),
             ("unwrapped", "JSON inside a JSON string", r'- "{\"path\": \"a\"}"', '+ {"path": "a"}'),

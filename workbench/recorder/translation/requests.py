@@ -223,7 +223,11 @@ def _translate(
         decoded.request = _with_text_calls(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
     changes += (TranslationChange(NOTE, note) for note in sent.notes if not _is_reported_elsewhere(note))
-    changes += (TranslationChange(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
+    changes += (
+        TranslationChange(MODEL, note.removeprefix("model "))
+        for note in sent.notes
+        if note.startswith("model ") and " instead of " in note
+    )
     changes += (TranslationChange(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
     changes += _free_text_changes(sent, request)
     if sent.is_converted:

@@ -50,7 +50,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "passed": ("✓ pass", "ok", "every sample of the probe passed"),
     "partial": ("! partial", "warning", "some samples passed, or each in part"),
     "failed": ("✗ fail", "error", "no sample passed"),
-    "unclear": ("? unclear", "muted", "not measured: network, API key, rate limit …"),
+    "unclear": ("? unclear", "muted", "not measured: network, API key, rate limit"),
     "form": ("\\x1b", "form", "a control or hidden character, never sent as it is"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
