@@ -173,8 +173,8 @@ def minimized(session: MemorySession, index: int, chance: random.Random) -> None
     with contextlib.suppress(*EXPECTED):
         course = MinimizeRun(Inspector(session), index, resolve(f"sim:{chance.choice(labels())}"), budget=3)
         steps, reply = course.run(), None
-        known = simulator(course.bench.contract)
-        path = course.made(b"").url.removeprefix("https://x.example")
+        known = simulator(course.body_judge.contract)
+        path = course.with_body(b"").url.removeprefix("https://x.example")
         for _ in range(60):
             try:
                 wanted = steps.send(reply)
@@ -184,7 +184,7 @@ def minimized(session: MemorySession, index: int, chance: random.Random) -> None
             if wanted is not None:
                 answer = known.send("POST", path, (), wanted)
                 told = HttpResponse(answer.status, Headers(tuple(answer.headers)), Body(answer.body()))
-                reply = target_verdict(Exchange("a", course.made(wanted), told), course.outgoing.protocol)
+                reply = target_verdict(Exchange("a", course.with_body(wanted), told), course.outgoing.protocol)
         course.result()
 
 

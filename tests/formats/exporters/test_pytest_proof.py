@@ -56,7 +56,7 @@ def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, Proof]) -> Non
     ("name", "why"),
     [
         ("blind", "it passes on the broken request"),
-        ("wrong", "it fails on what should be right: test_it: AssertionError: never"),
+        ("wrong", "it fails on the fixed request: test_it: AssertionError: never"),
         ("stuck", "the test could not be run: test_it: "),
     ],
 )

@@ -32,7 +32,7 @@ STAGES = {
     "one sample each": (profile(1), GateStage.READ_ONLY, "4 samples that all pass would do"),
     "four samples": (profile(4), GateStage.IDEMPOTENT, "16 samples that all pass would do"),
     "sixteen samples": (profile(16), GateStage.EVERYTHING, ""),
-    "it gives up": (profile(16, error_repair="none"), GateStage.READ_ONLY, "not mended"),
+    "it gives up": (profile(16, error_repair="none"), GateStage.READ_ONLY, "not corrected"),
     "it mends late": (profile(16, error_repair="limited"), GateStage.EVERYTHING, ""),
     "texts only": (profile(16, schema_level="string-only"), GateStage.READ_ONLY, "schema_level is string-only"),
     "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "no call came in any form"),

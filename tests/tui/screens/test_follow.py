@@ -340,7 +340,7 @@ async def test_inspection_is_stopped_by_esc_and_goes_on_when_asked(
     async with following(recorder.writer.path) as driver:
         state = driver.screen.state
         await driver.press("escape")
-        assert "stopped: I goes on" in driver.text
+        assert "stopped: I continues" in driver.text
         gate.set()
         await until(driver.pilot, lambda: driver.screen.inspecting._grown_at is None and state.rows)
         assert len(state.rows) < 4

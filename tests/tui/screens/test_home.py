@@ -124,7 +124,7 @@ async def test_a_file_that_cannot_be_read_says_so_and_its_path_is_offered_again(
     put(own_home / "bad.bin", b"\0\1\2")
     async with at_home() as home:
         await home.press("o", *"~/bad.bin", "enter")
-        await home.until("binary data")
+        await home.until("unknown binary format")
         assert isinstance(home.app.screen, HomeScreen)
         await home.press("o")
         await home.until("bad.bin  ")

@@ -55,7 +55,7 @@ async def test_it_is_stopped_on_home(recorders: list[Fake]) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("", "no upstream"), ("nobody", "no provider known by name"), ("https://a https://b", "two upstreams")],
+    [("", "no upstream"), ("nobody", "no provider known by this name"), ("https://a https://b", "two upstreams")],
 )
 async def test_what_is_wrong_is_said_in_the_dialog(recorders: list[Fake], typed: str, said: str) -> None:
     async with at_home() as home:
