@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,33 @@ def test_every_breakage_is_found_where_it_is(tmp_path, stated):
     assert [one.line() for one in score.scored if not one.is_clean] == []
     assert score.skipped == list(TWO_HOPS)
     stated(score.line())
+
+
+SCORES = (Path(__file__).resolve().parent.parent / "docs" / "guide" / "scores.md").read_text(encoding="utf-8")
+
+
+def stated_score(title: str) -> list[str]:
+    """Entries, score now and first score, as the table of the page on scores has them."""
+    row = re.search(rf"^\| {title}[^|]*\|(.*)\|$", SCORES, re.MULTILINE)
+    assert row
+    return [cell.strip() for cell in row[1].split("|")]
+
+
+def test_the_page_on_scores_states_what_is_measured_on_the_second_catalogue(tmp_path):
+    score = scoring.score(breakages.entries("breakages-2"), tmp_path)
+    assert [one.line() for one in score.scored if one.noise or one.alarms] == []
+    now = [one.grade for one in score.scored].count("hit")
+    first = [one.entry["first"] for one in score.scored].count("hit")
+    assert stated_score("second catalogue") == [str(len(score.scored)), str(now), str(first)]
+
+
+def test_the_page_on_scores_states_what_is_measured_on_error_texts():
+    rows = breakages.error_texts()
+    grades = [scoring.grade_text(row) for row in rows]
+    assert "wrong" not in grades and "unknown" not in grades
+    assert stated_score("error texts") == [
+        str(len(rows)), str(grades.count("right")), str([row["first"] for row in rows].count("right"))
+    ]  # fmt: skip
 
 
 TWO_HOPS = ("B059", "B088", "B089")
