@@ -23,12 +23,19 @@ LONG = 400
 """Characters of evidence and of provider errors, which are longer than a snippet."""
 
 
-def print_reports(how: str, reports: Sequence[FileReport], errors: Errors) -> None:
-    """Print the reports in one of the formats of ``check --format``."""
-    {"text": text, "json": as_json, "sarif": sarif, "junit": junit}[how](reports, errors)
+def print_reports(how: str, reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
+    """Print the reports in one of the formats of ``check --format``.
+
+    Args:
+        unclaimed: paths of files in folders that are no recordings; the formats of other programs do not list them.
+    """
+    if how in ("sarif", "junit"):
+        {"sarif": sarif, "junit": junit}[how](reports, errors)
+    else:
+        {"text": text, "json": as_json}[how](reports, errors, unclaimed)
 
 
-def text(reports: Sequence[FileReport], errors: Errors) -> None:
+def text(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
     """Print the findings for people, the worst first."""
     for report in reports:
         emit(_headline(report))
@@ -39,7 +46,8 @@ def text(reports: Sequence[FileReport], errors: Errors) -> None:
     exchanges = sum(len(r.inspection.rows) for r in reports)
     total = f"{number(len(reports), 'file')}, {number(exchanges, 'exchange')}: "
     total += f"{number(errors_, 'error')}, {number(warnings, 'warning')}"
-    emit(total + (f", {number(len(errors), 'file')} not readable" if errors else ""))
+    total += f", {number(len(errors), 'file')} not readable" if errors else ""
+    emit(total + (f"; {number(len(unclaimed), 'other file')} in the folder" if unclaimed else ""))
 
 
 def _headline(report: FileReport) -> str:
@@ -147,9 +155,11 @@ def place(finding: Finding) -> str:
     return " · ".join(words)
 
 
-def as_json(reports: Sequence[FileReport], errors: Errors) -> None:
+def as_json(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
     """Print one JSON object, as ``--help`` documents it."""
-    emit_json({"version": __version__, "files": [r.as_json() for r in reports], "errors": list(errors)})
+    others = {"unclaimed": list(unclaimed)} if unclaimed else {}
+    files = [report.as_json() for report in reports]
+    emit_json({"version": __version__, "files": files, "errors": list(errors), **others})
 
 
 def sarif(reports: Sequence[FileReport], errors: Errors) -> None:

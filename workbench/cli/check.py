@@ -26,27 +26,23 @@ body, with all other bytes unchanged, a session as a session. FILE is never modi
 --force. If nothing can be repaired, OUT is a copy. Output and exit status are then those of OUT; JSON lists the repairs
 in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" and "after" are verdicts.
 "errors" lists the files that could not be read; all other files are still checked.
+A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' for those that match; hidden files are
+left out, and links are not followed. Files in a folder that are no recordings are counted ("unclaimed" in JSON).
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench import crashes
 from workbench.cli import _files, _output
-from workbench.cli._report import FileReport
-from workbench.errors import FilterError, SessionFormatError, WorkbenchError
+from workbench.errors import FilterError
 
 if TYPE_CHECKING:
     from workbench.filters import Filter
-    from workbench.rules import Inspection
-    from workbench.wire.session import Session
 
 NAME = "check"
-HELP = "list the findings of one or more files"
+HELP = "list the findings of files or folders"
 FORMATS = ("text", "json", "sarif", "junit")
 
 
@@ -67,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Inspect each file, print the reports, and return the worst status."""
-    from workbench.cli import _check_formats
+    from workbench.cli import _check_files, _check_formats
     from workbench.cli._shell import worst
 
     if args.fix or args.force or args.output is not None:
@@ -78,43 +74,23 @@ def run(args: argparse.Namespace) -> int:
         return _output.complain("- (standard input) is given twice; give it once", 2)
     _files.validate(args)
     passes = _parse_filter(args.filter) if args.filter else None
-    reports, errors, statuses = [], [], []
-    for path in args.files:
-        try:
-            inspected = inspect_file(path, args, passes)
-        except (WorkbenchError, OSError) as error:
-            line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
-            errors.append({"path": path, "message": line})
-            statuses.append(_files.failure_status(error))
-            continue
-        except Exception as error:  # a fault of this program: the other files are still answered
-            errors.append({"path": path, "message": f"{path}: {crashes.report(error)}"})
-            statuses.append(crashes.STATUS)
-            continue
-        reports.append(inspected)
-        statuses.append(inspected.status(args.fail_on))
-    _check_formats.print_reports(args.format, reports, errors)
+    reports, errors, unclaimed, statuses = [], [], [], []
+    for outcome in _check_files.check_all(_check_files.files_of(args.files), args, passes):
+        statuses.append(outcome.status)
+        if outcome.report:
+            reports.append(outcome.report)
+        elif outcome.error:
+            errors.append({"path": outcome.path, "message": outcome.error})
+        else:
+            unclaimed.append(outcome.path)
+    if unclaimed and not reports and not errors:
+        count = _output.number(len(unclaimed), "file")
+        errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: none of {count} is a recording"})
+        statuses.append(2)
+    _check_formats.print_reports(args.format, reports, errors, unclaimed)
     for failed in errors:
         _output.complain(failed["message"], 2)
     return worst(statuses)
-
-
-def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> FileReport:
-    """Inspect one file; findings of matching exchanges, with repairs. Raises WorkbenchError, OSError."""
-    from workbench.edits.repairs import with_repairs
-    from workbench.rules import by_cause, contradicted
-
-    session = _files.open_file(path, args)
-    try:
-        inspector = _files.inspector(session, args)
-        inspection = inspector.run()
-        if passes:
-            inspection = _narrow(inspection, session, passes)
-        facts = tuple(contradicted(inspection.findings))
-        found = with_repairs(inspector, by_cause(inspection.findings))
-        return FileReport(path, replace(inspection, findings=found), contradicted=facts)
-    finally:
-        session.close()
 
 
 def _parse_filter(expression: str) -> Filter:
@@ -126,17 +102,3 @@ def _parse_filter(expression: str) -> Filter:
     except FilterError as error:
         _output.point_at(expression, error.start, error.end)
         raise
-
-
-def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
-    """Keep the findings of exchanges that match. An unreadable exchange does not match."""
-    from workbench.filters import Facts, turns
-
-    kept = set()
-    for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
-        try:
-            if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
-                kept.add(row.index)
-        except SessionFormatError:
-            continue
-    return replace(inspection, findings=tuple(f for f in inspection.findings if f.exchange in kept))

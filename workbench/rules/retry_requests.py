@@ -71,7 +71,17 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys stand, by the same way."""
-    return _way(one) == _way(other) and (one.request_text == other.request_text or _json(one) == _json(other))
+    if _way(one) != _way(other) or _size(one) != _size(other):  # bodies are parsed again only where they may be equal
+        return False
+    return one.request_text == other.request_text or _json(one) == _json(other)
+
+
+def _size(attempt: DecodedExchange) -> tuple[int, ...]:
+    """Number of messages and tools, and of all parts."""
+    request = attempt.request
+    if request is None:
+        return ()
+    return len(request.messages), len(request.tools), sum(len(message.parts) for message in request.messages)
 
 
 def _json(attempt: DecodedExchange) -> JsonValue:

@@ -16,6 +16,7 @@ from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats import unwrapping
 from workbench.formats.importers import _files, _unsupported
+from workbench.formats.importers._folders import files_in, is_pattern, matches
 from workbench.formats.importers._unwrapper import Unwrapper
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
@@ -36,9 +37,13 @@ __all__ = [
     "TITLE",
     "Importer",
     "candidates",
+    "files_in",
     "inside",
+    "is_pattern",
     "load",
+    "matches",
     "model_text",
+    "open_found",
     "open_input",
 ]
 
@@ -121,6 +126,37 @@ def open_input(
         except WorkbenchError as error:
             failures.append((ranked[-1][0], f"{load(_LAST).TITLE} ({error})"))
     raise UnreadableInput(_explain(source, failures), where=source.shown, hint=_hint(failures))
+
+
+def open_found(path: str) -> Session | None:
+    """Open a file that was found in a folder; None if no importer claims it.
+
+    An empty file, an unsupported format and text without a format of its own (a log, Markdown, a model's text) are
+    not claimed: ``open_input`` reads such a file if a person names it.
+
+    Raises:
+        UnreadableInput: an importer is certain of the format, and cannot read the file.
+        OSError: the file cannot be read.
+    """
+    try:
+        source = _files.open_source(path, None)
+    except UnreadableInput:
+        return None
+    ranked = [(score, name) for score, name in candidates(source.head) if score > LAST_RESORT]
+    if ranked and ranked[0][0] < CERTAIN and _unsupported.recognise(source.head):
+        return None
+    failures: list[tuple[float, str]] = []
+    for score, name in ranked:
+        importer = load(name)
+        try:
+            session = plugins.call_part(__name__, name, partial(_open, importer, source), None)
+            if session is not None:
+                return session
+        except WorkbenchError as error:
+            failures.append((score, f"{importer.TITLE} ({error})"))
+    if any(score >= CERTAIN for score, _ in failures):
+        raise UnreadableInput(_explain(source, failures), where=source.shown)
+    return None
 
 
 def inside(data: bytes, name: str) -> Session:

@@ -1,0 +1,171 @@
+"""Checks files, one after another or many at once; a folder or a pattern stands for its files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench import crashes
+from workbench.cli import _files, _output
+from workbench.cli._progress import counting
+from workbench.cli._report import FileReport
+from workbench.errors import SessionFormatError, WorkbenchError
+from workbench.formats.importers import files_in, is_pattern, matches, open_found
+
+if TYPE_CHECKING:
+    from workbench.filters import Filter
+    from workbench.rules import Inspection
+    from workbench.wire.session import Session
+
+MANY_FILES = 48
+"""Files from which on several processes check them: starting one costs as much as checking ten small files."""
+
+AT_ONCE = 16
+"""Files that a process gets at a time."""
+
+
+class FileToCheck(NamedTuple):
+    """A file to check. ``is_found``: it was found in a folder, and counts only if an importer claims it."""
+
+    path: str
+    is_found: bool = False
+
+
+class FileOutcome(NamedTuple):
+    """Outcome of one file: a report, or an error line with its exit status, or neither if no importer claims it."""
+
+    path: str
+    report: FileReport | None = None
+    error: str = ""
+    status: int = 0
+
+
+def files_of(paths: Sequence[str]) -> Iterator[FileToCheck | FileOutcome]:
+    """The files that the arguments name, in order; an error for a folder or a pattern without files."""
+    for path in paths:
+        if path != "-" and is_pattern(path):
+            inside = (file for match in matches(path) for file in _files_at(match, is_named=False))
+            found = dict.fromkeys(file.path for file in inside)
+            if not found:
+                yield FileOutcome(path, error=f"{path}: no file matches this pattern", status=2)
+            yield from (FileToCheck(name, is_found=True) for name in found)
+        else:
+            yield from _files_at(path, is_named=True)
+
+
+def _files_at(path: str, *, is_named: bool) -> Iterator[FileToCheck | FileOutcome]:
+    if path == "-" or not os.path.isdir(path):
+        yield FileToCheck(path)
+        return
+    count = 0
+    for count, file in enumerate(files_in(Path(path)), 1):  # noqa: B007 (the number of the last one is wanted)
+        yield FileToCheck(str(file), is_found=True)
+    if not count and is_named:
+        yield FileOutcome(path, error=f"{path}: this folder contains no files", status=2)
+
+
+def check_all(
+    files: Iterable[FileToCheck | FileOutcome], args: argparse.Namespace, passes: Filter | None
+) -> Iterator[FileOutcome]:
+    """The outcome of each file, in order; with a progress bar if there are many of them on a terminal."""
+    wanted = list(files)
+    to_check = [file for file in wanted if isinstance(file, FileToCheck)]
+    is_few = len(to_check) < MANY_FILES or any(file.path == "-" for file in to_check)
+    one_by_one = (check_file(file, args, passes) for file in to_check)
+    outcomes = one_by_one if is_few else _check_many(to_check, args, passes)
+    for file in wanted:
+        yield file if isinstance(file, FileOutcome) else next(outcomes)
+
+
+def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None) -> Iterator[FileOutcome]:
+    """Outcomes from several processes, in order."""
+    batches = [files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE)]
+    with counting("checking", len(files)) as advance:
+        if (os.cpu_count() or 1) < 2:
+            for file in files:
+                yield check_file(file, args, passes)
+                advance()
+            return
+        pool = ProcessPoolExecutor(max_workers=min(os.cpu_count() or 1, len(batches)))
+        try:
+            running = [pool.submit(_check_batch, batch, args, passes) for batch in batches]
+            for batch, future in zip(batches, running, strict=True):
+                yield from _results(batch, future)
+                advance(len(batch))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) -> list[FileOutcome]:
+    """Outcomes of a batch; an error for each of its files if its process died."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        why = "not checked: a process that checks files was ended, by this file or by one of its neighbours"
+        hint = "check them one by one"
+        return [FileOutcome(file.path, error=f"{file.path}: {why}; {hint}", status=4) for file in batch]
+
+
+def _check_batch(batch: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None) -> list[FileOutcome]:
+    return [check_file(file, args, passes) for file in batch]
+
+
+def check_file(file: FileToCheck, args: argparse.Namespace, passes: Filter | None) -> FileOutcome:
+    """The outcome of one file. Never raises."""
+    path = file.path
+    try:
+        report = inspect_file(path, args, passes, is_found=file.is_found)
+    except (WorkbenchError, OSError) as error:
+        line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
+        return FileOutcome(path, error=line, status=_files.failure_status(error))
+    except Exception as error:  # a fault of this program: the other files are still answered
+        return FileOutcome(path, error=f"{path}: {crashes.report(error)}", status=crashes.STATUS)
+    if report is None:
+        return FileOutcome(path)
+    return FileOutcome(path, report, status=report.status(args.fail_on))
+
+
+def inspect_file(
+    path: str, args: argparse.Namespace, passes: Filter | None, *, is_found: bool = False
+) -> FileReport | None:
+    """Inspect one file; findings of matching exchanges, with repairs. None for a found file that nobody claims.
+
+    Raises WorkbenchError, OSError.
+    """
+    from workbench.edits.repairs import with_repairs
+    from workbench.rules import by_cause, contradicted
+
+    session = open_found(path) if is_found else _files.open_file(path, args)
+    if session is None:
+        return None
+    try:
+        inspector = _files.inspector(session, args)
+        inspection = inspector.run()
+        if passes:
+            inspection = _narrow(inspection, session, passes)
+        facts = tuple(contradicted(inspection.findings))
+        found = with_repairs(inspector, by_cause(inspection.findings))
+        return FileReport(path, replace(inspection, findings=found), contradicted=facts)
+    finally:
+        session.close()
+
+
+def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
+    """Keep the findings of exchanges that match. An unreadable exchange does not match."""
+    from workbench.filters import Facts, turns
+
+    kept = set()
+    for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
+        try:
+            if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
+                kept.add(row.index)
+        except SessionFormatError:
+            continue
+    return replace(inspection, findings=tuple(f for f in inspection.findings if f.exchange in kept))
