@@ -67,7 +67,7 @@ async def test_home_stays_when_another_key_is_pressed_long_after() -> None:
         await pilot.press("q")
         screen = app.screen
         assert isinstance(screen, HomeScreen)
-        screen._stays()
+        screen._stay()
         await pilot.press("q")
         assert "q again leaves" in screen_text(app)
 

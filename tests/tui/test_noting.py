@@ -109,7 +109,7 @@ async def test_hostile_notes_are_shown_safely() -> None:
         exchange = driver.screen.opened.row.summary.id
         for place in (NotePlace(exchange), NotePlace(exchange, "request", "/messages/1"), NotePlace(EVIL, EVIL, EVIL)):
             book.put(UserNote(place, is_marked=True, text=EVIL, changed=1))
-        driver.screen.notes._changed(None)
+        driver.screen.notes._update(None)
         await driver.press("3", "a")
         assert_clean(driver)
         await driver.press("escape", "apostrophe")

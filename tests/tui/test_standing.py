@@ -23,7 +23,7 @@ def broken() -> Session:
 async def repaired(driver: Driver) -> None:
     """The session, after its break was repaired and the editor was left."""
     screen = driver.screen
-    await until(driver.pilot, lambda: (found := screen.findings.current) and screen.repair_lookup.offered(found))
+    await until(driver.pilot, lambda: (found := screen.findings.current) and screen.repair_lookup.offers(found))
     await driver.press("f")
     await until(driver.pilot, lambda: isinstance(driver.app.screen, RepairsScreen))
     await driver.press("a")

@@ -15,8 +15,8 @@ from workbench.config import resources
 from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.edit.screen import EditScreen
-from workbench.tui.screens.exporting import ExportScreen, WhereScreen
-from workbench.tui.screens.form import Form
+from workbench.tui.screens.exporting import ExportPathScreen, ExportScreen
+from workbench.tui.screens.form import FormScreen
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
@@ -90,7 +90,7 @@ async def test_from_a_break_to_a_test_that_keeps_it_mended(
         monkeypatch.setattr(as_pytest, "prove", pretend)
     async with at_home() as person:
         await person.presses("o")
-        await person.comes_to(Form)
+        await person.comes_to(FormScreen)
         await person.presses(*"s.jsonl", "enter")
         await mend(person, rule, repair)
         await send(person, target)
@@ -131,7 +131,7 @@ async def export(person: Person) -> None:
     await person.comes_to(ExportScreen, lambda s: s.made)
     await person.sees("as it was before it was edited")
     await person.presses("enter")
-    await person.comes_to(WhereScreen)
+    await person.comes_to(ExportPathScreen)
     await person.presses("ctrl+u", *"kept", "enter")
     await person.sees("written: kept", "✗ red on the broken request", "✓ green on the fixed request")
     await person.sees("the test distinguishes both")

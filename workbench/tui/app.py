@@ -152,7 +152,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             return
         await super().on_event(event)
         if isinstance(event, events.Key) and event.is_forwarded and (ahead := self._ahead()):
-            ahead.handled(event)
+            ahead.note_handled(event)
 
     def _is_kept(self, event: events.Key) -> bool:
         ahead = self._ahead()

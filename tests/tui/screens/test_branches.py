@@ -20,7 +20,7 @@ async def test_branches_are_walked_named_compared_and_gone_to() -> None:
         await edit.go("/messages/2")
         await edit.press("d", "u", "c", "c")
         await driver.press("B")
-        await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).found)
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).branches)
         await until(driver.pilot, lambda: len(tree(driver).verdicts) == 4)
         assert "3 edits · 0 sends" in driver.text and "├─" in driver.text and "└─" in driver.text
         assert "current: message 4 duplicated" in driver.text
@@ -42,7 +42,7 @@ async def test_a_tree_of_nothing_says_how_it_begins() -> None:
     async with editing(session(), (80, 24)) as edit:
         driver = edit.driver
         await driver.press("q", "B")
-        await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).found)
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).branches)
         assert "no edits yet" in driver.text and "as recorded" in driver.text
         await driver.press("u")
         await until(driver.pilot, lambda: "current: the recorded request" in driver.text)

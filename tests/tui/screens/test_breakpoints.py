@@ -14,7 +14,7 @@ from tests.tui.holding import Holder
 from tests.tui.screens.test_follow import following, rows, toasts
 from tests.tui.writing import BROKEN, Recorder, user
 from workbench.tui.screens.breakpoints import BreakpointsScreen
-from workbench.tui.screens.edit.held import EditHeldScreen
+from workbench.tui.screens.edit.paused_request import EditPausedScreen
 from workbench.wire.jsontext import loads
 
 REASON = {"kind": "closure", "rule": "closure.missing-result", "words": "no result", "pointer": "/messages/1/content/0"}
@@ -57,7 +57,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await said(driver, "toolu_abcdefgh12345678")
         await driver.press("e")
         await until(
-            driver.pilot, lambda: isinstance(driver.app.screen, EditHeldScreen) and driver.app.screen.study.is_settled
+            driver.pilot, lambda: isinstance(driver.app.screen, EditPausedScreen) and driver.app.screen.study.is_settled
         )
         await said(driver, "s passes on what is made of it")
         await driver.press("d", "s")
@@ -108,7 +108,8 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         holder.close()
         await driver.press("q", "P")
         await until(
-            driver.pilot, lambda: driver.screen.breakpoints.pausing and not driver.screen.breakpoints.pausing.recorders
+            driver.pilot,
+            lambda: driver.screen.breakpoints.listener and not driver.screen.breakpoints.listener.recorders,
         )
 
 

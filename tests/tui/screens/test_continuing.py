@@ -179,7 +179,7 @@ async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -
             await until(driver.pilot, lambda: isinstance(driver.app.screen, ConfirmScreen))
             await driver.press("y")
             held.go(2)
-            await until(driver.pilot, lambda: screen.stepper.arrived)
+            await until(driver.pilot, lambda: screen.stepper.received_size)
             await driver.press(key)
             if key == "escape":
                 end = await pending(driver, screen, LoopEnd, 1)

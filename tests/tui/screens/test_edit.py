@@ -16,7 +16,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.writing import Writing
-from workbench.tui.screens.edit.forms import AddScreen, ContractScreen
+from workbench.tui.screens.edit.forms import AddScreen, ContractChoiceScreen
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.wire.session import Session
@@ -52,8 +52,8 @@ class Editing:
 
     @property
     def text(self) -> bytes:
-        assert self.screen.studied
-        return self.screen.studied.text
+        assert self.screen.judged_request
+        return self.screen.judged_request.text
 
     @property
     def body(self) -> Any:
@@ -61,8 +61,8 @@ class Editing:
 
     @property
     def verdict(self) -> str:
-        assert self.screen.studied
-        return self.screen.studied.told.verdict
+        assert self.screen.judged_request
+        return self.screen.judged_request.told.verdict
 
     def says(self, words: str) -> bool:
         return words in self.driver.text
@@ -254,7 +254,7 @@ async def test_hostile_text_is_never_shown_as_it_is(size: tuple[int, int]) -> No
 async def test_another_contract_judges() -> None:
     async with editing(session()) as edit:
         await edit.driver.press("m")
-        await until(edit.driver.pilot, lambda: isinstance(edit.driver.app.screen, ContractScreen))
+        await until(edit.driver.pilot, lambda: isinstance(edit.driver.app.screen, ContractChoiceScreen))
         await edit.driver.press(*"generic", "enter")
         await until(edit.driver.pilot, lambda: "contract generic" in edit.driver.text)
         assert edit.verdict != "refuses"

@@ -8,7 +8,7 @@ from tests.tui.screens.test_home import Home, at_home
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.contracts import error_texts
 from workbench.errors import ProfileError
-from workbench.tui.screens.error_text import ErrorTextScreen, KnownPane
+from workbench.tui.screens.error_text import ErrorTextScreen, MatchesPane
 from workbench.tui.screens.page import PageScreen
 
 KNOWN = (
@@ -66,7 +66,7 @@ async def test_hostile_text_is_visible(size: tuple[int, int]) -> None:
     async with at_home(size) as home:
         await home.press("e")
         await paste(home, f"{EVIL}\n{KNOWN.replace('toolu_01Abc', EVIL)}\r\n\x9b2J\ud83d")
-        pane = home.app.screen.query_one(KnownPane)
+        pane = home.app.screen.query_one(MatchesPane)
         await until(home.pilot, lambda: pane.is_answered and pane.has_text)
         assert_clean(home)  # type: ignore[arg-type]
         await home.press("tab", "j", "enter")

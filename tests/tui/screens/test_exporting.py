@@ -11,7 +11,7 @@ from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.formats.exporters import Proof, Tried, as_pytest
 from workbench.formats.importers import open_input
 from workbench.tui.screens.edit.screen import EditScreen
-from workbench.tui.screens.exporting import ExportScreen, WhereScreen
+from workbench.tui.screens.exporting import ExportPathScreen, ExportScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session.screen import SessionScreen
 
@@ -60,7 +60,7 @@ async def mend(d: Driver, *, goes_back: bool = True) -> None:
 
 async def write(d: Driver, screen: ExportScreen, name: str = "") -> None:
     await d.press("enter")
-    await until(d.pilot, lambda: isinstance(d.app.screen, WhereScreen))
+    await until(d.pilot, lambda: isinstance(d.app.screen, ExportPathScreen))
     if name:
         d.app.screen.put("path", name)  # type: ignore[attr-defined]
     await d.press("enter")
@@ -97,7 +97,7 @@ async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -
         assert (here / "all.sh").read_bytes() == screen.made.data
         assert "written: all.sh" in d.text
         await d.press("enter")
-        await until(d.pilot, lambda: isinstance(d.app.screen, WhereScreen))
+        await until(d.pilot, lambda: isinstance(d.app.screen, ExportPathScreen))
         d.app.screen.put("path", "all.sh")
         await d.press("enter")
         await until(d.pilot, lambda: "enter again replaces it" in screen_text(d.app))

@@ -87,14 +87,14 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         await driver.press("j", "j", "s")  # closure
         screen = driver.app.screen
         assert isinstance(screen, StepScreen)
-        await until(driver.pilot, lambda: screen.stood)
+        await until(driver.pilot, lambda: screen.state)
         assert "Pending request" in driver.text and "no verdict yet" in driver.text and "probe_add" in driver.text
         await driver.press("enter")
         await sent(driver, screen, 1)
         assert "2 new messages" in driver.text and '"receipt"' in driver.text
         await driver.press("r")
         await sent(driver, screen, 2)
-        assert screen.stood and screen.stood.sample and screen.stood.sample.outcome.value == "pass"
+        assert screen.state and screen.state.sample and screen.state.sample.outcome.value == "pass"
         assert "the answer names the receipt" in driver.text
         await driver.press("u")
         await sent(driver, screen, 1)
@@ -102,7 +102,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         assert "~ edited by you" in driver.text
         await driver.press("1", "shift+tab", "shift+tab", "enter")
         await sent(driver, screen, 2)
-        assert screen.stood and screen.stood.sample and screen.stood.sample.outcome.value != "pass"
+        assert screen.state and screen.state.sample and screen.state.sample.outcome.value != "pass"
         assert "does not use the result" in driver.text and "some requests were edited by you" in driver.text
         assert SIMULATED in driver.text
         await driver.press("o")
@@ -116,7 +116,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
 async def sent(driver: Driver, screen: StepScreen, number: int) -> None:
     """Until so many requests are sent, and what is next is known."""
     await until(
-        driver.pilot, lambda: screen.stood and len(screen.stood.sent) == number and not screen.sample.is_sending
+        driver.pilot, lambda: screen.state and len(screen.state.sent) == number and not screen.sample.is_sending
     )
 
 
@@ -131,7 +131,7 @@ async def change_result(driver: Driver, screen: StepScreen, text: str) -> None:
     await driver.press("e")
     await until(driver.pilot, lambda: driver.focused == "writing")
     await driver.press("ctrl+home", "ctrl+k", *text, "ctrl+s")
-    await until(driver.pilot, lambda: screen.stood and screen.stood.is_changed)
+    await until(driver.pilot, lambda: screen.state and screen.state.is_changed)
 
 
 async def test_evidence_opens_as_a_session_now_and_in_another_lab() -> None:
@@ -164,7 +164,7 @@ async def test_targets_stand_side_by_side() -> None:
         assert isinstance(driver.app.screen, TargetScreen)
         await driver.press(*"sim:gemini", "enter")
         await until(driver.pilot, lambda: len(screen.columns) == 2)
-        assert screen.chosen == 1 and screen.columns[1].subject.protocol == "gemini"
+        assert screen.column_number == 1 and screen.columns[1].subject.protocol == "gemini"
         await driver.press("a", "a", "space", "A")  # format alone, at both
         await over(driver, screen)
         assert outcomes(screen, 0) == outcomes(screen, 1) == {"format": "pass"}
@@ -227,11 +227,11 @@ async def test_what_a_hostile_endpoint_says_reaches_no_terminal() -> None:
             await driver.press("s")
             stepping = driver.app.screen
             assert isinstance(stepping, StepScreen)
-            await until(driver.pilot, lambda: stepping.stood)
+            await until(driver.pilot, lambda: stepping.state)
             await driver.press("r")
             await until(driver.pilot, lambda: isinstance(driver.app.screen, ConfirmScreen))
             await driver.press("y")
-            await until(driver.pilot, lambda: stepping.stood and stepping.stood.sample)
+            await until(driver.pilot, lambda: stepping.state and stepping.state.sample)
             assert "[red]" in driver.text
             assert_clean(driver)
 

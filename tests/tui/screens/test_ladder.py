@@ -41,7 +41,7 @@ async def ladder_of(driver: Driver) -> LadderScreen:
     await driver.press("A")
     screen = driver.app.screen
     assert isinstance(screen, LadderScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.told) == len(screen.subjects))
+    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
     return screen
 
 
@@ -93,7 +93,7 @@ async def test_the_selected_call_is_shown_first_and_so_is_that_of_a_result() -> 
         for pointer in ("/messages/3/tool_calls/0", "/messages/4"):
             driver.screen.pointer.select(opened.at_node(opened.outline.by_pointer("request", pointer) or 0))
             screen = await ladder_of(driver)
-            assert screen.chosen() == 1, pointer
+            assert screen.cursor_number() == 1, pointer
             await driver.press("q")
 
 

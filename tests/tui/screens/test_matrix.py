@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.send.matrix import MatrixHistory, MatrixRow, labels
 from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
-from workbench.tui.screens.page import ContractScreen
+from workbench.tui.screens.page import ContractPageScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession, Session
 
@@ -23,7 +23,7 @@ async def matrix_of(driver: Driver) -> MatrixScreen:
     await driver.press("m")
     screen = driver.app.screen
     assert isinstance(screen, MatrixScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.told) == len(screen.subjects))
+    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
     return screen
 
 
@@ -76,7 +76,7 @@ async def test_a_contract_that_cannot_be_asked_says_why(monkeypatch: pytest.Monk
         screen = driver.app.screen
         assert isinstance(screen, MatrixScreen)
         await until(driver.pilot, lambda: "it cannot be judged: RuntimeError: out of order" in driver.text)
-        await until(driver.pilot, lambda: len(screen.told) == len(screen.subjects or ()) - 1)
+        await until(driver.pilot, lambda: len(screen.judgements) == len(screen.subjects or ()) - 1)
 
 
 async def test_a_history_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,11 +101,11 @@ async def test_enter_goes_to_the_fault_in_the_session() -> None:
 async def test_n_and_p_walk_through_those_who_do_not_accept() -> None:
     async with showing(broken()) as driver:
         screen = await matrix_of(driver)
-        here = screen.chosen()
+        here = screen.cursor_number()
         await driver.press("n")
-        assert screen.chosen() > here
+        assert screen.cursor_number() > here
         await driver.press("p")
-        assert screen.chosen() == here
+        assert screen.cursor_number() == here
         await driver.press("p")
         assert "no earlier refusal" in driver.text
 
@@ -114,7 +114,7 @@ async def test_the_contract_can_be_read() -> None:
     async with showing(broken()) as driver:
         await matrix_of(driver)
         await driver.press("e")
-        assert isinstance(driver.app.screen, ContractScreen)
+        assert isinstance(driver.app.screen, ContractPageScreen)
         await until(driver.pilot, lambda: "Refuses, in the order of its checks" in driver.text)
         await driver.press("escape")
         assert isinstance(driver.app.screen, MatrixScreen)

@@ -28,7 +28,7 @@ def on(driver: Driver) -> MetricsScreen:
 
 async def done(driver: Driver) -> MetricsScreen:
     screen = on(driver)
-    await until(driver.pilot, lambda: not screen.going)
+    await until(driver.pilot, lambda: not screen.progress)
     return screen
 
 
@@ -87,12 +87,12 @@ async def test_the_sessions_at_home_and_one_of_them() -> None:
         for _ in range(names.index(LONG)):
             await driver.press("j")
         await driver.press("enter")
-        assert "22 turns" in driver.text and screen.one == names.index(LONG)
+        assert "22 turns" in driver.text and screen.session_number == names.index(LONG)
         await driver.press("enter")
         await until(pilot, lambda: isinstance(app.screen, SessionScreen) and app.screen.opened)
         await driver.press("q")
         await driver.press("escape")
-        assert screen.one is None and screen.chart.cursor == names.index(LONG)
+        assert screen.session_number is None and screen.chart.cursor == names.index(LONG)
         await driver.press("escape")
         assert isinstance(app.screen, HomeScreen)
 
@@ -110,7 +110,7 @@ async def test_a_folder_and_one_that_holds_nothing(tmp_path: Path) -> None:
             driver.app.screen.put("path", str(path))
             await driver.press("enter")
             assert driver.app.screen is screen
-            await until(driver.pilot, lambda wanted=told: not screen.going and wanted in screen_text(driver.app))
+            await until(driver.pilot, lambda wanted=told: not screen.progress and wanted in screen_text(driver.app))
 
 
 @pytest.mark.parametrize("key", ["1", "2", "3"])

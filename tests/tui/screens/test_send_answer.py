@@ -156,7 +156,7 @@ async def test_what_is_broken_off_is_kept_as_far_as_it_came(key: str) -> None:
 async def test_retries_are_seen() -> None:
     with endpoint(statuses=(529,)) as held:
         async with sending(held) as (driver, screen):
-            await until(driver.pilot, lambda: screen._heard and screen._heard.retries)
+            await until(driver.pilot, lambda: screen._incoming and screen._incoming.retries)
             held.go(4)
             await over(driver, screen)
             assert "! 529" in driver.text and "retry after" in driver.text

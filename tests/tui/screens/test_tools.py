@@ -40,7 +40,7 @@ async def tools_of(driver: Driver) -> ToolsScreen:
     await driver.press("T")
     screen = driver.app.screen
     assert isinstance(screen, ToolsScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.told) == len(screen.subjects))
+    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
     return screen
 
 
@@ -81,7 +81,7 @@ async def test_the_tool_that_is_selected_is_shown_first() -> None:
         assert opened
         driver.screen.pointer.select(opened.at_pointer("request", "/tools/1/name"))
         screen = await tools_of(driver)
-        assert screen.chosen() == 1
+        assert screen.cursor_number() == 1
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,12 @@ class BranchesScreen(Screen[bool]):
         super().__init__()
         self.session = session
         self.index = index
-        self.found: Sequence[Branch] = ()
-        self.here = ""
-        self.marked = ""
+        self.branches: Sequence[Branch] = ()
+        self.current_id = ""
+        self.marked_id = ""
         self.verdicts: dict[str, str] = {}
-        self._judged_next = ""
-        self._opened: set[str] = set()
+        self._judging = ""
+        self._unfolded: set[str] = set()
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -89,39 +89,41 @@ class BranchesScreen(Screen[bool]):
         def question(workspace: Workspace) -> tuple[list[Branch], BranchNode]:
             return branches.rows(workspace, self.index, opened), workspace.current(self.index)
 
-        opened = frozenset(self._opened)
+        opened = frozenset(self._unfolded)
         self.session.branches.ask(question, self._show)
 
     def _show(self, told: tuple[list[Branch], BranchNode]) -> None:
         if not is_open(self):
             return
-        is_first, was = not self.found, self.chosen
-        self.found, self.here = told[0], told[1].id
-        wanted = (self.here, False) if is_first or was is None else was.key
+        is_first, was = not self.branches, self.row_here
+        self.branches, self.current_id = told[0], told[1].id
+        wanted = (self.current_id, False) if is_first or was is None else was.key
         self._show_tree()
-        self.tree_list.move_to(next((n for n, b in enumerate(self.found) if b.key == wanted), 0))
+        self.tree_list.move_to(next((n for n, b in enumerate(self.branches) if b.key == wanted), 0))
         self._compare()
         self._judge()
 
     def _show_tree(self) -> None:
-        self.tree_list.show(len(self.found), self._line, "reading …")
-        self.query_one("#headline", Bar).show(branches.headline(self.index + 1, self.found, self.here))
+        self.tree_list.show(len(self.branches), self._line, "reading …")
+        self.query_one("#headline", Bar).show(branches.headline(self.index + 1, self.branches, self.current_id))
 
     def _line(self, item: int) -> Line:
-        branch = self.found[item]
+        branch = self.branches[item]
         id = branch.node.id
         if branch.trials:
-            return branches.trials_line(branch, is_open=id in self._opened)
-        return branches.branch_line(branch, self.verdicts.get(id), is_here=id == self.here, is_marked=id == self.marked)
+            return branches.trials_line(branch, is_open=id in self._unfolded)
+        return branches.branch_line(
+            branch, self.verdicts.get(id), is_here=id == self.current_id, is_marked=id == self.marked_id
+        )
 
     @property
-    def chosen(self) -> Branch | None:
+    def row_here(self) -> Branch | None:
         """The row under the cursor."""
-        return self.found[self.tree_list.cursor] if self.found else None
+        return self.branches[self.tree_list.cursor] if self.branches else None
 
-    def _one(self) -> BranchNode | None:
+    def _node_here(self) -> BranchNode | None:
         """The node under the cursor; of trials that are folded it is said that one is to be chosen."""
-        chosen = self.chosen
+        chosen = self.row_here
         if chosen and chosen.trials:
             self.notify("these are several requests: enter opens them", markup=False)
             return None
@@ -136,23 +138,25 @@ class BranchesScreen(Screen[bool]):
                 self.hunks.move_to(hunk, center=True)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        if self.chosen and self.chosen.trials:
+        if self.row_here and self.row_here.trials:
             self.action_fold()
-        elif self.chosen:
-            self.session.branches.go(self.chosen.node, self._gone)
+        elif self.row_here:
+            self.session.branches.go(self.row_here.node, self._leave)
 
     def action_fold(self) -> None:
         """Show the trials of the row one by one, or as one row; those it is among, where it is one of them."""
-        chosen = self.chosen
-        fold = next((b for b in self.found if chosen and b.trials and (b is chosen or chosen.node in b.trials)), None)
+        chosen = self.row_here
+        fold = next(
+            (b for b in self.branches if chosen and b.trials and (b is chosen or chosen.node in b.trials)), None
+        )
         if fold is None:
             self.notify("nothing is folded here: a what-if is, V runs one", markup=False)
             return
-        self._opened ^= {fold.node.id}
-        self.tree_list.move_to(self.found.index(fold))
+        self._unfolded ^= {fold.node.id}
+        self.tree_list.move_to(self.branches.index(fold))
         self._read(None)
 
-    def _gone(self, node: BranchNode) -> None:
+    def _leave(self, node: BranchNode) -> None:
         if self.is_current:
             self.dismiss(True)
 
@@ -160,17 +164,17 @@ class BranchesScreen(Screen[bool]):
 
     def _judge(self) -> None:
         """Ask for the verdict of the next node that has none."""
-        wanted = next((b.node for b in self.found if b.node.id not in self.verdicts), None)
-        if wanted is None or self._judged_next == wanted.id or not is_open(self):
+        wanted = next((b.node for b in self.branches if b.node.id not in self.verdicts), None)
+        if wanted is None or self._judging == wanted.id or not is_open(self):
             return
-        self._judged_next = wanted.id
+        self._judging = wanted.id
 
         def job(inspector: Inspector) -> Answer:
-            return Answer(partial(self._judged, wanted.id, branches.verdict(inspector, self.index, wanted)))
+            return Answer(partial(self._take_verdict, wanted.id, branches.verdict(inspector, self.index, wanted)))
 
-        self.session.inspecting.do(guarded(job, partial(self._judged, wanted.id)))
+        self.session.inspecting.do(guarded(job, partial(self._take_verdict, wanted.id)))
 
-    def _judged(self, id: str, verdict: str) -> None:
+    def _take_verdict(self, id: str, verdict: str) -> None:
         self.verdicts[id] = verdict
         if is_open(self):
             self._show_tree()
@@ -178,9 +182,9 @@ class BranchesScreen(Screen[bool]):
 
     def _compare(self) -> None:
         """Lay the node under the cursor beside the one that is marked, else beside what it was made of."""
-        chosen = self.chosen
-        wanted = self.marked or (chosen and chosen.node.parent)
-        other = next((b for b in self.found if b.node.id == wanted and not b.trials), None)
+        chosen = self.row_here
+        wanted = self.marked_id or (chosen and chosen.node.parent)
+        other = next((b for b in self.branches if b.node.id == wanted and not b.trials), None)
         if chosen is None or chosen.trials or other is None or other.node.id == chosen.node.id:
             why = (
                 "several requests: enter shows them one by one"
@@ -197,10 +201,10 @@ class BranchesScreen(Screen[bool]):
             found = workspace.compare(other.node, chosen.node)
             return found, Places(found)
 
-        self.session.branches.ask(question, partial(self._compared, chosen, other))
+        self.session.branches.ask(question, partial(self._show_difference, chosen, other))
 
-    def _compared(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
-        if not is_open(self) or self.chosen is None or self.chosen.key != chosen.key:
+    def _show_difference(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
+        if not is_open(self) or self.row_here is None or self.row_here.key != chosen.key:
             return
         difference, places = told
         for pane in (self.meaning, self.hunks):
@@ -212,27 +216,27 @@ class BranchesScreen(Screen[bool]):
     # Keys.
 
     def action_mark(self) -> None:
-        if node := self._one():
-            self.marked = "" if self.marked == node.id else node.id
+        if node := self._node_here():
+            self.marked_id = "" if self.marked_id == node.id else node.id
             self._show_tree()
             self._compare()
 
     def action_name(self) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        node = self._one()
+        node = self._node_here()
         if node is None:
             return
 
-        def named(name: str | None) -> None:
+        def rename(name: str | None) -> None:
             if name is not None:
                 self.session.branches.ask(lambda workspace: workspace.rename(node, name.strip()), self._read)
 
-        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(node.name)), named)
+        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(node.name)), rename)
 
     def action_undo(self) -> None:
         """Stand at what the node where the person stands was made of."""
-        here = next((b.node for b in self.found if b.node.id == self.here), None)
+        here = next((b.node for b in self.branches if b.node.id == self.current_id), None)
         if here is None or here.parent is None:
             self.notify("current: the recorded request", markup=False)
         else:
@@ -241,7 +245,7 @@ class BranchesScreen(Screen[bool]):
     def action_send(self) -> None:
         from workbench.tui.screens import send
 
-        if node := self._one():
+        if node := self._node_here():
             send.begin(self.session, node)
 
     def action_pane(self) -> None:

@@ -40,7 +40,7 @@ PANES = ("points", "why", "held")
 FILTERED = "filter:"
 
 
-class BodyCame(Message):
+class PausedBody(Message):
     """The bytes that are held."""
 
     def __init__(self, held: Held, body: bytes) -> None:
@@ -66,7 +66,7 @@ class BreakpointsScreen(Screen["int | None"]):
 
     def __init__(self, session: SessionScreen, listening: PauseListener) -> None:
         super().__init__()
-        self.session, self.pausing = session, listening
+        self.session, self.listener = session, listening
         self._bodies: dict[tuple[object, int], bytes] = {}
         self._shown: object = None
         self._writing: tuple[Writing, Held, bytes] | None = None
@@ -101,7 +101,7 @@ class BreakpointsScreen(Screen["int | None"]):
     def refresh_pauses(self) -> None:
         """Something is held, or no longer; or other breakpoints are armed. The cursor goes to what is held first."""
         is_first = not any(row.held for row in self.points.rows)
-        held, armed = self.pausing.held, self.pausing.armed
+        held, armed = self.listener.held, self.listener.armed
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in held]
         kinds = [
             (n, KINDS[n].description if n in KINDS else "what passes this filter")
@@ -120,7 +120,7 @@ class BreakpointsScreen(Screen["int | None"]):
             self.refresh_pauses()
 
     def _show_headline(self) -> None:
-        held, armed = self.pausing.held, pauses.armed_words(self.pausing.armed)
+        held, armed = self.listener.held, pauses.armed_words(self.listener.armed)
         state = self.session.state
         told = f"{pauses.SIGN} {len(held)} held" if held else "nothing is held"
         first = line(
@@ -173,7 +173,7 @@ class BreakpointsScreen(Screen["int | None"]):
             self.body.title(line(" Held "))
             self.body.show(b"", why="reading what is held …" if held else "put the cursor on something that is held")
             if held:
-                self.pausing.decide(held, partial(self._read, held))
+                self.listener.decide(held, partial(self._read, held))
             return
         spans = []
         with suppress(WorkbenchError):
@@ -187,9 +187,9 @@ class BreakpointsScreen(Screen["int | None"]):
         self.body.mark_range(tuple(spans[:1]) or waits)
 
     def _read(self, held: Held, remote: Remote) -> None:
-        self.post_message(BodyCame(held, remote.body(held.id)))
+        self.post_message(PausedBody(held, remote.body(held.id)))
 
-    def on_body_came(self, message: BodyCame) -> None:
+    def on_paused_body(self, message: PausedBody) -> None:
         key = (message.held.recorder, message.held.id)
         self._bodies[key] = message.body
         if self.points.here and self.points.here.key == key:
@@ -226,12 +226,12 @@ class BreakpointsScreen(Screen["int | None"]):
         if here.kind == FILTER:
             self.action_filter()
         else:
-            self.pausing.toggle(here.kind)
+            self.listener.toggle(here.kind)
 
     def action_filter(self) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        def asked(expression: str | None) -> None:
+        def arm_filter(expression: str | None) -> None:
             if not expression or not expression.strip():
                 return
             try:
@@ -239,17 +239,19 @@ class BreakpointsScreen(Screen["int | None"]):
             except WorkbenchError as error:
                 self._refuse(str(error))
             else:
-                self.pausing.toggle(f"{FILTERED}{expression.strip()}")
+                self.listener.toggle(f"{FILTERED}{expression.strip()}")
 
-        self.app.push_screen(AskScreen("Break on what passes", "a filter: tool:bash, text~word, rule:closure"), asked)
+        self.app.push_screen(
+            AskScreen("Break on what passes", "a filter: tool:bash, text~word, rule:closure"), arm_filter
+        )
 
     # What becomes of what is held.
 
-    def _for(self, deed: str) -> Held | None:
+    def _paused_for(self, deed: str) -> Held | None:
         """What is held under the cursor, if that can be done with it; else it is said why not."""
         here = self.points.here
         if here is None or here.held is None:
-            self._refuse("put the cursor on something that is held" if self.pausing.held else "nothing is held")
+            self._refuse("put the cursor on something that is held" if self.listener.held else "nothing is held")
             return None
         if deed in here.held.deeds:
             return here.held
@@ -260,42 +262,42 @@ class BreakpointsScreen(Screen["int | None"]):
         self.notify(visible(why), severity="warning", markup=False)
 
     def action_continue(self) -> None:
-        if held := self._for("continue"):
-            self.pausing.decide(held, lambda remote: remote.resume(held.id))
+        if held := self._paused_for("continue"):
+            self.listener.decide(held, lambda remote: remote.resume(held.id))
 
     def action_drop(self) -> None:
         from workbench.tui.screens.confirm import ConfirmScreen
 
-        if held := self._for("drop"):
+        if held := self._paused_for("drop"):
             name = pauses.named(held, self.session.state.number_of(held.exchange))
             question = f"Drop {name}? The client's connection is broken off; it may ask again."
 
             def drop(is_sure: bool | None) -> None:
                 if is_sure:
-                    self.pausing.decide(held, lambda remote: remote.drop(held.id))
+                    self.listener.decide(held, lambda remote: remote.drop(held.id))
 
             self.app.push_screen(ConfirmScreen(question, "drop it", "keep it held"), drop)
 
     def action_answer(self) -> None:
-        from workbench.tui.screens.edit.forms import ContractScreen
+        from workbench.tui.screens.edit.forms import ContractChoiceScreen
 
-        if held := self._for("answer"):
+        if held := self._paused_for("answer"):
             index = self.session.state.index_of(held.exchange)
             row = None if index is None else self.session.state.row(index)
 
-            def chosen(label: str | None) -> None:
+            def answer(label: str | None) -> None:
                 if label is not None:
-                    self.pausing.decide(held, lambda remote: remote.answer(held.id, f"sim:{label}"))
+                    self.listener.decide(held, lambda remote: remote.answer(held.id, f"sim:{label}"))
 
             title = "Let the simulator answer of"
-            self.app.push_screen(ContractScreen((row and row.provider) or "generic", title), chosen)
+            self.app.push_screen(ContractChoiceScreen((row and row.provider) or "generic", title), answer)
 
     def action_edit(self) -> None:
-        if held := self._for("edit"):
+        if held := self._paused_for("edit"):
             self._with_body(held, self._edit_request if held.side == REQUEST else self._edit_answer)
 
     def action_editor(self) -> None:
-        if held := self._for("edit"):
+        if held := self._paused_for("edit"):
             self._with_body(held, self._edit_outside)
 
     def _with_body(self, held: Held, do: Callable[[Held, bytes], None]) -> None:
@@ -306,7 +308,7 @@ class BreakpointsScreen(Screen["int | None"]):
             do(held, body)
 
     def _edit_request(self, held: Held, body: bytes) -> None:
-        from workbench.tui.screens.edit.held import begin
+        from workbench.tui.screens.edit.paused_request import begin
 
         index = self.session.state.index_of(held.exchange)
         if index is None:
@@ -315,7 +317,7 @@ class BreakpointsScreen(Screen["int | None"]):
         begin(self.session, index, held, body, partial(self._pass, held))
 
     def _pass(self, held: Held, body: bytes) -> None:
-        self.pausing.decide(held, lambda remote: remote.edit(held.id, body))
+        self.listener.decide(held, lambda remote: remote.edit(held.id, body))
 
     def _edit_outside(self, held: Held, body: bytes) -> None:
         """What has not left yet, in the person's own editor."""

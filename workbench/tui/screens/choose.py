@@ -11,30 +11,30 @@ from textual.worker import get_current_worker
 
 from workbench.errors import WorkbenchError
 from workbench.library import ImportSummary, paths
-from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 from workbench.views import count
 
 MOST_DAMAGE = 4
 
 
-def offer_paths(text: str) -> Offer:
+def offer_paths(text: str) -> FormOffer:
     """How a path may go on."""
     found = paths.complete(text)
     suggestions = [
-        Suggestion(
+        FormSuggestion(
             entry.name + "/" * entry.is_folder, found.folder + entry.name + "/" * entry.is_folder, not entry.is_folder
         )
         for entry in found.entries
     ]
-    return Offer(suggestions, found.common() if suggestions else "", found.why_not)
+    return FormOffer(suggestions, found.common() if suggestions else "", found.why_not)
 
 
-def offer_new(text: str) -> Offer:
+def offer_new(text: str) -> FormOffer:
     """The same for a file that need not be there."""
     return offer_paths(text)._replace(why_not="")
 
 
-class OpenScreen(Form[Path]):
+class OpenScreen(FormScreen[Path]):
     """Asks which file to open. Answers with a file that is there and may be read."""
 
     def __init__(self, typed: str = "") -> None:
@@ -42,7 +42,7 @@ class OpenScreen(Form[Path]):
         hint = "tab completes · ↓ chooses · enter opens · esc"
         self.fields = [Field("path", "Open a file", hint, typed)]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         return offer_paths(text)
 
     def submit(self, field: str, text: str) -> None:
@@ -54,11 +54,11 @@ class OpenScreen(Form[Path]):
             self.dismiss(path)
 
 
-class Cancelled(Exception):
+class ImportCancellation(Exception):
     """The user broke off."""
 
 
-class Progress(Message):
+class ImportProgress(Message):
     """So many exchanges are read."""
 
     def __init__(self, done: int) -> None:
@@ -66,10 +66,10 @@ class Progress(Message):
         self.done = done
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Progress)
+        return isinstance(message, ImportProgress)
 
 
-class Finished(Message):
+class ImportEnd(Message):
     """The import ended: with a file, or with what went wrong."""
 
     def __init__(self, done: ImportSummary | None, error: Exception | None = None) -> None:
@@ -78,7 +78,7 @@ class Finished(Message):
         self.error = error
 
 
-class ImportScreen(Form[Path]):
+class ImportScreen(FormScreen[Path]):
     """Turns a file into a session file. Answers with the session file when it is to be opened."""
 
     BINDINGS: ClassVar = [("enter", "open", "open it")]  # once the fields are done with
@@ -92,7 +92,7 @@ class ImportScreen(Form[Path]):
         self._done: ImportSummary | None = None
         self._may_replace = ""
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         return offer_paths(text) if field == "file" else offer_new(text)
 
     def submit(self, field: str, text: str) -> None:
@@ -136,23 +136,23 @@ class ImportScreen(Form[Path]):
 
         def step(done: int) -> None:
             if worker.is_cancelled:
-                raise Cancelled
-            self.post_message(Progress(done))
+                raise ImportCancellation
+            self.post_message(ImportProgress(done))
 
         try:
             session = open_input(str(source))
             try:
-                self.post_message(Finished(session_import.save(session, out, step)))
+                self.post_message(ImportEnd(session_import.save(session, out, step)))
             finally:
                 session.close()
-        except (WorkbenchError, OSError, Cancelled) as error:
-            self.post_message(Finished(None, error))
+        except (WorkbenchError, OSError, ImportCancellation) as error:
+            self.post_message(ImportEnd(None, error))
 
-    def on_progress(self, message: Progress) -> None:
+    def on_import_progress(self, message: ImportProgress) -> None:
         if self._done is None:
             self.say(f"{count(message.done, 'exchange')} read … · esc breaks off", "")
 
-    def on_finished(self, message: Finished) -> None:
+    def on_import_end(self, message: ImportEnd) -> None:
         self._done = message.done
         if message.done is None:
             self._again(message.error)

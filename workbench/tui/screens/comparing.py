@@ -48,7 +48,7 @@ class TurnsPane(LineView):
         return comparing.turn_line(self.turns[item], self.pairing)
 
 
-class FoundPane(LineView):
+class DamagesPane(LineView):
     """What happened to one turn; the one under the cursor is told in full."""
 
     is_accordion = True
@@ -77,7 +77,7 @@ class FoundPane(LineView):
         return wrap("nothing: both sides are the same, byte for byte", width, "ok")
 
 
-class BesidePane(LineView):
+class BothSidesPane(LineView):
     """Both sides of a turn, where they differ."""
 
     places: tuple[Place, ...] = ()
@@ -116,8 +116,8 @@ class ComparingScreen(Screen["Spot | None"]):
     BINDINGS = keys.bindings(keys.COMPARE)
 
     turns = getters.query_one("#compared-turns", TurnsPane)
-    found = getters.query_one("#what-happened", FoundPane)
-    beside = getters.query_one("#both-sides", BesidePane)
+    found = getters.query_one("#what-happened", DamagesPane)
+    beside = getters.query_one("#both-sides", BothSidesPane)
 
     def __init__(self, session: SessionScreen, source: Source, index: int) -> None:
         super().__init__()
@@ -140,10 +140,10 @@ class ComparingScreen(Screen["Spot | None"]):
         with Container(id="body"):
             with Container(id="left"):
                 yield TurnsPane(id="compared-turns")
-                yield FoundPane(id="what-happened")
+                yield DamagesPane(id="what-happened")
             with Container(id="sides"):
                 yield Bar(id="columns")
-                yield BesidePane(id="both-sides")
+                yield BothSidesPane(id="both-sides")
         yield Bar(id="nothing")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -177,12 +177,12 @@ class ComparingScreen(Screen["Spot | None"]):
             for turn in self._going:
                 more.append(turn)
                 if time.monotonic() > until:
-                    return Answer(partial(self._came, source, more, is_over=False))
-            return Answer(partial(self._came, source, more, is_over=True))
+                    return Answer(partial(self._add_turns, source, more, is_over=False))
+            return Answer(partial(self._add_turns, source, more, is_over=True))
 
         return job
 
-    def _came(self, source: Source, more: list[Turn], *, is_over: bool) -> None:
+    def _add_turns(self, source: Source, more: list[Turn], *, is_over: bool) -> None:
         if not is_open(self) or source is not self.source:
             return
         self.all += more
@@ -246,11 +246,11 @@ class ComparingScreen(Screen["Spot | None"]):
         def job(inspector: Inspector) -> Answer:
             before, after = source.both(inspector, turn)
             found = comparing.places(before, after, turn.damages) if before and after else ()
-            return Answer(lambda: self._looked(turn, (before, after), found))
+            return Answer(lambda: self._show_sides(turn, (before, after), found))
 
         return job
 
-    def _looked(
+    def _show_sides(
         self, turn: Turn, both: tuple[DecodedExchange | None, DecodedExchange | None], found: tuple[Place, ...]
     ) -> None:
         if not is_open(self) or turn is not self._shown:

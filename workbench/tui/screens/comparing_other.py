@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.library import paths
 from workbench.tui.screens.choose import offer_paths
-from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 if TYPE_CHECKING:
     from workbench.tui.collating import Source
@@ -28,7 +28,7 @@ class Other(NamedTuple):
     path: Path | None = None
 
 
-class OtherScreen(Form[Other]):
+class OtherScreen(FormScreen[Other]):
     """Asks for the other side.
 
     Args:
@@ -43,14 +43,14 @@ class OtherScreen(Form[Other]):
         hint = "a number of this session, FILE, FILE#N · ↓ chooses · enter · esc"
         self.fields = [Field("other", f"Compare exchange {index + 1}, or the session, with", hint)]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         typed = text.strip()
         if typed and not typed.isdecimal():
             numbered = _NUMBERED.fullmatch(typed)
-            return Offer((), why_not=f"exchange {numbered[2]} of that file") if numbered else offer_paths(text)
+            return FormOffer((), why_not=f"exchange {numbered[2]} of that file") if numbered else offer_paths(text)
         found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
-        made = [Suggestion(_told(summary), str(summary.index + 1)) for summary in found[:MOST]]
-        return Offer(made, why_not="" if made else "no other exchange has that number: type the path of a file")
+        made = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
+        return FormOffer(made, why_not="" if made else "no other exchange has that number: type the path of a file")
 
     def submit(self, field: str, text: str) -> None:
         typed = text.strip()
@@ -72,7 +72,7 @@ class OtherScreen(Form[Other]):
             self.dismiss(Other(int(numbered[2]) - 1 if numbered else None, path))
 
 
-def _told(summary: Summary) -> str:
+def _summary_line(summary: Summary) -> str:
     facts = (summary.hop, summary.model or "", "" if summary.status is None else str(summary.status), summary.url)
     return f"{summary.index + 1:>4}  {' · '.join(fact for fact in facts if fact)}"
 
@@ -80,7 +80,7 @@ def _told(summary: Summary) -> str:
 def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]) -> None:
     """Ask, and have what is answered shown."""
 
-    def chosen(other: Other | None) -> None:
+    def compare(other: Other | None) -> None:
         from workbench.tui import collating
 
         if other and other.path:
@@ -90,4 +90,4 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]
             older, newer = sorted((index, other.number))  # as in a diff
             show(collating.Exchanges(older, newer, words))
 
-    session.app.push_screen(OtherScreen(index, session.state.summaries), chosen)
+    session.app.push_screen(OtherScreen(index, session.state.summaries), compare)

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import conversion
@@ -26,8 +25,6 @@ from workbench.tui.service import Answer, guarded, is_open
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, id_line, line, loss_line, wrap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.rules import Inspector
     from workbench.tui.service import Job
 
@@ -82,12 +79,12 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
             made = convert(decoded, target, side=side)
         except WorkbenchError as error:
             why = str(error)
-            return Answer(lambda: screen.answered(index, side, None, why))
+            return Answer(lambda: screen.show_conversion(index, side, None, why))
         body = decoded.request_text if side == REQUEST else decoded.response_text
         places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in made.losses)
         read = conversion.readable(made.body, made.content_type)
         shown = Shown(index, side, decoded.protocol or "", body, made, places, read)
-        return Answer(lambda: screen.answered(index, side, shown))
+        return Answer(lambda: screen.show_conversion(index, side, shown))
 
     return job
 
@@ -149,7 +146,7 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def _ask(self) -> None:
         self._say(line(Span(f" Converting {self.side} {self.index + 1} to {self.target} …", "muted")))
-        failed = partial(self.answered, self.index, self.side, None)
+        failed = partial(self.show_conversion, self.index, self.side, None)
         self.ask(guarded(converting(self, self.index, self.side, self.target), failed))
 
     def _say(self, said: Line) -> None:
@@ -160,7 +157,7 @@ class ConversionScreen(Screen["Spot | None"]):
     def on_resize(self) -> None:
         self._say(self._said)
 
-    def answered(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
+    def show_conversion(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
         """Show what was made, or why there is nothing."""
         is_wanted = (index, side) == (self.index, self.side)
         if not is_open(self) or not is_wanted or (shown and shown.converted.protocol != self.target):
@@ -223,18 +220,13 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def action_write(self) -> None:
         """What it becomes, into a file."""
-        from workbench.tui.screens.write import WriteScreen
+        from workbench.tui.screens.write import write_body
 
         shown = self.losses.shown
         if shown is None:
             self.notify("there is nothing to write", markup=False)
         else:
-            screen = WriteScreen(shown.converted.body, conversion.file_name(shown))
-            self.app.push_screen(screen, self._written)
-
-    def _written(self, path: Path | None) -> None:
-        if path:
-            self.notify(visible(f"written: {path}"), markup=False)
+            write_body(self, shown.converted.body, conversion.file_name(shown))
 
     def action_back(self) -> None:
         self.dismiss(None)

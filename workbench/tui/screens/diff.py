@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 
-class ListPane(LineView):
+class DifferencesPane(LineView):
     """Changes, or ranges of bytes; the one under the cursor is shown in full."""
 
     is_accordion = True
@@ -37,7 +37,7 @@ class ListPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class ChangesPane(ListPane):
+class ChangesPane(DifferencesPane):
     """What changed in meaning."""
 
     def show(self, compared: Compared, places: Places) -> None:
@@ -58,7 +58,7 @@ class ChangesPane(ListPane):
         return diff.change_body(self.changes[item], self.places, width)
 
 
-class HunksPane(ListPane):
+class HunksPane(DifferencesPane):
     """What changed in bytes."""
 
     _sides: diff.Sides | None = None
@@ -96,11 +96,11 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
             why = f"request {index + 1} is the first of its kind: there is nothing to compare it with"
-            return Answer(lambda: screen.answered(None, why))
+            return Answer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
         compared = Compared(before, index, compare(*texts), is_same_conversation=bool(earlier))
-        return Answer(lambda: screen.answered(compared))
+        return Answer(lambda: screen.show_comparison(compared))
 
     return job
 
@@ -148,15 +148,15 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self._ask()
 
     def _ask(self) -> None:
-        self.ask(guarded(comparing(self, self.index), partial(self.answered, None)))
+        self.ask(guarded(comparing(self, self.index), partial(self.show_comparison, None)))
 
-    def answered(self, compared: Compared | None, why: str = "") -> None:
+    def show_comparison(self, compared: Compared | None, why: str = "") -> None:
         """Show what differs, or why there is nothing to compare with."""
         if not is_open(self):
             return
         if compared is None:
             self.query_one("#headline", Bar).show([line(Span(f" {why}", "warning")), ()])
-            for pane in self.query(ListPane):
+            for pane in self.query(DifferencesPane):
                 pane.why = ""
                 pane.compared = None
                 pane.reload()

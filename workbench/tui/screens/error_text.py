@@ -23,7 +23,7 @@ PAUSE = 0.15
 """Seconds without a key after which the text is looked up."""
 
 
-class KnownPane(LineView):
+class MatchesPane(LineView):
     """The rules that a text belongs to, each with what to look for."""
 
     is_accordion = True
@@ -50,7 +50,7 @@ class KnownPane(LineView):
         return matches.nothing(self.has_text, self.is_answered, width)
 
 
-class Answered(Message):
+class ErrorExplanation(Message):
     """A text was looked up."""
 
     def __init__(self, text: str, known: list[matches.Known], trouble: str = "") -> None:
@@ -66,14 +66,14 @@ class ErrorTextScreen(ModalScreen[None]):
     CSS_PATH = "error_text.tcss"
     BINDINGS: ClassVar = [("escape", "dismiss(None)", "close")]
     asked = getters.query_one(PastedText)
-    pane = getters.query_one(KnownPane)
+    pane = getters.query_one(MatchesPane)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="error-text"):
             yield Bar(id="asking")
             yield PastedText(soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
             yield Bar(id="verdict")
-            yield KnownPane()
+            yield MatchesPane()
         yield Ways()
 
     def on_mount(self) -> None:
@@ -113,9 +113,9 @@ class ErrorTextScreen(ModalScreen[None]):
         except Exception as error:
             trouble = f"the rules cannot be read: {in_words(error)}"
         if not get_current_worker().is_cancelled:
-            self.post_message(Answered(text, known, trouble))
+            self.post_message(ErrorExplanation(text, known, trouble))
 
-    def on_answered(self, message: Answered) -> None:
+    def on_error_explanation(self, message: ErrorExplanation) -> None:
         if message.text != self.asked.text:
             return
         pane = self.pane

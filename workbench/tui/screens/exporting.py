@@ -22,7 +22,7 @@ from workbench.tui.models.exporting import FormRow, Scope
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.choose import offer_new
-from workbench.tui.screens.form import Field, Form, Offer
+from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 from workbench.views import Line, Span, line
@@ -43,7 +43,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
     session.app.push_screen(ExportScreen(session, node))
 
 
-class Tried(Message):
+class ProofReady(Message):
     """The test that was written was run."""
 
     def __init__(self, proof: Proof | None, why: str = "") -> None:
@@ -51,7 +51,7 @@ class Tried(Message):
         self.proof, self.why = proof, why
 
 
-class WhereScreen(Form[Path]):
+class ExportPathScreen(FormScreen[Path]):
     """Asks where to write. Answers with a path; what is there already is replaced only where that is said twice.
 
     Args:
@@ -66,7 +66,7 @@ class WhereScreen(Form[Path]):
         self.fields = [Field("path", f"Write the {row.title} to {what}", "tab completes · enter writes · esc", name)]
         self._may_replace = ""
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         return offer_new(text)
 
     def submit(self, field: str, text: str) -> None:
@@ -170,7 +170,7 @@ class ExportScreen(Screen[None]):
 
         def job(inspector: Inspector) -> Answer:
             made = self._make(inspector, name, out)
-            return Answer(lambda: self._looked(number, made))
+            return Answer(lambda: self._take_result(number, made))
 
         self._show()
         self.session.inspecting.do(guarded(job, lambda why: self._fail(why, number)))
@@ -185,12 +185,12 @@ class ExportScreen(Screen[None]):
         from workbench.formats import exporters
 
         try:
-            return self._selected(inspector, out).export(exporters.load(name))
+            return self._selection(inspector, out).export(exporters.load(name))
         except LocalProtocolError as error:
             is_refused = name == "pytest" and ("is refused" in error.what or "holds an error" in error.what)
             return error.what, REPAIR_FIRST if is_refused else error.hint or ""
 
-    def _selected(self, inspector: Inspector, out: str) -> Asked:
+    def _selection(self, inspector: Inspector, out: str) -> Asked:
         """What is exported, in the inspector's thread."""
         from workbench.formats import Asked
         from workbench.wire.session import MemorySession
@@ -209,7 +209,7 @@ class ExportScreen(Screen[None]):
         last = (len(session) - 1,)
         return Asked(session, last, None, provider, protocol, self.is_redacted, out, made_of)
 
-    def _looked(self, number: int, made: Exported | tuple[str, str]) -> None:
+    def _take_result(self, number: int, made: Exported | tuple[str, str]) -> None:
         if not is_open(self) or number != self._asked:
             return
         if isinstance(made, tuple):
@@ -288,7 +288,7 @@ class ExportScreen(Screen[None]):
         elif self._trouble[0]:
             self.notify(visible(f"there is nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
         elif self.made or self._is_large():
-            self.app.push_screen(WhereScreen(self.row, self._default_name()), self._write)
+            self.app.push_screen(ExportPathScreen(self.row, self._default_name()), self._write)
 
     def _default_name(self) -> str:
         return exporting.default_name(self.row, self.scope, self.node.index, self.session.state.name)
@@ -304,14 +304,14 @@ class ExportScreen(Screen[None]):
 
             made = self._make(inspector, name, out.name)
             if isinstance(made, tuple):
-                return Answer(lambda: self._looked(number, made))
+                return Answer(lambda: self._take_result(number, made))
             source = getattr(inspector.session, "path", None)
             written = _work.put(made, exporters.load(name), out, (source,) if source else ())
-            return Answer(lambda: self._wrote(number, name, out, made, written))
+            return Answer(lambda: self._finish_writing(number, name, out, made, written))
 
         self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
 
-    def _wrote(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
+    def _finish_writing(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
         from workbench.formats import exporters
 
         if not is_open(self):
@@ -332,11 +332,11 @@ class ExportScreen(Screen[None]):
         from workbench.formats import exporting as _work
 
         try:
-            self.post_message(Tried(_work.prove(exporters.load(name), out)))
+            self.post_message(ProofReady(_work.prove(exporters.load(name), out)))
         except (WorkbenchError, OSError) as error:
-            self.post_message(Tried(None, in_words(error)))
+            self.post_message(ProofReady(None, in_words(error)))
 
-    def on_tried(self, message: Tried) -> None:
+    def on_proof_ready(self, message: ProofReady) -> None:
         self._is_trying = False
         if self._written:
             self._proof = message.proof

@@ -32,7 +32,7 @@ class Field(NamedTuple):
     value: str = ""
 
 
-class Suggestion(NamedTuple):
+class FormSuggestion(NamedTuple):
     """What a line of input may become: ``text`` replaces all of it. ``is_final``: there is nothing to add to it."""
 
     shown: str
@@ -40,7 +40,7 @@ class Suggestion(NamedTuple):
     is_final: bool = True
 
 
-class Offer(NamedTuple):
+class FormOffer(NamedTuple):
     """Suggestions for a text.
 
     Attributes:
@@ -49,10 +49,10 @@ class Offer(NamedTuple):
         taken: text of the one that enter takes as long as nobody walks to another; "" for none.
     """
 
-    suggestions: Sequence[Suggestion]
+    suggestions: Sequence[FormSuggestion]
     common: str = ""
     why_not: str = ""
-    taken: str = ""
+    default: str = ""
 
 
 class SuggestionPane(LineView, can_focus=False):
@@ -60,10 +60,10 @@ class SuggestionPane(LineView, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__()
-        self.offer = Offer(())
+        self.offer = FormOffer(())
         self.is_walked = False
 
-    def show(self, offer: Offer) -> None:
+    def show(self, offer: FormOffer) -> None:
         """Show other suggestions."""
         self.offer, self.is_walked, self.cursor = offer, False, 0
         self.reload()
@@ -75,7 +75,7 @@ class SuggestionPane(LineView, can_focus=False):
         self.is_walked = bool(self.count())
         self.refresh()
 
-    def chosen(self) -> Suggestion | None:
+    def choice(self) -> FormSuggestion | None:
         """The suggestion that somebody walked to."""
         return self.offer.suggestions[self.cursor] if self.is_walked and self.count() else None
 
@@ -91,23 +91,23 @@ class SuggestionPane(LineView, can_focus=False):
     def signs(self, item: int, inside: int) -> Line:
         if self.is_walked:
             return line(Span(" ▸" if item == self.cursor else "  ", "accent"))
-        is_taken = self.offer.taken and self.offer.suggestions[item].text == self.offer.taken
+        is_taken = self.offer.default and self.offer.suggestions[item].text == self.offer.default
         return line(Span(" ▹" if is_taken else "  ", "accent"))
 
     def under(self, item: int) -> str:
         return "cursor" if self.is_walked and item == self.cursor else ""
 
 
-class Suggested(Message):
+class SuggestionsReady(Message):
     """Suggestions for a text are there."""
 
-    def __init__(self, text: str, offer: Offer) -> None:
+    def __init__(self, text: str, offer: FormOffer) -> None:
         super().__init__()
         self.text = text
         self.offer = offer
 
 
-class Form(ModalScreen[Result], Generic[Result]):
+class FormScreen(ModalScreen[Result], Generic[Result]):
     """Lines of input. What cannot be shown cannot be typed or pasted; escape answers None."""
 
     CSS_PATH = "form.tcss"
@@ -141,7 +141,7 @@ class Form(ModalScreen[Result], Generic[Result]):
     # What a dialog supplies.
 
     @abstractmethod
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         """What a text may go on to. Called in a thread."""
 
     @abstractmethod
@@ -191,16 +191,16 @@ class Form(ModalScreen[Result], Generic[Result]):
     def _suggest(self, field: str, text: str) -> None:
         offer = self.offer(field, text)
         if not get_current_worker().is_cancelled:
-            self.post_message(Suggested(text, offer))
+            self.post_message(SuggestionsReady(text, offer))
 
-    def on_suggested(self, message: Suggested) -> None:
+    def on_suggestions_ready(self, message: SuggestionsReady) -> None:
         self.pane.show(message.offer)
         self._answered = message.text
         if self._is_completing:
             self.action_complete()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        chosen = self.pane.chosen()
+        chosen = self.pane.choice()
         if chosen is None:
             self.submit(self.here, message.value)
         else:
@@ -209,13 +209,13 @@ class Form(ModalScreen[Result], Generic[Result]):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         """A click on a suggestion."""
         self.pane.is_walked = True
-        if chosen := self.pane.chosen():
+        if chosen := self.pane.choice():
             self._take(chosen)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         self.on_line_view_moved(message)  # the one where the cursor stands
 
-    def _take(self, chosen: Suggestion) -> None:
+    def _take(self, chosen: FormSuggestion) -> None:
         if is_showable(chosen.text):
             self.put(self.here, chosen.text)
         elif not chosen.is_final:

@@ -43,7 +43,7 @@ LEAVING_SECONDS = 3.0
 """How long the key has to be pressed again that leaves the program."""
 
 
-class Looked(Message):
+class SessionsFound(Message):
     """The sessions that are there."""
 
     def __init__(self, sections: list[Section]) -> None:
@@ -51,7 +51,7 @@ class Looked(Message):
         self.sections = sections
 
 
-class Halted(Message):
+class PausesFound(Message):
     """What waits at breakpoints, by session."""
 
     def __init__(self, held: Mapping[Path, Sequence[Held]]) -> None:
@@ -68,7 +68,7 @@ class HomeScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.telling = StoryReader()
+        self.stories = StoryReader()
         self.search = ""
         self._has_begun = False
         self._typed = ""
@@ -111,10 +111,10 @@ class HomeScreen(Screen[None]):
         self.call_after_refresh(self._ask)
 
     def on_unmount(self) -> None:
-        self.telling.stop()
+        self.stories.stop()
 
     def on_screen_suspend(self) -> None:
-        self.telling.ask(())
+        self.stories.ask(())
 
     def on_screen_resume(self) -> None:
         if self._has_begun:
@@ -124,19 +124,19 @@ class HomeScreen(Screen[None]):
 
     @work(thread=True, group="tell", exit_on_error=False)
     def _tell(self) -> None:
-        self.telling.run(self.post_message)
+        self.stories.run(self.post_message)
 
     @work(thread=True, group="look", exclusive=True, exit_on_error=False)
     def _look(self) -> None:
         sections = home_sections.all_sections()
         if get_current_worker().is_cancelled:
             return
-        self.post_message(Looked(sections))
+        self.post_message(SessionsFound(sections))
         live = [item.path for section in sections if section.title == home_sections.LIVE for item in section.items]
         if live or self.pane.held:
             from workbench.tui.pause_listener import held_in
 
-            self.post_message(Halted({path: held_in(path) for path in live}))
+            self.post_message(PausesFound({path: held_in(path) for path in live}))
 
     def _look_again(self) -> None:
         is_recording = any(item.section == home_sections.LIVE for item in self.pane.items())
@@ -148,12 +148,12 @@ class HomeScreen(Screen[None]):
         self.query_one("#welcome", Bar).show(home.welcome(len(running)))
         self.pane.listening = {r.out: ", ".join(r.urls.values()) for r in running}
 
-    def on_looked(self, message: Looked) -> None:
+    def on_sessions_found(self, message: SessionsFound) -> None:
         self._welcome()
         self.pane.show(message.sections)
         self.call_after_refresh(self._ask)
 
-    def on_halted(self, message: Halted) -> None:
+    def on_pauses_found(self, message: PausesFound) -> None:
         """Say what has not been held before; the list says it as long as it is."""
         known = {(each.recorder, each.id) for held in self.pane.held.values() for each in held}
         for path, held in message.held.items():
@@ -167,7 +167,7 @@ class HomeScreen(Screen[None]):
 
     def _ask(self) -> None:
         if self.is_current:
-            self.telling.ask(self.pane.untold())
+            self.stories.ask(self.pane.untold())
 
     def on_story_ready(self, message: StoryReady) -> None:
         self.pane.tell(message.path, message.story)
@@ -181,14 +181,14 @@ class HomeScreen(Screen[None]):
     def action_ask_path(self) -> None:
         from workbench.tui.screens.choose import OpenScreen
 
-        self.app.push_screen(OpenScreen(self._typed), self._chosen)
+        self.app.push_screen(OpenScreen(self._typed), self._open_choice)
 
     def action_import(self) -> None:
         from workbench.tui.screens.choose import ImportScreen
 
-        self.app.push_screen(ImportScreen(), self._chosen)
+        self.app.push_screen(ImportScreen(), self._open_choice)
 
-    def _chosen(self, path: Path | None) -> None:
+    def _open_choice(self, path: Path | None) -> None:
         if path:
             self.open_path(path)
 
@@ -203,10 +203,10 @@ class HomeScreen(Screen[None]):
             return session
 
         self._say(line())
-        self.app.push_screen(self.workbench.session_screen(opener), self._returned)
+        self.app.push_screen(self.workbench.session_screen(opener), self._report_error)
         self._typed = str(path)  # offered again, for whoever mistyped
 
-    def _returned(self, error: object) -> None:
+    def _report_error(self, error: object) -> None:
         self._say(line(Span(f" ✗ {error}", "error")) if error else line())
         if error is None:
             self._typed = ""
@@ -224,7 +224,7 @@ class HomeScreen(Screen[None]):
         if running:
             home_state.remember(running.recording.out)
             self.pane.expected = running.recording.out
-            self.app.push_screen(RecordingScreen(running), self._chosen)
+            self.app.push_screen(RecordingScreen(running), self._open_choice)
 
     def action_stop(self) -> None:
         from workbench.tui.screens.confirm import ConfirmScreen
@@ -247,7 +247,7 @@ class HomeScreen(Screen[None]):
     @work(thread=True, group="record", exit_on_error=False)
     def _stop(self, recording: RecorderProcess) -> None:
         recording.stop()
-        self.post_message(Looked(home_sections.all_sections()))
+        self.post_message(SessionsFound(home_sections.all_sections()))
 
     # The rest.
 
@@ -258,9 +258,9 @@ class HomeScreen(Screen[None]):
             return
         key = self.workbench.keymap.row(keys.table()["home.quit"]).show
         self._say(line(Span(f" {key} again leaves Workbench", "warning strong")))
-        self._leaving = self.set_timer(LEAVING_SECONDS, self._stays)
+        self._leaving = self.set_timer(LEAVING_SECONDS, self._stay)
 
-    def _stays(self) -> None:
+    def _stay(self) -> None:
         self._leaving = None
         self._say(line())
 

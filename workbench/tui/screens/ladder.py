@@ -113,7 +113,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         declared = decoded.request.tools if decoded.request else ()
         return [*_calls(decoded, declared), *_in_text(decoded, declared)]
 
-    def told_by(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
+    def judge(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
         from workbench.ir import ToolCallIR
         from workbench.toolcalls.arguments import steps
 
@@ -126,10 +126,10 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
     # On the screen.
 
-    def chosen(self) -> int:
+    def cursor_number(self) -> int:
         return self.calls.cursor
 
-    def listed(self) -> None:
+    def show_subjects(self) -> None:
         subjects = self.subjects or ()
         self.entitle(ladder.headline(self.index + 1, subjects))
         self._show_calls()
@@ -137,23 +137,23 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         self.calls.move_to(at, center=True)
         self._show_call()
 
-    def judged(self, number: int) -> None:
+    def show_judgement(self, number: int) -> None:
         self._show_calls()
-        if number == self.chosen():
+        if number == self.cursor_number():
             self._show_call()
 
     def _show_calls(self) -> None:
         self.calls.show(len(self.subjects or ()), self._call_line, self.trouble or self.why_none)
 
     def _call_line(self, item: int) -> Line:
-        return ladder.subject_line(self.subjects[item], self.told.get(item)) if self.subjects else ()
+        return ladder.subject_line(self.subjects[item], self.judgements.get(item)) if self.subjects else ()
 
     def _show_call(self) -> None:
         if not self.subjects:
             self.rungs.show(None, (), "")
             return
-        subject, told = self.subjects[self.chosen()], self.told.get(self.chosen())
-        awaited = self.troubles.get(self.chosen(), "climbing …")
+        subject, told = self.subjects[self.cursor_number()], self.judgements.get(self.cursor_number())
+        awaited = self.troubles.get(self.cursor_number(), "climbing …")
         why = awaited if told is None else "its input is free text: there is nothing to climb"
         self.rungs.show(subject, told or (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
@@ -161,13 +161,13 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.calls:
             self._show_call()
-            self._go_on()
+            self.ask_next()
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         """To the bytes of the call."""
         if not self.subjects:
             return
-        subject, index = self.subjects[self.chosen()], self.index
+        subject, index = self.subjects[self.cursor_number()], self.index
 
         def find(decoded: DecodedExchange) -> Spot | None:
             message = decoded.messages(subject.side)[subject.ref.message]

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from workbench.send import MatrixHistory
     from workbench.tui.service import Job
 
-NO_REQUEST = "there is no request of a model here that a contract could judge"
+NO_REQUEST = "there is no request to a model here that a contract could judge"
+REFUSALS = ("refuses", "suspicious")
+"""Verdicts other than a plain yes."""
 
 
 class MatrixScreen(Worklist[str, Told]):
@@ -85,40 +87,40 @@ class MatrixScreen(Worklist[str, Told]):
         here = self.provider or ""
         return sorted(matrix.labels(), key=lambda label: label != here)
 
-    def told_by(self, inspector: Inspector, subject: str) -> Told:
+    def judge(self, inspector: Inspector, subject: str) -> Told:
         assert self._history is not None
         row = self._history.row(subject)
         return Told(row, lines.said_of(row))
 
     # On the screen.
 
-    def chosen(self) -> int:
+    def cursor_number(self) -> int:
         return self.contracts.cursor
 
-    def listed(self) -> None:
+    def show_subjects(self) -> None:
         self._show_list()
         self._show_contract()
 
-    def judged(self, number: int) -> None:
+    def show_judgement(self, number: int) -> None:
         self._show_list()
-        if number == self.chosen():
+        if number == self.cursor_number():
             self._show_contract()
 
     def _show_list(self) -> None:
         subjects = self.subjects or ()
         self.contracts.show(len(subjects), self._line, self.trouble or NO_REQUEST)
-        rows = [told.row for told in self.told.values()]
+        rows = [told.row for told in self.judgements.values()]
         self.entitle(lines.headline(self.index + 1, len(subjects), rows))
 
     def _line(self, item: int) -> Line:
         label = self.subjects[item] if self.subjects else ""
-        return lines.contract_line(label, self.told.get(item), is_here=label == self.provider)
+        return lines.contract_line(label, self.judgements.get(item), is_here=label == self.provider)
 
     def _show_contract(self) -> None:
         """What the contract under the cursor says, and the request as it gets it."""
-        told = self.told.get(self.chosen())
+        told = self.judgements.get(self.cursor_number())
         if told is None:
-            self.details.show((), self.troubles.get(self.chosen(), "judging …") if self.subjects else "")
+            self.details.show((), self.troubles.get(self.cursor_number(), "judging …") if self.subjects else "")
             return
         row = told.row
         self.details.show(told.said, lines.nothing_to_say(row))
@@ -136,13 +138,13 @@ class MatrixScreen(Worklist[str, Told]):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.contracts:
             self._show_contract()
-            self._go_on()
+            self.ask_next()
         elif message.view is self.details:
             self.body.mark_range(self._spans())
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         """To the bytes of the fault: in the session, or in the request as this contract alone gets it."""
-        told = self.told.get(self.chosen())
+        told = self.judgements.get(self.cursor_number())
         said = self.details.here()
         if told and told.row.is_converted:
             self._go_to(self.body)
@@ -172,8 +174,10 @@ class MatrixScreen(Worklist[str, Told]):
 
     def action_refusal(self, step: int) -> None:
         """To the next contract that does not simply accept."""
-        asked = [n for n, told in sorted(self.told.items()) if told.row.verdict.value in ("refuses", "suspicious")]
-        ahead = [n for n in asked if (n > self.chosen() if step > 0 else n < self.chosen())]
+        asked = [
+            n for n, told in sorted(self.judgements.items()) if told.row.verdict.value in ("refuses", "suspicious")
+        ]
+        ahead = [n for n in asked if (n > self.cursor_number() if step > 0 else n < self.cursor_number())]
         if ahead:
             self.contracts.move_to(ahead[0] if step > 0 else ahead[-1])
             self._show_contract()
@@ -182,7 +186,7 @@ class MatrixScreen(Worklist[str, Told]):
 
     def action_contract(self) -> None:
         """The contract in full."""
-        from workbench.tui.screens.page import ContractScreen
+        from workbench.tui.screens.page import ContractPageScreen
 
         if self.subjects:
-            self.app.push_screen(ContractScreen(self.subjects[self.chosen()]))
+            self.app.push_screen(ContractPageScreen(self.subjects[self.cursor_number()]))

@@ -25,7 +25,7 @@ from workbench.tui.models.tabs import TOO_SMALL, tab_line
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.screens.choose import offer_paths
-from workbench.tui.screens.form import Field, Form, Offer
+from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, RowsCame, guarded, in_words
 from workbench.views import Line, line
@@ -43,11 +43,11 @@ SLICE_SECONDS = 0.1
 def of_session(session: SessionScreen) -> None:
     """Show what an open session cost."""
 
-    def chosen(index: int | None) -> None:
+    def open_exchange(index: int | None) -> None:
         if index is not None:
             session.navigation.open(index)
 
-    session.app.push_screen(MetricsScreen(session=session), chosen)
+    session.app.push_screen(MetricsScreen(session=session), open_exchange)
 
 
 def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
@@ -55,7 +55,7 @@ def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
     app.push_screen(MetricsScreen(paths))
 
 
-class Came(Message):
+class MetricsProgress(Message):
     """One more session is counted, of so many; ``one`` is None before the first."""
 
     def __init__(self, number: int, of: int, one: SessionMetrics | None) -> None:
@@ -63,7 +63,7 @@ class Came(Message):
         self.number, self.of, self.one = number, of, one
 
 
-class Counted(Message):
+class MetricsEnd(Message):
     """All of them are; ``why`` it could not be."""
 
     def __init__(self, number: int, why: str = "") -> None:
@@ -71,7 +71,7 @@ class Counted(Message):
         self.number, self.why = number, why
 
 
-class FolderScreen(Form[Path]):
+class FolderScreen(FormScreen[Path]):
     """Asks which folder, or file. Answers with one that is there."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class FolderScreen(Form[Path]):
         hint = "a folder with all that is below it, or a file · tab completes · enter · esc"
         self.fields = [Field("path", "Metrics of", hint)]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         return offer_paths(text)
 
     def submit(self, field: str, text: str) -> None:
@@ -101,7 +101,7 @@ class Tally:
         self.counts: list[tuple[Key, Counts]] = []
         self._work: Iterator[object] | None = None
 
-    def goes_on(self, inspector: Inspector) -> bool:
+    def count_slice(self, inspector: Inspector) -> bool:
         """Count for a while; False when all is counted."""
         until = time.monotonic() + SLICE_SECONDS
         self._work = self._work or self._all(inspector)
@@ -138,9 +138,9 @@ class MetricsScreen(Screen["int | None"]):
         self.gathered: list[SessionMetrics] = []
         self.view = "tokens"
         self.by = GROUPS[0]
-        self.one: int | None = 0 if session else None
+        self.session_number: int | None = 0 if session else None
         self.items: list[Item] = []
-        self.going = "counting …"
+        self.progress = "counting …"
         self.why = ""
         self._date = ""
         self._most = 0.0
@@ -169,7 +169,7 @@ class MetricsScreen(Screen["int | None"]):
 
     def _begin(self) -> None:
         self._number += 1
-        self.gathered, self.going, self.why = [], "counting …", ""
+        self.gathered, self.progress, self.why = [], "counting …", ""
         self._show()
         if self.session:
             self._count_session(self.session)
@@ -183,14 +183,14 @@ class MetricsScreen(Screen["int | None"]):
             listed = load_prices()
             self._date = listed.date
             meant = list(files(paths))
-            self.post_message(Came(number, len(meant), None))
+            self.post_message(MetricsProgress(number, len(meant), None))
             for one in gather(meant, listed):
                 if worker.is_cancelled:
                     return
-                self.post_message(Came(number, len(meant), one))
-            self.post_message(Counted(number))
+                self.post_message(MetricsProgress(number, len(meant), one))
+            self.post_message(MetricsEnd(number))
         except Exception as error:
-            self.post_message(Counted(number, in_words(error)))
+            self.post_message(MetricsEnd(number, in_words(error)))
 
     def _count_session(self, session: SessionScreen) -> None:
         """In the inspector's thread, a slice at a time."""
@@ -201,41 +201,41 @@ class MetricsScreen(Screen["int | None"]):
                 listed = load_prices()
                 self._date = listed.date
                 tallies.append(Tally(listed))
-            goes_on = tallies[0].goes_on(inspector)
+            goes_on = tallies[0].count_slice(inspector)
             session.post_message(RowsCame(tuple(inspector.rows)))
-            return Answer(lambda: self._sliced(job, tallies[0], goes_on=goes_on))
+            return Answer(lambda: self._take_slice(job, tallies[0], goes_on=goes_on))
 
         def fail(why: str) -> None:
-            self.post_message(Counted(self._number, why))
+            self.post_message(MetricsEnd(self._number, why))
 
         session.inspecting.do(guarded(job, fail))
 
-    def _sliced(self, job: Callable[[Inspector], Message], tally: Tally, *, goes_on: bool) -> None:
-        if not is_open(self) or self.session is None or not self.going:
+    def _take_slice(self, job: Callable[[Inspector], Message], tally: Tally, *, goes_on: bool) -> None:
+        if not is_open(self) or self.session is None or not self.progress:
             return
         costs = Costs(tuple(tally.turns))
         self.gathered = [SessionMetrics(Path(self.session.state.name), costs, tuple(tally.counts))]
         if goes_on:
-            self.going = f"counting, {len(tally.turns):,} turns …"
+            self.progress = f"counting, {len(tally.turns):,} turns …"
             self.session.inspecting.do(guarded(job, lambda why: self._end(why)))
             self._show()
         else:
             self._end("")
 
-    def on_came(self, message: Came) -> None:
-        if message.number == self._number and self.going:
+    def on_metrics_progress(self, message: MetricsProgress) -> None:
+        if message.number == self._number and self.progress:
             self.gathered += [message.one] if message.one else []
-            self.going = f"counting, {len(self.gathered):,} of {message.of:,} sessions …"
+            self.progress = f"counting, {len(self.gathered):,} of {message.of:,} sessions …"
             self._show()
 
-    def on_counted(self, message: Counted) -> None:
+    def on_metrics_end(self, message: MetricsEnd) -> None:
         if message.number == self._number:
             self._end(message.why)
 
     def _end(self, why: str) -> None:
-        self.going, self.why = "", why
-        if self.one is None and len(self.gathered) == 1:
-            self.one = 0
+        self.progress, self.why = "", why
+        if self.session_number is None and len(self.gathered) == 1:
+            self.session_number = 0
         if is_open(self):
             self._show()
 
@@ -244,45 +244,49 @@ class MetricsScreen(Screen["int | None"]):
     def _show(self) -> None:
         if not is_open(self):
             return
-        name = self.gathered[self.one].path.name if self.one is not None and self.gathered else self._of()
+        seen = self._sessions_shown()
+        name = seen[0].path.name if self.session_number is not None and seen else self._scope_name()
         bar = self.query_one("#headline", Bar)
-        seen = self.gathered if self.one is None or not self.gathered else [self.gathered[self.one]]
-        self.query_one("#keys", KeyBar).run(bool(self.going))
-        bar.show([metrics.title(visible(name), self.size.width), metrics.standing(seen, self.going, self._date)])
+        self.query_one("#keys", KeyBar).run(bool(self.progress))
+        bar.show([metrics.title(visible(name), self.size.width), metrics.standing(seen, self.progress, self._date)])
         self.query_one("#views", Bar).show([tab_line(self.view, (), panes=metrics.VIEWS)])
         self.set_class(self.view == "rates", "-on-rates")
         self._show_chart()
 
-    def _of(self) -> str:
+    def _scope_name(self) -> str:
         return str(self.paths[0]) if len(self.paths) == 1 else "the sessions at hand"
 
     def _show_chart(self) -> None:
         width = self.chart.text_width
-        self.items = self._made()
+        self.items = self._make_items()
         self._most = metrics.most_of(self.items, self.view)
         legend = metrics.legend(self.view, width)
         if self.view == "rates":
             legend = (*legend, *line(f"; by {self.by}"))
         self.query_one("#legend", Bar).show([legend])
-        self.query_one("#columns", Bar).show([metrics.head(self.view, self.one is not None, width)])
+        self.query_one("#columns", Bar).show([metrics.head(self.view, self.session_number is not None, width)])
         self.chart.show(len(self.items), self._row, self._why_none())
         self._show_below()
 
-    def _made(self) -> list[Item]:
+    def _make_items(self) -> list[Item]:
         if self.view == "rates":
-            seen = self.gathered if self.one is None else self.gathered[self.one : self.one + 1]
-            return metrics.of_groups(grouped((pair for one in seen for pair in one.counts), self.by))
-        if self.one is None:
+            return metrics.of_groups(grouped((pair for one in self._sessions_shown() for pair in one.counts), self.by))
+        if self.session_number is None:
             return metrics.of_sessions(self.gathered)
-        found = self.gathered[self.one : self.one + 1]
-        return metrics.of_turns(self.one, found[0].costs) if found else []
+        seen = self._sessions_shown()
+        return metrics.of_turns(self.session_number, seen[0].costs) if seen else []
+
+    def _sessions_shown(self) -> list[SessionMetrics]:
+        """The session whose turns are shown, or all that have been counted."""
+        number = self.session_number
+        return self.gathered if number is None else self.gathered[number : number + 1]
 
     def _why_none(self) -> str:
-        if self.going:
-            return self.going
+        if self.progress:
+            return self.progress
         if self.why:
             return f"it cannot be counted: {self.why}"
-        if self.one is None:
+        if self.session_number is None:
             return "no session was found there: o takes another folder"
         return "no exchange with a model was answered in this session: nothing was paid for"
 
@@ -326,7 +330,7 @@ class MetricsScreen(Screen["int | None"]):
         if item is None or item.session is None or item.trouble:
             return
         if item.turn is None:
-            self.one, self.chart.cursor = item.session, 0
+            self.session_number, self.chart.cursor = item.session, 0
             self._show()
             return
         one = self.gathered[item.session]
@@ -345,21 +349,21 @@ class MetricsScreen(Screen["int | None"]):
         self.app.push_screen(cast("WorkbenchApp", self.app).session_screen(opener, index))
 
     def action_folder(self) -> None:
-        def chosen(path: Path | None) -> None:
+        def count_folder(path: Path | None) -> None:
             if path:
-                self.paths, self.session, self.one = [path], None, None
+                self.paths, self.session, self.session_number = [path], None, None
                 self._begin()
 
-        self.app.push_screen(FolderScreen(), chosen)
+        self.app.push_screen(FolderScreen(), count_folder)
 
     def action_leave(self) -> None:
         """Stop counting; from the turns of a session to all of them; else back."""
-        if self.going:
+        if self.progress:
             self._number += 1
             self.workers.cancel_group(self, "metrics")
             self._end("" if self.gathered else "it was stopped")
-        elif self.one is not None and len(self.gathered) > 1:
-            self.chart.cursor, self.one = self.one, None
+        elif self.session_number is not None and len(self.gathered) > 1:
+            self.chart.cursor, self.session_number = self.session_number, None
             self._show()
         else:
             self.dismiss(None)

@@ -12,7 +12,6 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.safetext import visible
 from workbench.send import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -26,8 +25,6 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 from workbench.views import Line, line, size, wrap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
     from workbench.trials.minimize import MinimalFix, MinimizeRun
@@ -48,12 +45,12 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
     def show(target: Target) -> None:
         session.app.push_screen(MinimizingScreen(session, node, target))
 
-    def agreed(target: Target, is_agreed: bool | None) -> None:
+    def show_if_agreed(target: Target, is_agreed: bool | None) -> None:
         if is_agreed:
             session.actions.agreed.add(origin(target.url))
             show(target)
 
-    def chosen(target: Target | None) -> None:
+    def ask_consent(target: Target | None) -> None:
         if target is None:
             return
         if target.is_simulator:
@@ -61,14 +58,14 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
             return
         key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
         asked = minimizing.question(target.url, BUDGET, key)
-        session.app.push_screen(ConfirmScreen(asked, "ask it", "ask nothing"), partial(agreed, target))
+        session.app.push_screen(ConfirmScreen(asked, "ask it", "ask nothing"), partial(show_if_agreed, target))
 
     row = session.state.rows[node.index]
     screen = TargetScreen("Minimise against", row.provider or "generic", row.protocol or "")
-    session.app.push_screen(screen, chosen)
+    session.app.push_screen(screen, ask_consent)
 
 
-class Told(Message):
+class MinimizeProgress(Message):
     """The search got on."""
 
     def __init__(self, seen: Seen) -> None:
@@ -76,10 +73,10 @@ class Told(Message):
         self.seen = seen
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Told)
+        return isinstance(message, MinimizeProgress)
 
 
-class Ended(Message):
+class MinimizeEnd(Message):
     """The search is over, or was stopped; ``why`` says what it failed of."""
 
     def __init__(self, why: str = "") -> None:
@@ -188,7 +185,7 @@ class MinimizingScreen(Screen[None]):
         from workbench.tui.minimize_run import Shrinking
 
         if not is_open(self) or self.is_stopped:
-            self.post_message(Ended())
+            self.post_message(MinimizeEnd())
             return
         node, target = self.node, self.target
 
@@ -206,22 +203,22 @@ class MinimizingScreen(Screen[None]):
         try:
             dispatch.run()
         except Exception as error:
-            self.post_message(Ended(in_words(error)))
+            self.post_message(MinimizeEnd(in_words(error)))
         else:
-            self.post_message(Ended())
+            self.post_message(MinimizeEnd())
 
     def _tell(self, seen: Seen) -> None:
         """In any thread."""
-        self.post_message(Told(seen))
+        self.post_message(MinimizeProgress(seen))
 
     def _fail(self, why: str) -> None:
-        self.post_message(Ended(why))
+        self.post_message(MinimizeEnd(why))
 
-    def on_told(self, message: Told) -> None:
+    def on_minimize_progress(self, message: MinimizeProgress) -> None:
         self.seen = message.seen
         self._show()
 
-    def on_ended(self, message: Ended) -> None:
+    def on_minimize_end(self, message: MinimizeEnd) -> None:
         self.is_over, self.why = True, message.why
         self._shown.clear()
         self._show()
@@ -305,13 +302,13 @@ class MinimizingScreen(Screen[None]):
 
         self._stop()
 
-        def committed(node: BranchNode) -> None:
+        def edit_branch(node: BranchNode) -> None:
             self.dismiss(None)
             edit(self.session, node.index)
 
-        self.session.branches.commit(self.node, self._made(body), title, committed)
+        self.session.branches.commit(self.node, self._request_with(body), title, edit_branch)
 
-    def _made(self, body: bytes) -> HttpRequest:
+    def _request_with(self, body: bytes) -> HttpRequest:
         """A request with this body: the one of the node, or, where it was converted, as the target gets it."""
         from workbench.edits import with_body
 
@@ -321,21 +318,16 @@ class MinimizingScreen(Screen[None]):
 
     def action_write(self) -> None:
         """The smallest body, into a file; of an edit that has the focus, the body with it."""
-        from workbench.tui.screens.write import WriteScreen
+        from workbench.tui.screens.write import write_body
 
         if self.seen is None:
             self.notify("nothing is known yet", markup=False)
             return
         number = self.node.index + 1
         if self.edits.has_focus and self.edits.edits:
-            screen = WriteScreen(self.edits.edits[self.edits.cursor].text, f"mended-{number}.json")
+            write_body(self, self.edits.edits[self.edits.cursor].text, f"mended-{number}.json")
         else:
-            screen = WriteScreen(self.seen.result.text, f"smallest-{number}.json")
-        self.app.push_screen(screen, self._written)
-
-    def _written(self, path: Path | None) -> None:
-        if path:
-            self.notify(visible(f"written: {path}"), markup=False)
+            write_body(self, self.seen.result.text, f"smallest-{number}.json")
 
     def action_pane(self, step: int) -> None:
         """The next pane; where there is little room it takes the place of another."""

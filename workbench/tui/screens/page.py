@@ -14,7 +14,7 @@ from workbench.tui.panes.text import TextPane
 from workbench.tui.service import in_words
 
 
-class PageRead(Message):
+class PageReady(Message):
     """The page is there."""
 
     def __init__(self, text: list[str]) -> None:
@@ -45,7 +45,7 @@ class PageScreen(ModalScreen[None]):
             text = self.lines(width)
         except Exception as error:
             text = [f"it cannot be read: {in_words(error)}"]
-        self.post_message(PageRead(text))
+        self.post_message(PageReady(text))
 
     def lines(self, width: int) -> list[str]:
         """The text; in a thread."""
@@ -54,11 +54,11 @@ class PageScreen(ModalScreen[None]):
         page = pages.page(self.rule) if self.rule in pages.slugs() else None
         return list(pages.lines(page, width)) if page else [f"{self.rule} has no page"]
 
-    def on_page_read(self, message: PageRead) -> None:
+    def on_page_ready(self, message: PageReady) -> None:
         self.query_one(TextPane).show(message.text)
 
 
-class ContractScreen(PageScreen):
+class ContractPageScreen(PageScreen):
     """What a provider asks for and what it refuses, each with source and date. ``rule`` is the contract's label."""
 
     def lines(self, width: int) -> list[str]:

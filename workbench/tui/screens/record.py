@@ -17,7 +17,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.library import paths, upstreams
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
 from workbench.tui.screens.choose import offer_new
-from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 from workbench.tui.screens.target_choice import offer_protocols
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
-class Started(Message):
+class RecorderStart(Message):
     """The recorder listens, or could not be started."""
 
     def __init__(self, running: Running | None, error: Exception | None = None) -> None:
@@ -37,7 +37,7 @@ class Started(Message):
         self.error = error
 
 
-class RecordScreen(Form["Running"]):
+class RecordScreen(FormScreen["Running"]):
     """Asks what to record and where to write it, and starts a recorder. Answers with it once it listens."""
 
     BINDINGS: ClassVar = []
@@ -56,14 +56,14 @@ class RecordScreen(Form["Running"]):
         self._is_starting = False
         self._appended: Path | None = None
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         match field:
             case "out":
                 return offer_new(text)
             case "spoken":
                 return offer_protocols(text)._replace(why_not="no protocol is called that")
             case "hop":
-                return Offer(())
+                return FormOffer(())
             case "breaks":
                 return _offer_breaks(text)
         return _offer_upstreams(text)
@@ -80,7 +80,7 @@ class RecordScreen(Form["Running"]):
         try:
             spoken = _protocol(self.value("spoken"))
             asked = "upstreams"
-            chosen = _chosen(self.value("upstreams"), spoken)
+            chosen = _upstreams_in(self.value("upstreams"), spoken)
             asked = "breaks"
             breaks = kinds(self.value("breaks"))
         except WorkbenchError as error:
@@ -110,14 +110,14 @@ class RecordScreen(Form["Running"]):
         try:
             running = app.recordings.start(plan, trouble)
         except (WorkbenchError, OSError) as error:
-            self.post_message(Started(None, error))
+            self.post_message(RecorderStart(None, error))
             return
         if get_current_worker().is_cancelled or not self.is_attached:
             running.recording.stop()  # the dialog was left meanwhile
         else:
-            self.post_message(Started(running))
+            self.post_message(RecorderStart(running))
 
-    def on_started(self, message: Started) -> None:
+    def on_recorder_start(self, message: RecorderStart) -> None:
         self._is_starting = False
         if message.running:
             self.dismiss(message.running)
@@ -135,7 +135,7 @@ def _protocol(text: str) -> str:
     return spoken
 
 
-def _chosen(text: str, spoken: str) -> dict[str, str]:
+def _upstreams_in(text: str, spoken: str) -> dict[str, str]:
     """Name → upstream: any target that speaks a protocol; simulators, and URLs, where it is what clients speak."""
     if spoken:
         return targets(text, spoken)
@@ -149,14 +149,14 @@ def _chosen(text: str, spoken: str) -> dict[str, str]:
     return found | more
 
 
-def _offer_upstreams(text: str) -> Offer:
+def _offer_upstreams(text: str) -> FormOffer:
     """Providers by name, and simulators once somebody begins with one."""
     from workbench.send import matrix
 
     before, space, begun = text.rpartition(" ")
     name, sign, target = begun.rpartition("=")
     if "://" in target:
-        return Offer(())
+        return FormOffer(())
     if target.startswith(SIMULATED):
         known = {
             f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
@@ -165,9 +165,11 @@ def _offer_upstreams(text: str) -> Offer:
         known = dict(upstreams.known())
     fitting = [word for word in known if word.startswith(begun)]
     column = max(map(len, known))
-    made = [Suggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting]
+    made = [
+        FormSuggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting
+    ]
     why = "" if made else f"no provider known by this name: a URL will do, or {SIMULATED}CONTRACT"
-    return Offer(made, made[0].text if len(made) == 1 else "", why)
+    return FormOffer(made, made[0].text if len(made) == 1 else "", why)
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:
@@ -206,13 +208,14 @@ def kinds(text: str) -> tuple[str, ...]:
     return names
 
 
-def _offer_breaks(text: str) -> Offer:
+def _offer_breaks(text: str) -> FormOffer:
     from workbench.recorder.breakpoints import ALL, KINDS
 
     before, comma, begun = text.rpartition(",")
     says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}
     fitting = [name for name in says if name.startswith(begun.strip())]
     made = [
-        Suggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False) for n in fitting
+        FormSuggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False)
+        for n in fitting
     ]
-    return Offer(made, made[0].text if len(made) == 1 and begun.strip() else "")
+    return FormOffer(made, made[0].text if len(made) == 1 and begun.strip() else "")

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import repairs
@@ -22,8 +21,6 @@ from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.views import count, line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.contracts import Finding
 
 
@@ -115,14 +112,10 @@ class RepairsScreen(Screen["Offered | None"]):
 
     def action_write(self) -> None:
         """The body of the repaired request, into a file."""
-        from workbench.tui.screens.write import WriteScreen
+        from workbench.tui.screens.write import write_body
 
         name = f"repaired-{self.finding.exchange + 1}.json"
-        self.app.push_screen(WriteScreen(self.offered[self.number].body, name), self._written)
-
-    def _written(self, path: Path | None) -> None:
-        if path:
-            self.notify(visible(f"written: {path}"), markup=False)
+        write_body(self, self.offered[self.number].body, name)
 
     def action_back(self) -> None:
         self.dismiss(None)

@@ -25,8 +25,6 @@ from workbench.tui.service import Answer, guarded, is_open
 from workbench.views import Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
     from workbench.tui.preflight import Preflight
@@ -40,7 +38,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask where the request of a node is to go, then show what would be sent."""
     from workbench.tui.screens.target_choice import TargetScreen
 
-    def chosen(target: Target | None) -> None:
+    def open_screen(target: Target | None) -> None:
         if target:
             session.app.push_screen(SendScreen(session, node, target), partial(edit_further, session, node.index))
 
@@ -48,7 +46,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
         session.notify("no request was recorded: there is nothing to send", severity="warning", markup=False)
         return
     row = session.state.rows[node.index]
-    session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), chosen)
+    session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), open_screen)
 
 
 def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> None:
@@ -171,12 +169,12 @@ class SendScreen(Screen[bool]):
             from workbench.tui.preflight import look
 
             shown = look(inspector, node, target, protocol, stream, off)
-            return Answer(lambda: self._looked(number, shown))
+            return Answer(lambda: self._take_preview(number, shown))
 
         self._entitle()
-        self.session.inspecting.do(guarded(job, partial(self._looked, number, None)))
+        self.session.inspecting.do(guarded(job, partial(self._take_preview, number, None)))
 
-    def _looked(self, number: int, shown: Preflight | None, why: str = "") -> None:
+    def _take_preview(self, number: int, shown: Preflight | None, why: str = "") -> None:
         if not is_open(self) or number != self._asked:
             return
         self.shown = shown
@@ -227,9 +225,9 @@ class SendScreen(Screen[bool]):
             from workbench.tui.screens.confirm import ConfirmScreen
 
             asked = send.question(shown.outgoing, is_set=self.is_key_set)
-            self.app.push_screen(ConfirmScreen(asked, "send it", "send nothing"), self._answered)
+            self.app.push_screen(ConfirmScreen(asked, "send it", "send nothing"), self._take_consent)
 
-    def _answered(self, is_agreed: bool | None) -> None:
+    def _take_consent(self, is_agreed: bool | None) -> None:
         if is_agreed and self.shown:
             self.session.actions.agreed.add(origin(self.shown.outgoing.request.url))
             self._go()
@@ -305,24 +303,20 @@ class SendScreen(Screen[bool]):
             why = "every signature holds" if unbound is None else "no request without them holds"
             self.notify(why, markup=False)
         else:
-            self.session.branches.commit(self.node, unbound.without, DROPPED, self._edited)
+            self.session.branches.commit(self.node, unbound.without, DROPPED, self._take_edit)
 
-    def _edited(self, node: BranchNode) -> None:
+    def _take_edit(self, node: BranchNode) -> None:
         self.node = node
         if is_open(self):
             self._look()
 
     def action_write(self) -> None:
         """The body that goes out, into a file."""
-        from workbench.tui.screens.write import WriteScreen
+        from workbench.tui.screens.write import write_body
 
         if self.shown:
             name = f"request-{self.node.index + 1}.{self.shown.outgoing.protocol or 'raw'}.json"
-            self.app.push_screen(WriteScreen(self.shown.trial.decoded.request_text, name), self._written)
-
-    def _written(self, path: Path | None) -> None:
-        if path:
-            self.notify(visible(f"written: {path}"), markup=False)
+            write_body(self, self.shown.trial.decoded.request_text, name)
 
     def action_back(self) -> None:
         self.dismiss(False)

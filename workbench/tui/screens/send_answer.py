@@ -24,8 +24,6 @@ from workbench.tui.service import Answer, guarded, in_words
 from workbench.views import Line, Span, count, line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
     from workbench.send import Event
@@ -69,7 +67,7 @@ class AnswerScreen(Screen[bool]):
         self.recorded = came
         self.shown: Beside | None = None
         self.why = ""
-        self._heard: IncomingResponse | None = None
+        self._incoming: IncomingResponse | None = None
         self._dispatch: Dispatch[Exchange] | None = None
         self._number = 0
         self._is_reading = self._has_more = self._is_leaving = False
@@ -109,7 +107,7 @@ class AnswerScreen(Screen[bool]):
     def _send(self) -> None:
         self._number += 1
         self.shown, self.recorded, self.why = None, None, ""
-        self._heard = IncomingResponse(self.sent.outgoing, time.time())
+        self._incoming = IncomingResponse(self.sent.outgoing, time.time())
         self._show()
         node = self.node
         self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._know, self._fail)
@@ -125,7 +123,7 @@ class AnswerScreen(Screen[bool]):
         self.session.inspecting.do(guarded(job, self._fail))
 
     def _begin(self, known: Session) -> None:
-        heard, outgoing, parent = self._heard, self.sent.outgoing, self.node.id
+        heard, outgoing, parent = self._incoming, self.sent.outgoing, self.node.id
         if not is_open(self) or heard is None:
             return
 
@@ -157,9 +155,9 @@ class AnswerScreen(Screen[bool]):
         """Have what came read, unless that is being done."""
         if self._is_reading:
             self._has_more = True
-        elif not self.is_over and self._heard:
+        elif not self.is_over and self._incoming:
             self._is_reading, self._has_more = True, False
-            self._read(self._heard, self._number)
+            self._read(self._incoming, self._number)
 
     def _read(self, heard: IncomingResponse, number: int) -> None:
         index, protocol = self.node.index, self.sent.outgoing.protocol or None
@@ -172,11 +170,11 @@ class AnswerScreen(Screen[bool]):
             before = inspector.detail(index).decoded
             shown = send_answer.beside(before, DecodedExchange(index, heard.exchange(), protocol, known))
             rest = REST * (time.thread_time() - began)
-            return Answer(lambda: self._came(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
+            return Answer(lambda: self._show_growth(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
 
-        self.session.inspecting.do(guarded(job, lambda why: self._came(number, None, REST_SECONDS)))
+        self.session.inspecting.do(guarded(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
 
-    def _came(self, number: int, shown: Beside | None, rest: float) -> None:
+    def _show_growth(self, number: int, shown: Beside | None, rest: float) -> None:
         self._is_reading = False
         if not is_open(self) or number != self._number or self.is_over:
             return
@@ -195,7 +193,7 @@ class AnswerScreen(Screen[bool]):
             if self._is_leaving and self.is_active:
                 self.dismiss(False)
             return
-        self.session.branches.sent(self.node, message.exchange, self._keep, self._not_kept)
+        self.session.branches.commit_response(self.node, message.exchange, self._keep, self._not_kept)
         self._judge(message.exchange)
 
     def _judge(self, exchange: Exchange) -> None:
@@ -207,7 +205,7 @@ class AnswerScreen(Screen[bool]):
             before = inspector.detail(index).decoded
             trial = judge_exchange(inspector, index, sent.outgoing, exchange)
             shown = send_answer.beside(before, trial.decoded, trial)
-            return Answer(lambda: self._judged(shown))
+            return Answer(lambda: self._show_judgement(shown))
 
         self._show()
         self.session.inspecting.do(guarded(job, self._fail))
@@ -223,7 +221,7 @@ class AnswerScreen(Screen[bool]):
         self._is_leaving = False
         self._say(f"not kept: {why}")
 
-    def _judged(self, shown: Beside) -> None:
+    def _show_judgement(self, shown: Beside) -> None:
         if is_open(self):
             self.shown = shown
             self._show()
@@ -244,7 +242,9 @@ class AnswerScreen(Screen[bool]):
         self._entitle()
 
     def _show_raw(self, shown: Beside | None) -> None:
-        self.raw.show(shown, [send_answer.retry_line(each) for each in self._heard.retries] if self._heard else ())
+        self.raw.show(
+            shown, [send_answer.retry_line(each) for each in self._incoming.retries] if self._incoming else ()
+        )
         self.raw.title(line(f" As it came · {'events' if self.raw.is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:
@@ -254,11 +254,11 @@ class AnswerScreen(Screen[bool]):
         target = self.sent.outgoing.target
         if self.why:
             told: Line = line(Span(f"✗ not sent: {self.why}", "error"))
-        elif (self.is_over and self.shown) or self._heard is None:
+        elif (self.is_over and self.shown) or self._incoming is None:
             told = send_answer.verdict(self.shown) if self.shown else ()
         else:
             came = self.shown.after if self.shown else None
-            told = send_answer.progress(came, self._heard.size, self._heard.retries)
+            told = send_answer.progress(came, self._incoming.size, self._incoming.retries)
         title = f"Request {self.node.index + 1}{send.made(self.node)} → {target.name}"
         self.query_one("#headline", Bar).show(
             send.headline(title, told, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
@@ -346,17 +346,13 @@ class AnswerScreen(Screen[bool]):
 
     def action_write(self) -> None:
         """The body of the answer, into a file."""
-        from workbench.tui.screens.write import WriteScreen
+        from workbench.tui.screens.write import write_body
 
         body = self.shown.after.response_text if self.shown else b""
         if body and self.is_over:
-            self.app.push_screen(WriteScreen(body, f"answer-{self.node.index + 1}.txt"), self._written)
+            write_body(self, body, f"answer-{self.node.index + 1}.txt")
         else:
             self.notify("there is no body to write", markup=False)
-
-    def _written(self, path: Path | None) -> None:
-        if path:
-            self.notify(visible(f"written: {path}"), markup=False)
 
     def action_leave(self) -> None:
         """Break off and keep what came; once it is over go back."""

@@ -28,7 +28,7 @@ GROWTH_SECONDS = 0.25
 """A stream that grows is shown anew this often at most."""
 
 
-class Made(Message):
+class StreamReady(Message):
     """The stream is read."""
 
     def __init__(self, stream: Stream) -> None:
@@ -184,7 +184,7 @@ class StreamScreen(Screen["int | None"]):
 
         decoded = self.decoded
         assert decoded.protocol
-        self.post_message(Made(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
+        self.post_message(StreamReady(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
 
     def grow(self, decoded: DecodedExchange) -> None:
         """There is more of the answer, or it has ended: show it soon."""
@@ -193,7 +193,7 @@ class StreamScreen(Screen["int | None"]):
             self._is_reading = True
             self.set_timer(GROWTH_SECONDS, self._read)
 
-    def on_made(self, message: Made) -> None:
+    def on_stream_ready(self, message: StreamReady) -> None:
         before, self.stream = self.stream, message.stream
         is_same = before is not None and self.stream.go_on(before)
         is_at_end = before is None or self.events.cursor >= len(before.events) - 1

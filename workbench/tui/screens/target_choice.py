@@ -8,7 +8,7 @@ from os.path import commonprefix
 
 from workbench.errors import WorkbenchError
 from workbench.send import Target, providers, resolve
-from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 URLS = ("http://", "https://")
 
@@ -19,7 +19,7 @@ NAME = 24
 """Columns of a target's name."""
 
 
-class TargetScreen(Form[Target]):
+class TargetScreen(FormScreen[Target]):
     """Answers with a target; escape with None.
 
     Args:
@@ -38,12 +38,12 @@ class TargetScreen(Form[Target]):
             Field("protocol", "in the protocol", "asked of a URL only · enter", protocol),
         ]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
             return offer_protocols(text)
         return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own)
 
-    def _offer_local(self) -> Offer:
+    def _offer_local(self) -> FormOffer:
         """The servers that answer on this machine."""
         import asyncio
 
@@ -52,7 +52,7 @@ class TargetScreen(Form[Target]):
         found = [each.target for each in asyncio.run(local.find_servers())]
         self._here |= {each.url: each for each in found}
         why = "" if found else "no server answers on its usual port of this machine: type its URL"
-        return Offer([Suggestion(line_of(each), each.url) for each in found], why_not=why)
+        return FormOffer([FormSuggestion(line_of(each), each.url) for each in found], why_not=why)
 
     def submit(self, field: str, text: str) -> None:
         target = self.value("target").strip() or f"sim:{self.own}"
@@ -73,32 +73,32 @@ class TargetScreen(Form[Target]):
             self.say(str(error))
 
 
-def offer_targets(text: str, own: str) -> Offer:
+def offer_targets(text: str, own: str) -> FormOffer:
     """The targets whose name holds a text: the own contract's simulator, endpoints, the other simulators."""
     from workbench.send import configured, matrix
 
     typed = text.strip()
     if typed.startswith(URLS):
-        return Offer((), why_not="a URL: enter continues to its protocol")
+        return FormOffer((), why_not="a URL: enter continues to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
-    first, *others = [Suggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
+    first, *others = [FormSuggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
     try:
         mine = tuple(configured.configured_targets().values())
         trouble = []
     except (WorkbenchError, OSError) as error:
-        mine, trouble = (), [Suggestion(f"targets.yaml: {error}", typed, is_final=False)]
-    known = [Suggestion(line_of(each), each.name) for each in (*mine, *providers().values())]
-    here = Suggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
-    return _held([first, *known, here, *others], typed, trouble)._replace(taken="" if typed else first.text)
+        mine, trouble = (), [FormSuggestion(f"targets.yaml: {error}", typed, is_final=False)]
+    known = [FormSuggestion(line_of(each), each.name) for each in (*mine, *providers().values())]
+    here = FormSuggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
+    return _matching([first, *known, here, *others], typed, trouble)._replace(default="" if typed else first.text)
 
 
-def offer_protocols(text: str) -> Offer:
+def offer_protocols(text: str) -> FormOffer:
     """The protocols whose name begins with a text; all of them where it is one already."""
     from workbench import protocols
 
     typed = text.strip()
     names = protocols.protocols()
-    return _held([Suggestion(name, name) for name in names], "" if typed in names else typed)
+    return _matching([FormSuggestion(name, name) for name in names], "" if typed in names else typed)
 
 
 def line_of(target: Target) -> str:
@@ -111,12 +111,12 @@ def line_of(target: Target) -> str:
     return f"{target.name:<{NAME}} {told}"
 
 
-def _held(made: Iterable[Suggestion], typed: str, more: Iterable[Suggestion] = ()) -> Offer:
+def _matching(made: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
     found = [each for each in made if typed.casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
     why = "" if found else "nothing is called that: sim:CONTRACT, a URL, or a name of targets.yaml"
     shared = commonprefix(begun).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
-    return Offer([*more, *found], shared, why)
+    return FormOffer([*more, *found], shared, why)
 
 
 def _simulator(label: str, *, is_own: bool) -> str:

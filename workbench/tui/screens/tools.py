@@ -122,7 +122,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         declared = decoded.request.tools if decoded.request else ()
         return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
 
-    def told_by(self, inspector: Inspector, subject: Declared) -> Lens:
+    def judge(self, inspector: Inspector, subject: Declared) -> Lens:
         from workbench.rules import lens
         from workbench.wire import JsonIndex, dumps
 
@@ -144,36 +144,36 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     # On the screen.
 
-    def chosen(self) -> int:
+    def cursor_number(self) -> int:
         return self.declared.cursor
 
-    def listed(self) -> None:
+    def show_subjects(self) -> None:
         self._show_tools()
         under = [n for n, s in enumerate(self.subjects or ()) if _holds(s.tool.pointer, self.pointer)]
         if under:
             self.declared.move_to(under[0], center=True)
         self._show_tool()
 
-    def judged(self, number: int) -> None:
+    def show_judgement(self, number: int) -> None:
         self._show_tools()
-        if number == self.chosen():
+        if number == self.cursor_number():
             self._show_tool()
 
     def _show_tools(self) -> None:
         subjects = self.subjects or ()
         self.declared.show(len(subjects), self._tool_line, self.trouble or self.why_none)
-        head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
+        head = tools.headline(self.index + 1, len(subjects), len(self.judgements), self.provider)
         self.entitle(head)
 
     def _tool_line(self, item: int) -> Line:
-        return tools.tool_line(self.subjects[item], self.told.get(item)) if self.subjects else ()
+        return tools.tool_line(self.subjects[item], self.judgements.get(item)) if self.subjects else ()
 
     def _show_tool(self) -> None:
         """The dialects of the tool under the cursor."""
-        lens = self.told.get(self.chosen())
+        lens = self.judgements.get(self.cursor_number())
         here = (self.provider or "").partition(":")[0]
         if lens is None:
-            self.dialects.show_none(self.troubles.get(self.chosen(), "judging …") if self.subjects else "")
+            self.dialects.show_none(self.troubles.get(self.cursor_number(), "judging …") if self.subjects else "")
         else:
             said = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
             self.dialects.show(len(said), said.__getitem__, lens.why)
@@ -181,7 +181,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     def _show_dialect(self) -> None:
         """What is to be said of the dialect under the cursor."""
-        lens, number = self.told.get(self.chosen()), self.dialects.cursor
+        lens, number = self.judgements.get(self.cursor_number()), self.dialects.cursor
         if lens is None or not lens.judged:
             self.details.show((), "")
             self.details.title(line(" Why "))
@@ -197,8 +197,8 @@ class ToolsScreen(Worklist[Declared, Lens]):
     def _show_schemas(self, lens: Lens, number: int) -> None:
         from workbench.wire import dumps
 
-        if self._shown != (self.chosen(), number):
-            self._shown = (self.chosen(), number)
+        if self._shown != (self.cursor_number(), number):
+            self._shown = (self.cursor_number(), number)
             judged = lens.judged[number]
             made = dumps(judged.lowered.schema)
             faults = tuple(sorted({span for row in lens.rows[number] for span in row.spans if row.is_keyword}))
@@ -212,7 +212,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.declared:
             self._show_tool()
-            self._go_on()
+            self.ask_next()
         elif message.view is self.dialects:
             self._show_dialect()
         elif message.view is self.details and (row := self.details.here()):
@@ -222,7 +222,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         """To the bytes: of the keyword under the cursor, else of the schema."""
         if not self.subjects:
             return
-        subject = self.subjects[self.chosen()]
+        subject = self.subjects[self.cursor_number()]
         row = self.details.here() if message.view is self.details else None
         inside = row.pointer if row and row.pointer else ""
         index, places = self.index, (subject.pointer + inside, subject.pointer, subject.tool.pointer)

@@ -120,7 +120,7 @@ class WhatIfScreen(Screen[None]):
         self.table.focus()
         node = self.node
         self._show()
-        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._look, self._not_listed)
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._look, self._show_trouble)
 
     def _look(self, known: Session) -> None:
         """Find the variants, the targets to begin with, and what simulators take as given."""
@@ -133,9 +133,9 @@ class WhatIfScreen(Screen[None]):
             made = variants(inspector, node.index, node.exchange.request)
             targets = targets_of(inspector.detail(node.index).contract.label)
             session = known_to(inspector, known, node.index)
-            return Answer(lambda: self._listed(made, targets, session))
+            return Answer(lambda: self._show_variants(made, targets, session))
 
-        self.session.inspecting.do(guarded(job, self._not_listed))
+        self.session.inspecting.do(guarded(job, self._show_trouble))
 
     def on_unmount(self) -> None:
         self._waiting.clear()
@@ -145,11 +145,11 @@ class WhatIfScreen(Screen[None]):
     def on_resize(self) -> None:
         self._show()
 
-    def _not_listed(self, why: str) -> None:
+    def _show_trouble(self, why: str) -> None:
         self.trouble = why
         self._show()
 
-    def _listed(self, made: Sequence[RequestVariant], targets: Sequence[Target], known: Session) -> None:
+    def _show_variants(self, made: Sequence[RequestVariant], targets: Sequence[Target], known: Session) -> None:
         if is_open(self):
             self.variants, self._known = made, known
             self.targets = list(targets)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 Subject = TypeVar("Subject")
-Told = TypeVar("Told")
+Judgement = TypeVar("Judgement")
 
 
 class ListPane(LineView):
@@ -55,7 +55,7 @@ class ListPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
+class Worklist(Screen["Spot | None"], Generic[Subject, Judgement]):
     """Dismissed with a place to look at in the session, or None.
 
     Args:
@@ -76,7 +76,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         self.ask = ask
         self.index = index
         self.subjects: Sequence[Subject] | None = None
-        self.told: dict[int, Told] = {}
+        self.judgements: dict[int, Judgement] = {}
         self.troubles: dict[int, str] = {}
         self.trouble = ""
         self._next = 0
@@ -93,19 +93,19 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         """The subjects to judge. Called in the inspector's thread."""
 
     @abstractmethod
-    def told_by(self, inspector: Inspector, subject: Subject) -> Told:
+    def judge(self, inspector: Inspector, subject: Subject) -> Judgement:
         """The judgement of one subject. Called in the inspector's thread."""
 
     @abstractmethod
-    def chosen(self) -> int:
+    def cursor_number(self) -> int:
         """The number of the subject under the cursor."""
 
     @abstractmethod
-    def listed(self) -> None:
+    def show_subjects(self) -> None:
         """Show the list of subjects."""
 
     @abstractmethod
-    def judged(self, number: int) -> None:
+    def show_judgement(self, number: int) -> None:
         """Show one more judgement."""
 
     # What it does.
@@ -126,42 +126,42 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
     def _list(self, found: Sequence[Subject]) -> None:
         if is_open(self):
             self.subjects = found
-            self.listed()
-            self._go_on()
+            self.show_subjects()
+            self.ask_next()
 
-    def _go_on(self) -> None:
+    def ask_next(self) -> None:
         """Ask for one more, the one under the cursor first; nobody asks once the screen is left."""
         if self._is_asking or not is_open(self) or not self.subjects:
             return
-        answered = self.told.keys() | self.troubles.keys()
+        answered = self.judgements.keys() | self.troubles.keys()
         while self._next in answered:
             self._next += 1
-        here = self.chosen()
+        here = self.cursor_number()
         number = self._next if here in answered else here
         if number >= len(self.subjects):
             return
         subject = self.subjects[number]
 
         def job(inspector: Inspector) -> Answer:
-            told = self.told_by(inspector, subject)
-            return Answer(lambda: self._tell(number, told))
+            told = self.judge(inspector, subject)
+            return Answer(lambda: self._take(number, told))
 
         self._is_asking = True
-        self.ask(guarded(job, partial(self._tell_none, number)))
+        self.ask(guarded(job, partial(self._take_failure, number)))
 
-    def _tell(self, number: int, told: Told) -> None:
-        self.told[number] = told
-        self._answered(number)
+    def _take(self, number: int, told: Judgement) -> None:
+        self.judgements[number] = told
+        self._show_one(number)
 
-    def _tell_none(self, number: int, why: str) -> None:
+    def _take_failure(self, number: int, why: str) -> None:
         self.troubles[number] = f"it cannot be judged: {why}"
-        self._answered(number)
+        self._show_one(number)
 
-    def _answered(self, number: int) -> None:
+    def _show_one(self, number: int) -> None:
         self._is_asking = False
         if is_open(self):
-            self.judged(number)
-            self._go_on()
+            self.show_judgement(number)
+            self.ask_next()
 
     def leave_for(self, find: Callable[[DecodedExchange], Spot | None]) -> None:
         """Go to a place in the session; its bytes are found in the inspector's thread."""

@@ -1,21 +1,39 @@
-"""Asks where a body is to be written, and writes it."""
+"""Asks for the file to write a body to, and writes it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workbench.library import paths
+from workbench.safetext import visible
 from workbench.tui.screens.choose import offer_new
-from workbench.tui.screens.form import Field, Form, Offer
+from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.views import size
 
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
-class WriteScreen(Form[Path]):
-    """Answers with the file that was written. A file that is there already is never replaced.
+
+def write_body(screen: Screen[Any], body: bytes, name: str) -> None:
+    """Ask for a file, write a body to it, and confirm that on the screen.
 
     Args:
-        body: what is written.
-        name: what it may be called.
+        name: suggested file name.
+    """
+
+    def confirm(path: Path | None) -> None:
+        if path:
+            screen.notify(visible(f"written: {path}"), markup=False)
+
+    screen.app.push_screen(WriteScreen(body, name), confirm)
+
+
+class WriteScreen(FormScreen[Path]):
+    """Writes a body and answers with the path. An existing file is never replaced.
+
+    Args:
+        name: suggested file name.
     """
 
     def __init__(self, body: bytes, name: str) -> None:
@@ -23,7 +41,7 @@ class WriteScreen(Form[Path]):
         self.body = body
         self.fields = [Field("path", f"Write {size(len(body))} to", "tab completes · enter writes · esc", name)]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         return offer_new(text)
 
     def submit(self, field: str, text: str) -> None:

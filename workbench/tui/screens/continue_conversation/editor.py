@@ -103,7 +103,7 @@ class StepEditor:
         if isinstance(pending.step, AnswerCall):
             failed = bool(self.stepper.offer and self.stepper.offer.result.is_error)
             self.stepper.offers = [Offer(CallResult(text, is_error=failed), "written by hand"), *pending.offers]
-            self.stepper.offered = 0
+            self.stepper.offer_number = 0
             self.screen.show_steps()
         elif isinstance(pending.step, Send):
             self._change_request(pending.step, text.encode("utf-8", "surrogateescape"))
@@ -116,16 +116,16 @@ class StepEditor:
         """Give the pending request another body; an unreadable one is sent as it is."""
         from workbench.edits import with_body
 
-        changed, course = replace(step, request=with_body(step.request, body)), self.stepper.course
+        changed, course = replace(step, request=with_body(step.request, body)), self.stepper.settings
         if course is None:
             return
 
         def job(inspector: Inspector) -> Delivery:
             pending = replace(stepping.leaving(changed, course), is_changed=True)
-            return Delivery(lambda: self._changed(pending))
+            return Delivery(lambda: self._show_request(pending))
 
         self.stepper.session.inspecting.do(guarded(job, self.stepper.say))
 
-    def _changed(self, pending: Pending) -> None:
+    def _show_request(self, pending: Pending) -> None:
         self.stepper.pending = pending
         self.screen.show_steps()

@@ -22,7 +22,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
-from workbench.tui.screens.continue_conversation.stepper import Stepper, StepResponseGrew, StepSendEnded
+from workbench.tui.screens.continue_conversation.stepper import Stepper, StepResponseGrew, StepSendEnd
 from workbench.tui.screens.worklist import ListPane
 from workbench.views import Line, line, size
 
@@ -35,12 +35,12 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask where the requests are to go, then show the first step."""
     from workbench.tui.screens.target_choice import TargetScreen
 
-    def chosen(target: Target | None) -> None:
+    def open_screen(target: Target | None) -> None:
         if target:
             session.app.push_screen(ContinuingScreen(session, node, target))
 
     row = session.state.rows[node.index]
-    session.app.push_screen(TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), chosen)
+    session.app.push_screen(TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), open_screen)
 
 
 class ContinuingScreen(Screen[None]):
@@ -95,7 +95,7 @@ class ContinuingScreen(Screen[None]):
     def on_step_response_grew(self, message: StepResponseGrew) -> None:
         self.show_progress()
 
-    def on_step_send_ended(self, message: StepSendEnded) -> None:
+    def on_step_send_end(self, message: StepSendEnd) -> None:
         self.stepper.finish(message)
 
     def on_writing_taken(self, message: Writing.Taken) -> None:
@@ -118,7 +118,7 @@ class ContinuingScreen(Screen[None]):
     def action_offer(self) -> None:
         """Another result of those at hand."""
         if len(self.stepper.offers) > 1:
-            self.stepper.offered = (self.stepper.offered + 1) % len(self.stepper.offers)
+            self.stepper.offer_number = (self.stepper.offer_number + 1) % len(self.stepper.offers)
             self.show_steps()
         else:
             self.notify("there is no other result: e writes one", markup=False)
@@ -127,7 +127,7 @@ class ContinuingScreen(Screen[None]):
         """The tool failed, or it did not."""
         if self.stepper.offer:
             made = replace(self.stepper.offer.result, is_error=not self.stepper.offer.result.is_error, element=None)
-            self.stepper.offers[self.stepper.offered] = self.stepper.offer._replace(result=made)
+            self.stepper.offers[self.stepper.offer_number] = self.stepper.offer._replace(result=made)
             self.show_steps()
 
     def ask_limits(self) -> None:
@@ -164,12 +164,12 @@ class ContinuingScreen(Screen[None]):
 
         if self.stepper.is_sending:
             self.notify("a request is on its way: esc breaks it off", markup=False)
-        elif self.stepper.course and self.stepper.course.choice.decided:
-            self.app.push_screen(CorrectingScreen(self.stepper.course.choice), self._corrected)
+        elif self.stepper.settings and self.stepper.settings.choice.decided:
+            self.app.push_screen(CorrectingScreen(self.stepper.settings.choice), self._switch_corrections)
         else:
             self.notify("nothing is corrected: no profile of this target and model asks for it", markup=False)
 
-    def _corrected(self, off: frozenset[str] | None) -> None:
+    def _switch_corrections(self, off: frozenset[str] | None) -> None:
         if off is not None and off != self.stepper.off:
             self.stepper.steer(self.stepper.target, off)
 
@@ -177,7 +177,7 @@ class ContinuingScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         """Those that are of use now."""
-        is_corrected = self.stepper.course is not None and bool(self.stepper.course.choice.decided)
+        is_corrected = self.stepper.settings is not None and bool(self.stepper.settings.choice.decided)
         rows = [key for key in keys.CONTINUE if is_corrected or key.id != "continue.corrections"]
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_STEP, *rows])
 
@@ -221,8 +221,8 @@ class ContinuingScreen(Screen[None]):
         self.query_one("#keys", KeyBar).run(steps.is_sending or steps.runs_on)
         running = "running on" if steps.runs_on else ""
         if steps.is_sending:
-            running = f"sending, {size(steps.arrived)} came"
-        decided = steps.course.choice.decided if steps.course else ()
+            running = f"sending, {size(steps.received_size)} came"
+        decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
         title = f"Continue exchange {steps.node.index + 1}{send.made(self.start)} with {steps.target.name}"
         lines = send.headline(title, facts, steps.target, self.size.width, is_set=self.is_key_set)

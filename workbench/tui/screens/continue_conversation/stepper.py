@@ -15,7 +15,7 @@ from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits,
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.screens.continue_conversation import steps as stepping
-from workbench.tui.screens.continue_conversation.steps import Course
+from workbench.tui.screens.continue_conversation.steps import StepSettings
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded, in_words, is_open
 
@@ -37,7 +37,7 @@ class StepResponseGrew(Message):
         return isinstance(message, StepResponseGrew)
 
 
-class StepSendEnded(Message):
+class StepSendEnd(Message):
     """Nothing more will come of a sending: an exchange, or why there is none."""
 
     def __init__(self, exchange: Exchange | None, why: str = "") -> None:
@@ -72,22 +72,22 @@ class Stepper:
         self.loop = ConversationLoop(node.exchange, row.protocol or "", target.contract or row.provider or "")
         self.done: list[Done] = []
         self.pending: Pending | None = None
-        self.offered = 0
+        self.offer_number = 0
         self.offers: list[Offer] = []
-        self.course: Course | None = None
+        self.settings: StepSettings | None = None
         self.off: frozenset[str] = frozenset()
         self.limits: Limits | None = None
         self.runs_on = self._is_leaving = False
         self._sent_from = self._sent_as = node
         self._asked = 0
         self._recording: RecordedResults | None = None
-        self._heard: IncomingResponse | None = None
+        self._incoming: IncomingResponse | None = None
         self._dispatch: Dispatch[Exchange] | None = None
 
     @property
     def offer(self) -> Offer | None:
         """The result that the pending call would be answered by."""
-        return self.offers[self.offered] if self.offers else None
+        return self.offers[self.offer_number] if self.offers else None
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -98,12 +98,12 @@ class Stepper:
     @property
     def is_sending(self) -> bool:
         """A request is on its way."""
-        return self._heard is not None
+        return self._incoming is not None
 
     @property
-    def arrived(self) -> int:
+    def received_size(self) -> int:
         """Bytes of the answer that is on its way."""
-        return self._heard.size if self._heard else 0
+        return self._incoming.size if self._incoming else 0
 
     def say(self, why: str) -> None:
         """Something failed."""
@@ -122,32 +122,32 @@ class Stepper:
         """Find out what is next."""
         self._asked += 1
         number, loop, target, index = self._asked, self.loop, self.target, self.node.index
-        known, off, limits = self.course, self.off, self.limits
-        self.pending, self.offers, self.offered = None, [], 0
+        known, off, limits = self.settings, self.off, self.limits
+        self.pending, self.offers, self.offer_number = None, [], 0
 
         def job(inspector: Inspector) -> Delivery:
             begun = loop.retry() if is_first else loop
             if self._recording is None:
                 self._recording = RecordedResults(inspector.session)
-            course = known or stepping.course(inspector, begun, target, index, off)
-            made = begun if known else stepping.governed(begun, course.choice, limits)
+            course = known or stepping.find_settings(inspector, begun, target, index, off)
+            made = begun if known else stepping.apply_corrections(begun, course.choice, limits)
             pending = stepping.pending(made, course, self._recording, index)
-            return Delivery(lambda: self._looked(number, made, course, pending))
+            return Delivery(lambda: self._show_pending(number, made, course, pending))
 
         self.screen.show_steps()
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _looked(self, number: int, loop: ConversationLoop, course: Course, pending: Pending) -> None:
+    def _show_pending(self, number: int, loop: ConversationLoop, course: StepSettings, pending: Pending) -> None:
         if not is_open(self.screen) or number != self._asked:
             return
-        self.loop, self.course, self.pending, self.offers = loop, course, pending, list(pending.offers)
+        self.loop, self.settings, self.pending, self.offers = loop, course, pending, list(pending.offers)
         self.screen.show_steps()
         if self.runs_on:
             self._run_on()
 
     def steer(self, target: Target, off: frozenset[str] = frozenset()) -> None:
         """Go by another target, or by other corrections."""
-        self.target, self.off, self.course = target, off, None
+        self.target, self.off, self.settings = target, off, None
         self.look()
 
     # Doing it.
@@ -211,10 +211,10 @@ class Stepper:
 
             asked = send.question(leaving, is_set=self.screen.is_key_set)
             self.screen.app.push_screen(
-                ConfirmScreen(asked, "send it", "send nothing"), partial(self._agreed, pending, leaving)
+                ConfirmScreen(asked, "send it", "send nothing"), partial(self._take_consent, pending, leaving)
             )
 
-    def _agreed(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
+    def _take_consent(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
         if is_agreed:
             self.session.actions.agreed.add(origin(leaving.request.url))
             self._go(pending, leaving)
@@ -226,28 +226,28 @@ class Stepper:
         from workbench.tui.dispatch import IncomingResponse
 
         assert isinstance(pending.step, Send)
-        self._heard = IncomingResponse(leaving, time.time())
+        self._incoming = IncomingResponse(leaving, time.time())
         index, step, exchanges = self.node.index, pending.step, self.exchanges
 
         def job(inspector: Inspector) -> Delivery:
-            known = stepping.known(inspector, index, exchanges)
+            known = stepping.simulator_history(inspector, index, exchanges)
             return Delivery(lambda: self._begin(known, leaving))
 
-        def committed(node: BranchNode) -> None:
+        def send_from(node: BranchNode) -> None:
             self._sent_as = node
             self.session.inspecting.do(guarded(job, self._fail))
 
         self._sent_from, self._sent_as = self.node, self.node
         self.screen.show_progress()
         if step.added or pending.is_changed:
-            self.session.branches.commit(self.node, step.request, stepping.title(self.done), committed, self._fail)
+            self.session.branches.commit(self.node, step.request, stepping.title(self.done), send_from, self._fail)
         else:
-            committed(self.node)
+            send_from(self.node)
 
     def _begin(self, known: Session, leaving: Outgoing) -> None:
         from workbench.tui.dispatch import Dispatch
 
-        heard, parent = self._heard, self._sent_as.id
+        heard, parent = self._incoming, self._sent_as.id
         if not is_open(self.screen) or heard is None:
             return
 
@@ -264,16 +264,16 @@ class Stepper:
 
     def _wait(self, dispatch: Dispatch[Exchange], heard: IncomingResponse) -> None:
         try:
-            self.screen.post_message(StepSendEnded(dispatch.run() or heard.kept()))
+            self.screen.post_message(StepSendEnd(dispatch.run() or heard.kept()))
         except Exception as error:
-            self.screen.post_message(StepSendEnded(None, in_words(error)))
+            self.screen.post_message(StepSendEnd(None, in_words(error)))
 
     def _fail(self, why: str) -> None:
-        self.screen.post_message(StepSendEnded(None, why))
+        self.screen.post_message(StepSendEnd(None, why))
 
-    def finish(self, message: StepSendEnded) -> None:
+    def finish(self, message: StepSendEnd) -> None:
         """Keep what came, judge it, and see what is next."""
-        self._heard = self._dispatch = None
+        self._incoming = self._dispatch = None
         pending = self.pending
         if message.exchange is None or pending is None or pending.leaving is None:
             self.runs_on = False
@@ -283,13 +283,13 @@ class Stepper:
             return
         exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
         label, exchanges = self.target.contract, self.exchanges
-        self.session.branches.sent(self._sent_as, exchange, self._kept, self._not_kept)
+        self.session.branches.commit_response(self._sent_as, exchange, self._take_branch, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
             from workbench.send.loop import with_sent_body
 
             after = loop.after(with_sent_body(exchange, leaving), protocol=leaving.protocol)
-            judged = stepping.judged([*exchanges, exchange], label)
+            judged = stepping.judge_last([*exchanges, exchange], label)
             status = exchange.response.status if exchange.response else None
             names = tuple(call.name or "(no name)" for call in after.calls)
             done = Done(loop, before, pending, None, status, names, judged, exchange.note)
@@ -297,7 +297,7 @@ class Stepper:
 
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _kept(self, node: BranchNode) -> None:
+    def _take_branch(self, node: BranchNode) -> None:
         self.node = node
         self._leave_if_asked()
 
@@ -318,7 +318,7 @@ class Stepper:
         elif self.done:
             last = self.done.pop()
             self.runs_on = False
-            self.loop, self.node, self.course = last.loop, last.node, None
+            self.loop, self.node, self.settings = last.loop, last.node, None
             self.session.branches.go(self.node)
             self.look()
         else:

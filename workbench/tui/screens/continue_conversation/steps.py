@@ -32,7 +32,7 @@ NOT_RUN = CallResult("this call was not carried out", is_error=True)
 """What a call is answered by where nobody knows better."""
 
 
-class Course(NamedTuple):
+class StepSettings(NamedTuple):
     """What steps go by.
 
     Attributes:
@@ -46,7 +46,9 @@ class Course(NamedTuple):
     earlier: tuple[Exchange, ...] = ()
 
 
-def course(inspector: Inspector, loop: ConversationLoop, target: Target, index: int, off: Collection[str]) -> Course:
+def find_settings(
+    inspector: Inspector, loop: ConversationLoop, target: Target, index: int, off: Collection[str]
+) -> StepSettings:
     """What steps go by, the profile looked up anew.
 
     Args:
@@ -57,10 +59,10 @@ def course(inspector: Inspector, loop: ConversationLoop, target: Target, index: 
     from workbench.tui.preflight import chosen
 
     choice = chosen(target, loop.decoded, off)
-    return Course(target, choice, tuple(earlier(inspector, index, choice.decided)))
+    return StepSettings(target, choice, tuple(earlier(inspector, index, choice.decided)))
 
 
-def governed(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | None) -> ConversationLoop:
+def apply_corrections(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | None) -> ConversationLoop:
     """A loop that goes by these corrections alone, whatever it went by before.
 
     Args:
@@ -73,7 +75,7 @@ def governed(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | Non
     return made.with_limits(limits) if limits else made
 
 
-def pending(loop: ConversationLoop, course: Course, recording: RecordedResults, index: int) -> Pending:
+def pending(loop: ConversationLoop, course: StepSettings, recording: RecordedResults, index: int) -> Pending:
     """The next step of a loop, with the results at hand for a call, and what would go to the target.
 
     Args:
@@ -96,7 +98,7 @@ def pending(loop: ConversationLoop, course: Course, recording: RecordedResults, 
     return Pending(step, tuple(offers) if step.refusal or found else ())
 
 
-def leaving(step: Send, course: Course) -> Pending:
+def leaving(step: Send, course: StepSettings) -> Pending:
     """A request, and what would go to the target; or why nothing can."""
     from workbench.errors import WorkbenchError
     from workbench.probes.profiles import correct_send
@@ -107,7 +109,7 @@ def leaving(step: Send, course: Course) -> Pending:
         return Pending(step, why=str(error))
 
 
-def known(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Session:
+def simulator_history(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Session:
     """What simulators take as given: the conversation of an exchange before it, and what it became.
 
     Args:
@@ -121,7 +123,7 @@ def known(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Se
     return MemorySession("continued", (*(inspector.session.exchange(n) for n in earlier), *answered))
 
 
-def judged(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
+def judge_last(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
     """What the contract makes of the last of these exchanges, after the others."""
     from workbench.rules import Inspector, judge
     from workbench.wire.session import MemorySession

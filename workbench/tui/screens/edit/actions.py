@@ -97,15 +97,15 @@ class EditActions:
 
     def contract(self) -> None:
         """Choose the contract that judges the request."""
-        from workbench.tui.screens.edit.forms import ContractScreen
+        from workbench.tui.screens.edit.forms import ContractChoiceScreen
 
         def apply(label: str | None) -> None:
             if label is not None:
                 self.screen.study.contract = label
-                self.screen.flow.stand(None)
+                self.screen.flow.show_node(None)
 
         own = self.screen.session.state.rows[self.screen.index].provider or "generic"
-        self.screen.app.push_screen(ContractScreen(own), apply)
+        self.screen.app.push_screen(ContractChoiceScreen(own), apply)
 
     def repairs(self) -> None:
         """Look for the repairs of all findings of the request."""
@@ -136,7 +136,7 @@ class EditActions:
             if chosen:
                 screen.study.when_settled(lambda studied: screen.flow.commit(chosen.request, chosen.repair.title))
 
-        if not screen.is_current or studied is not screen.studied:
+        if not screen.is_current or studied is not screen.judged_request:
             return
         screen.say("" if offered else "no repair is known that holds under the contract")
         if offered:

@@ -29,7 +29,7 @@ class EditFlow:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
-    def stand(self, node: BranchNode | None, pointer: str | None = None) -> None:
+    def show_node(self, node: BranchNode | None, pointer: str | None = None) -> None:
         """Show a node: what is apply_changes from now on is its request.
 
         Args:
@@ -48,7 +48,7 @@ class EditFlow:
         """Show a node to which another screen has led, unless edits are on their way."""
         screen = self.screen
         if node.id != screen.node.id and not screen.study.waiting and screen.study.is_settled:
-            self.stand(node)
+            self.show_node(node)
 
     def commit(self, request: HttpRequest, title: str, pointer: str | None = None) -> None:
         """Keep a request as a node; nothing if it is the same."""
@@ -59,7 +59,7 @@ class EditFlow:
         screen.say("")
         screen.study.is_moving = True
         screen.session.branches.commit(
-            screen.node, request, title, lambda node: self.stand(node, pointer), self._not_moved
+            screen.node, request, title, lambda node: self.show_node(node, pointer), self._not_moved
         )
 
     def change(self, make: Callable[[Studied, Entry], Edit], action: ElementAction | None = None) -> None:
@@ -110,16 +110,16 @@ class EditFlow:
 
         def do(studied: Studied) -> None:
             self.screen.study.is_moving = True
-            ask(self.screen.node, partial(self._moved, why_none), self._not_moved)
+            ask(self.screen.node, partial(self._arrive, why_none), self._not_moved)
 
         self.screen.study.when_settled(do)
 
-    def _moved(self, why_none: str, node: BranchNode | None) -> None:
+    def _arrive(self, why_none: str, node: BranchNode | None) -> None:
         self.screen.say("" if node else why_none)
-        self.stand(node)
+        self.show_node(node)
 
     def _not_moved(self, why: str) -> None:
         """Say why a node could not be kept or found; what waited for it is not done."""
         self.screen.study.waiting.clear()
         self.refuse(why)
-        self.stand(None)
+        self.show_node(None)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 
 from workbench.tui.models.additions import Addition, Choice
-from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 
-class AddScreen(Form[Addition]):
+class AddScreen(FormScreen[Addition]):
     """Answers with what is to be added.
 
     Args:
@@ -26,29 +26,31 @@ class AddScreen(Form[Addition]):
             Field("text", "its text", "of a tool its name, of a parameter name = JSON · enter adds it"),
         ]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         if field == "text":
-            return Offer((), why_not=f"{self._chosen()}: {self._asks()}")
-        return offer_names([Suggestion(c.name, c.name) for c in self.choices], text, "nothing like that can be added")
+            return FormOffer((), why_not=f"{self._choice()}: {self._asks()}")
+        return offer_names(
+            [FormSuggestion(c.name, c.name) for c in self.choices], text, "nothing like that can be added"
+        )
 
     def submit(self, field: str, text: str) -> None:
-        chosen = self._chosen()
+        chosen = self._choice()
         if field == "what":
             self.put("what", chosen)
             self.go("text")
         else:
             self.dismiss(Addition(chosen, text))
 
-    def _chosen(self) -> str:
+    def _choice(self) -> str:
         """What is meant by what is typed: the first that holds it."""
         typed = self.value("what").strip().casefold()
         return next((c.name for c in self.choices if typed in c.name.casefold()), self.choices[0].name)
 
     def _asks(self) -> str:
-        return next(c.asks for c in self.choices if c.name == self._chosen())
+        return next(c.asks for c in self.choices if c.name == self._choice())
 
 
-class ContractScreen(Form[str]):
+class ContractChoiceScreen(FormScreen[str]):
     """Answers with the label of a contract.
 
     Args:
@@ -63,11 +65,11 @@ class ContractScreen(Form[str]):
         self.own = own
         self.fields = [Field("contract", title, f"enter: {own} · ↓ chooses · tab completes")]
 
-    def offer(self, field: str, text: str) -> Offer:
+    def offer(self, field: str, text: str) -> FormOffer:
         from workbench.send import matrix
 
         labels = dict.fromkeys([self.own, *matrix.labels()])
-        return offer_names([Suggestion(label, label) for label in labels], text, "there is no such contract")
+        return offer_names([FormSuggestion(label, label) for label in labels], text, "there is no such contract")
 
     def submit(self, field: str, text: str) -> None:
         from workbench.send import matrix
@@ -79,8 +81,8 @@ class ContractScreen(Form[str]):
             self.say(f"there is no contract {wanted}")
 
 
-def offer_names(names: Iterable[Suggestion], typed: str, why_not: str) -> Offer:
+def offer_names(names: Iterable[FormSuggestion], typed: str, why_not: str) -> FormOffer:
     """The names that hold what is typed."""
     found = [each for each in names if typed.strip().casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed.strip())] or [each.text for each in found]
-    return Offer(found, commonprefix(begun), "" if found else why_not)  # noqa: RUF071 (letter by letter)
+    return FormOffer(found, commonprefix(begun), "" if found else why_not)  # noqa: RUF071 (letter by letter)

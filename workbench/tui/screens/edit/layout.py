@@ -20,7 +20,7 @@ VERDICT_PANES = NAMES[2:]
 """Panes that share a place while there is no room for all."""
 
 
-def encoded(text: str | None) -> bytes | None:
+def text_bytes(text: str | None) -> bytes | None:
     """A text as bytes, those that are no UTF-8 as they were received; None for no text, or one without bytes."""
     try:
         return None if text is None else text.encode("utf-8", "surrogateescape")
@@ -55,10 +55,10 @@ class EditContents:
 
     def show_value(self) -> None:
         """Show the value of the row under the cursor."""
-        row, studied = self.screen.outline.here, self.screen.studied
+        row, studied = self.screen.outline.here, self.screen.judged_request
         if row is None or studied is None:
             return
-        body = encoded(studied.text_of(row.element))
+        body = text_bytes(studied.text_of(row.element))
         value = self.screen.value
         value.show(studied.value(row.pointer) if body is None else body, why="it is empty")
         if not row.pointer and studied.broken_at is not None:

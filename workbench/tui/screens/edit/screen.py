@@ -70,9 +70,9 @@ class EditScreen(Screen[None]):
         self.actions = EditActions(self)
 
     @property
-    def studied(self) -> Studied | None:
+    def judged_request(self) -> Studied | None:
         """What is known of the request that was judged last."""
-        return self.study.studied
+        return self.study.latest
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -98,7 +98,7 @@ class EditScreen(Screen[None]):
         self.panes.focus("outline")
         if self.node.parent is not None:
             self.say("on a branch · u undo · B branch tree")
-        self.flow.stand(None)
+        self.flow.show_node(None)
 
     def show_keys(self, instead: str = "") -> None:
         """Name the keys that are of use now, or other words in their place."""
@@ -111,7 +111,7 @@ class EditScreen(Screen[None]):
 
     def show_headline(self) -> None:
         """Paint the header: what is edited, under which contract, and how that judges it."""
-        shown = edit.headline(self.index + 1, self.node, self.studied, self.notice, self.size.width)
+        shown = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size.width)
         self.query_one("#headline", Bar).show(shown)
 
     # Messages.
@@ -130,8 +130,8 @@ class EditScreen(Screen[None]):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if isinstance(message.view, OutlinePane):
             self.contents.show_value()
-        elif message.view is self.meaning and self.studied:
-            hunk = self.studied.places.hunk_of(self.meaning.changes[self.meaning.cursor])
+        elif message.view is self.meaning and self.judged_request:
+            hunk = self.judged_request.places.hunk_of(self.meaning.changes[self.meaning.cursor])
             if hunk is not None:
                 self.hunks.move_to(hunk, center=True)
         elif message.view is self.verdict and (row := self.verdict.here()) and row.pointer is not None:
@@ -201,21 +201,21 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
         pointer: where in it the cursor begins.
     """
 
-    def opened(node: BranchNode) -> None:
+    def open_screen(node: BranchNode) -> None:
         if node.exchange.request is None:
             session.notify("there is no request here that could be edited", markup=False)
         elif session.app.screen in (session, before):  # the person has not gone elsewhere meanwhile
             session.app.push_screen(EditScreen(session, node, pointer))
 
     before = session.app.screen
-    session.branches.current(index, opened)
+    session.branches.current(index, open_screen)
 
 
 def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
     """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
 
-    def stood(node: BranchNode) -> None:
+    def apply_repair(node: BranchNode) -> None:
         session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
 
     at = finding.pointer
-    session.branches.current(finding.exchange, stood)
+    session.branches.current(finding.exchange, apply_repair)

@@ -28,7 +28,7 @@ class RequestStudy:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
         self.contract = ""
-        self.studied: Studied | None = None
+        self.latest: Studied | None = None
         self.waiting: list[Callable[[Studied], object]] = []
         self.is_moving = False
         self._wanted: tuple[HttpRequest, str] | None = None
@@ -57,7 +57,7 @@ class RequestStudy:
     def _take(self, studied: Studied) -> None:
         self._asked = None
         if self.screen.is_attached:
-            self.studied = studied
+            self.latest = studied
             self.screen.contents.show(studied)
             self.run_waiting()
             self._continue()
@@ -71,7 +71,7 @@ class RequestStudy:
     @property
     def is_of_node(self) -> bool:
         """The request that was judged last is that of the node."""
-        studied, node = self.studied, self.screen.node
+        studied, node = self.latest, self.screen.node
         return studied is not None and studied.request == node.exchange.request and self._wanted is None
 
     @property
@@ -86,5 +86,5 @@ class RequestStudy:
 
     def run_waiting(self) -> None:
         """Do what waits, as far as the request is judged."""
-        while self.waiting and self.is_settled and self.studied:
-            self.waiting.pop(0)(self.studied)
+        while self.waiting and self.is_settled and self.latest:
+            self.waiting.pop(0)(self.latest)

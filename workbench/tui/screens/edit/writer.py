@@ -153,7 +153,7 @@ class ValueWriter:
         """Leave the value as it was."""
         self._end()
         self.screen.say("left as it was")
-        self.screen.flow.stand(None)
+        self.screen.flow.show_node(None)
 
     def _end(self) -> None:
         if self._pause:

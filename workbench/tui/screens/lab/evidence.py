@@ -49,8 +49,8 @@ class LabEvidence:
         from workbench.tui.screens.session.screen import SessionScreen
 
         label, protocol = column.subject.contract.label, column.subject.protocol
-        self.screen.app.push_screen(SessionScreen(opener, label, protocol, 0), self._returned)
+        self.screen.app.push_screen(SessionScreen(opener, label, protocol, 0), self._report_error)
 
-    def _returned(self, error: object) -> None:
+    def _report_error(self, error: object) -> None:
         if error:
             self.screen.say(str(error))

@@ -44,7 +44,7 @@ class ProbeMarks:
         from workbench.probes import MOST_SAMPLES
         from workbench.tui.screens.ask import AskScreen
 
-        def counted(text: str | None) -> None:
+        def set_samples(text: str | None) -> None:
             if text is None:
                 return
             if text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_SAMPLES:
@@ -54,5 +54,5 @@ class ProbeMarks:
                 self.screen.say(f"samples are 1 to {MOST_SAMPLES}")
 
         self.screen.app.push_screen(
-            AskScreen("Samples", f"of each probe, 1 to {MOST_SAMPLES}", str(self.screen.samples)), counted
+            AskScreen("Samples", f"of each probe, 1 to {MOST_SAMPLES}", str(self.screen.samples)), set_samples
         )

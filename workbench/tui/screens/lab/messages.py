@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual.message import Message
 
 
-class Did(Message):
+class LabUpdate(Message):
     """Something was done in a thread; ``then`` is to be called on the screen's."""
 
     def __init__(self, then: Callable[[], None]) -> None:

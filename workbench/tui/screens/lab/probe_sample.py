@@ -105,7 +105,7 @@ class ProbeSample:
             return False
         return True
 
-    def stood(self) -> SampleState:
+    def state(self) -> SampleState:
         """How it stands."""
         ask = self.pending
         made = [exchange for _, exchange, _ in self._sent]

@@ -23,7 +23,7 @@ PULSE = 0.25
 """Seconds between two looks at how many requests a run has sent."""
 
 
-class Sampled(Message):
+class SampleDone(Message):
     """A sample is over."""
 
     def __init__(self, run: ProbeRun, step: SampleStep) -> None:
@@ -69,13 +69,13 @@ class LabRuns:
     def run(self) -> None:
         """The marked probes against the chosen target."""
         if column := self.screen.column:
-            self._ask([column], self.screen.chosen_probes)
+            self._ask([column], self.screen.marked_probes)
         else:
             self.screen.targets.target()
 
     def run_all(self) -> None:
         """The marked probes against every target."""
-        self._ask(self.screen.columns, self.screen.chosen_probes)
+        self._ask(self.screen.columns, self.screen.marked_probes)
 
     def run_one(self) -> None:
         """The probe under the cursor against the chosen target."""
@@ -105,15 +105,15 @@ class LabRuns:
         told = lab.estimate(run.probes, run.samples)
         asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set(subject.target))
 
-        def answered(is_agreed: bool | None) -> None:
+        def continue_asking(is_agreed: bool | None) -> None:
             if is_agreed:
                 self._ask_next(runs, others)
 
-        self.screen.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), answered)
+        self.screen.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), continue_asking)
 
     def _tell(self, run: ProbeRun, step: SampleStep) -> None:
         """In the thread of the run."""
-        self.screen.post_message(Sampled(run, step))
+        self.screen.post_message(SampleDone(run, step))
 
     def _next_run(self) -> None:
         if not self.waiting:
@@ -148,7 +148,7 @@ class LabRuns:
             kept, why = None, why or in_words(error)
         self.screen.post_message(RunOver(run, kept, why))
 
-    def take_sample(self, message: Sampled) -> None:
+    def take_sample(self, message: SampleDone) -> None:
         """Show the result of a sample."""
         if result := message.step.result:
             self._take(message.run, result)

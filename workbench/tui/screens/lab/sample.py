@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from workbench.wire import Exchange
 
 
-class Stands(Message):
+class SampleUpdate(Message):
     """How the sample stands now."""
 
     def __init__(self, stood: SampleState) -> None:
         super().__init__()
-        self.stood = stood
+        self.state = stood
 
 
-class Failed(Message):
+class SampleFailure(Message):
     """It stands as it did, and why."""
 
     def __init__(self, why: str) -> None:
@@ -75,24 +75,24 @@ class SampleRunner:
             if self.sampling is None:
                 self.sampling = ProbeSample(self.screen.probe, self.screen.column.subject)
             job()
-            self.screen.post_message(Stands(self.sampling.stood()))
+            self.screen.post_message(SampleUpdate(self.sampling.state()))
         except Exception as error:
-            self.screen.post_message(Failed(in_words(error)))
+            self.screen.post_message(SampleFailure(in_words(error)))
 
-    def take(self, message: Stands) -> None:
+    def take(self, message: SampleUpdate) -> None:
         """Show how the sample stands; in a run send the next request."""
         self.is_busy = self.is_sending = False
         self._dispatch = None
         self.screen.editor.forget()
         if not is_open(self.screen):
             return
-        self.screen.stood = message.stood
-        self.runs_on &= message.stood.ask is not None
+        self.screen.state = message.state
+        self.runs_on &= message.state.ask is not None
         self.screen.view.show_steps()
         if self.runs_on:
             self.send()
 
-    async def fail(self, message: Failed) -> None:
+    async def fail(self, message: SampleFailure) -> None:
         """Say why something was not done; what was being written is shown again."""
         self.is_busy = self.is_sending = self.runs_on = False
         self._dispatch = None
@@ -110,7 +110,7 @@ class SampleRunner:
 
     def send(self) -> None:
         """Send the pending request; a real endpoint is asked about first."""
-        stood, subject = self.screen.stood, self.screen.column.subject
+        stood, subject = self.screen.state, self.screen.column.subject
         if self.is_busy or stood is None:
             return
         if stood.ask is None:
@@ -123,10 +123,10 @@ class SampleRunner:
             told = lab.estimate((self.screen.probe,), 1)
             asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set)
             self.screen.app.push_screen(
-                ConfirmScreen(asked, "send them", "send nothing"), partial(self._agreed, stood.ask)
+                ConfirmScreen(asked, "send them", "send nothing"), partial(self._take_consent, stood.ask)
             )
 
-    def _agreed(self, ask: Ask, is_agreed: bool | None) -> None:
+    def _take_consent(self, ask: Ask, is_agreed: bool | None) -> None:
         self.screen.column.is_agreed = bool(is_agreed)
         if is_agreed:
             self._go(ask)
@@ -146,11 +146,11 @@ class SampleRunner:
         sampling = self.sampling
         assert sampling
 
-        async def sent(sender: Sender) -> Exchange:
+        async def ask_probe(sender: Sender) -> Exchange:
             return await probes.send(ask, sampling.subject, sender)
 
         model = probes.scripted_model(self.screen.column.dials.split())
-        self._dispatch = Dispatch(in_memory("probe", sampling.exchanges), sent, model)
+        self._dispatch = Dispatch(in_memory("probe", sampling.exchanges), ask_probe, model)
         exchange = self._dispatch.run()
         if exchange is not None:  # else it was broken off: the request is pending still
             sampling.after(exchange)

@@ -24,8 +24,8 @@ from workbench.tui.panes.told import ToldPane
 from workbench.tui.probing import Column, known_probes, look_up
 from workbench.tui.screens.lab.evidence import LabEvidence
 from workbench.tui.screens.lab.marks import ProbeMarks
-from workbench.tui.screens.lab.messages import Did
-from workbench.tui.screens.lab.runs import LabRuns, RunOver, Sampled
+from workbench.tui.screens.lab.messages import LabUpdate
+from workbench.tui.screens.lab.runs import LabRuns, RunOver, SampleDone
 from workbench.tui.screens.lab.targets import LabTargets, subject_in
 from workbench.tui.screens.lab.view import LabView
 from workbench.tui.screens.worklist import ListPane
@@ -64,7 +64,7 @@ class LabScreen(Screen[None]):
         self.probes: Sequence[Probe] = ()
         self.marked: set[str] = set()
         self.columns: list[Column] = []
-        self.chosen = 0
+        self.column_number = 0
         self.samples = 1
         self.view = LabView(self)
         self.marks = ProbeMarks(self)
@@ -75,7 +75,7 @@ class LabScreen(Screen[None]):
     @property
     def column(self) -> Column | None:
         """The chosen one."""
-        return self.columns[self.chosen] if self.columns else None
+        return self.columns[self.column_number] if self.columns else None
 
     @property
     def here(self) -> Probe | None:
@@ -83,7 +83,7 @@ class LabScreen(Screen[None]):
         return self.probes[self.table.cursor] if self.probes else None
 
     @property
-    def chosen_probes(self) -> list[Probe]:
+    def marked_probes(self) -> list[Probe]:
         """Those that are marked, in order."""
         return [probe for probe in self.probes if probe.name in self.marked]
 
@@ -113,7 +113,7 @@ class LabScreen(Screen[None]):
     def on_resize(self) -> None:
         self.show_all()
 
-    def on_did(self, message: Did) -> None:
+    def on_lab_update(self, message: LabUpdate) -> None:
         if is_open(self):
             message.then()
 
@@ -132,9 +132,9 @@ class LabScreen(Screen[None]):
 
         known, faults = known_probes()
         first = look_up(subject_in(resolve(f"sim:{self.own}"), self.protocol)) if self.is_own else None
-        self.post_message(Did(partial(self._begun, known, faults, first)))
+        self.post_message(LabUpdate(partial(self._show_probes, known, faults, first)))
 
-    def _begun(self, known: Sequence[Probe], faults: Sequence[str], first: Column | None) -> None:
+    def _show_probes(self, known: Sequence[Probe], faults: Sequence[str], first: Column | None) -> None:
         self.probes = known
         self.marked = {probe.name for probe in known if probe.is_core}
         for fault in faults:
@@ -147,7 +147,7 @@ class LabScreen(Screen[None]):
 
     # Messages.
 
-    def on_sampled(self, message: Sampled) -> None:
+    def on_sample_done(self, message: SampleDone) -> None:
         self.runs.take_sample(message)
 
     def on_run_over(self, message: RunOver) -> None:

@@ -21,7 +21,7 @@ from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.probing import in_memory
-from workbench.tui.screens.lab.sample import Failed, SampleRunner, Stands
+from workbench.tui.screens.lab.sample import SampleFailure, SampleRunner, SampleUpdate
 from workbench.tui.screens.lab.step_editor import RequestEditor
 from workbench.tui.screens.lab.step_view import StepView
 from workbench.tui.screens.worklist import ListPane
@@ -57,7 +57,7 @@ class StepScreen(Screen[None]):
     def __init__(self, probe: Probe, column: Column) -> None:
         super().__init__()
         self.probe, self.column = probe, column
-        self.stood: SampleState | None = None
+        self.state: SampleState | None = None
         self.side = RESPONSE
         self.view = StepView(self)
         self.sample = SampleRunner(self)
@@ -93,10 +93,10 @@ class StepScreen(Screen[None]):
         self.sample.stop()
 
     @property
-    def sent(self) -> SentRequest | None:
+    def sent_request(self) -> SentRequest | None:
         """The request that was sent under the cursor; None where it stands on what is next."""
         item = self.steps.cursor
-        return self.stood.sent[item] if self.stood and item < len(self.stood.sent) else None
+        return self.state.sent[item] if self.state and item < len(self.state.sent) else None
 
     @property
     def is_key_set(self) -> bool:
@@ -110,10 +110,10 @@ class StepScreen(Screen[None]):
 
     # Messages.
 
-    def on_stands(self, message: Stands) -> None:
+    def on_sample_update(self, message: SampleUpdate) -> None:
         self.sample.take(message)
 
-    async def on_failed(self, message: Failed) -> None:
+    async def on_sample_failure(self, message: SampleFailure) -> None:
         await self.sample.fail(message)
 
     async def on_line_view_entered(self, message: LineView.Entered) -> None:

@@ -67,10 +67,10 @@ class RequestEditor:
 
     def _editable(self) -> tuple[Studied, Entry] | None:
         """The judged request and the row that can be written now; None if nothing can."""
-        stood, row = self.screen.stood, self.screen.outline.here
+        stood, row = self.screen.state, self.screen.outline.here
         if self.screen.sample.is_busy or stood is None or self._writing:
             return None
-        if stood.ask is None or self.screen.sent:
+        if stood.ask is None or self.screen.sent_request:
             self.screen.say("only the pending request can be changed" if stood.ask else "it is over: u steps back")
             return None
         if stood.studied is None or row is None:
@@ -110,9 +110,9 @@ class RequestEditor:
 
     def _change(self, studied: Studied, way: Way, made: bytes) -> None:
         """Change the pending request."""
-        self.screen.sample.do(lambda: self._changed(studied, way.make(made)))
+        self.screen.sample.do(lambda: self._apply(studied, way.make(made)))
 
-    def _changed(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
+    def _apply(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
         """In a thread."""
         from workbench.edits import apply_changes
 

@@ -26,14 +26,14 @@ class StepView:
         subject = self.screen.column.subject
         title = f"Step {self.screen.probe.name}   {subject.target.name} · {subject.model}"
         sample = self.screen.sample
-        facts = step.facts(self.screen.stood, is_sending=sample.is_sending, runs_on=sample.runs_on)
+        facts = step.facts(self.screen.state, is_sending=sample.is_sending, runs_on=sample.runs_on)
         lines = send.headline(title, facts, subject.target, self.screen.size.width, is_set=self.screen.is_key_set)
         self.screen.query_one("#headline", Bar).show(lines)
         self.screen.steps.refresh()
 
     def show_steps(self) -> None:
         """Show the steps; the cursor goes to the pending one."""
-        stood = self.screen.stood
+        stood = self.screen.state
         rows = len(stood.sent) + 1 if stood else 1
         self.screen.steps.show(rows, self._row)
         self.screen.steps.move_to(rows - 1)
@@ -44,13 +44,13 @@ class StepView:
         self.show_step(is_new=True)
 
     def _row(self, item: int) -> Line:
-        if self.screen.stood and item < len(self.screen.stood.sent):
-            return step.sent_line(self.screen.stood.sent[item])
-        return step.pending_line(self.screen.stood, is_sending=self.screen.sample.is_sending)
+        if self.screen.state and item < len(self.screen.state.sent):
+            return step.sent_line(self.screen.state.sent[item])
+        return step.pending_line(self.screen.state, is_sending=self.screen.sample.is_sending)
 
     def show_step(self, *, is_new: bool = False) -> None:
         """Show the step under the cursor: its IR and its bytes. ``is_new``: the pending request is another one."""
-        sent, stood = self.screen.sent, self.screen.stood
+        sent, stood = self.screen.sent_request, self.screen.state
         last = stood.sent[-1] if stood and stood.sent and stood.ask is None else None
         shown = sent or last
         is_pending = shown is None
@@ -83,7 +83,7 @@ class StepView:
 
     def show_place(self) -> None:
         """Light up what the cursor of the outline stands on."""
-        stood, row = self.screen.stood, self.screen.outline.here
+        stood, row = self.screen.state, self.screen.outline.here
         if stood and stood.studied and row and not self.screen.has_class("-came"):
             span = stood.studied.span(row.pointer)
             self.screen.bytes.mark_range((span,) if span and row.pointer else ())

@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.send import Target
 from workbench.tui.probing import Column, look_up
-from workbench.tui.screens.lab.messages import Did
+from workbench.tui.screens.lab.messages import LabUpdate
 
 if TYPE_CHECKING:
     from workbench.probes import Subject
@@ -27,9 +27,9 @@ class LabTargets:
         """One more target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
-        self.screen.app.push_screen(TargetScreen("Probe", self.screen.own, self.screen.protocol), self._targeted)
+        self.screen.app.push_screen(TargetScreen("Probe", self.screen.own, self.screen.protocol), self._add)
 
-    def _targeted(self, target: Target | None) -> None:
+    def _add(self, target: Target | None) -> None:
         if target and not target.is_simulator and not target.model:
             self._ask_model(target, "", lambda model: self._look_up(target, self.screen.protocol, model))
         elif target:
@@ -38,11 +38,11 @@ class LabTargets:
     def _ask_model(self, target: Target, model: str, then: Callable[[str], object]) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        def named(text: str | None) -> None:
+        def accept(text: str | None) -> None:
             if text and text.strip():
                 then(text.strip())
 
-        self.screen.app.push_screen(AskScreen("Model", f"as {visible(target.name)} calls it", model), named)
+        self.screen.app.push_screen(AskScreen("Model", f"as {visible(target.name)} calls it", model), accept)
 
     def _look_up(self, target: Target, protocol: str, model: str = "", at: int | None = None, dials: str = "") -> None:
         """Add a column, or put it in the place of another."""
@@ -53,14 +53,14 @@ class LabTargets:
         try:
             column = look_up(subject_in(target, protocol, model), dials)
         except (WorkbenchError, OSError) as error:
-            self.screen.post_message(Did(partial(self.screen.say, str(error))))
+            self.screen.post_message(LabUpdate(partial(self.screen.say, str(error))))
         else:
-            self.screen.post_message(Did(partial(self._put, column, at)))
+            self.screen.post_message(LabUpdate(partial(self._show_column, column, at)))
 
-    def _put(self, column: Column, at: int | None) -> None:
+    def _show_column(self, column: Column, at: int | None) -> None:
         if at is None:
             self.screen.columns.append(column)
-            self.screen.chosen = len(self.screen.columns) - 1
+            self.screen.column_number = len(self.screen.columns) - 1
         elif at < len(self.screen.columns):
             self.screen.columns[at] = column
         self.screen.show_all()
@@ -70,14 +70,14 @@ class LabTargets:
         if not self.screen.runs.is_idle():
             return
         if self.screen.columns:
-            del self.screen.columns[self.screen.chosen]
-            self.screen.chosen = max(0, min(self.screen.chosen, len(self.screen.columns) - 1))
+            del self.screen.columns[self.screen.column_number]
+            self.screen.column_number = max(0, min(self.screen.column_number, len(self.screen.columns) - 1))
             self.screen.show_all()
 
     def column(self, step: int) -> None:
         """Choose the next target, or the one before."""
         if self.screen.columns:
-            self.screen.chosen = (self.screen.chosen + step) % len(self.screen.columns)
+            self.screen.column_number = (self.screen.column_number + step) % len(self.screen.columns)
             self.screen.show_all()
 
     def protocol(self) -> None:
@@ -93,18 +93,18 @@ class LabTargets:
         following = known[(known.index(column.subject.protocol) + 1) % len(known)]
         target = column.subject.target
         model = "" if target.is_simulator else column.subject.model
-        self._look_up(target, following, model, self.screen.chosen, column.dials)
+        self._look_up(target, following, model, self.screen.column_number, column.dials)
 
     def model(self) -> None:
         """Another model of the target."""
         if (column := self.screen.column) is None or not self.screen.runs.is_idle():
             return
-        at, subject, dials = self.screen.chosen, column.subject, column.dials
+        at, subject, dials = self.screen.column_number, column.subject, column.dials
 
-        def named(model: str) -> None:
+        def change_model(model: str) -> None:
             self._look_up(subject.target, subject.protocol, model, at, dials)
 
-        self._ask_model(subject.target, subject.model, named)
+        self._ask_model(subject.target, subject.model, change_model)
 
     def dials(self) -> None:
         """How the model of a simulator behaves."""
@@ -116,7 +116,7 @@ class LabTargets:
             return
         hint = "as of workbench simulate: parallel=2 calls=hermes"
 
-        def dialled(text: str | None) -> None:
+        def set_dials(text: str | None) -> None:
             if text is None:
                 return
             from workbench.probes import scripted_model
@@ -129,7 +129,7 @@ class LabTargets:
                 column.dials = text
                 self.screen.show_all()
 
-        self.screen.app.push_screen(AskScreen("Dials", hint, column.dials), dialled)
+        self.screen.app.push_screen(AskScreen("Dials", hint, column.dials), set_dials)
 
 
 def subject_in(target: Target, protocol: str, model: str = "") -> Subject:

@@ -32,7 +32,7 @@ class LabView:
         self.show_head()
         self.screen.query_one("#keys", KeyBar).run(bool(self.screen.runs.run_now))
         width = self.screen.table.text_width
-        self.screen.query_one("#targets", Bar).show(lab.heads(self.screen.columns, self.screen.chosen, width))
+        self.screen.query_one("#targets", Bar).show(lab.heads(self.screen.columns, self.screen.column_number, width))
         self.screen.table.styles.height = min(
             len(self.screen.probes) or 1, max(4, (self.screen.size.height - MARGIN) // 2)
         )
@@ -47,7 +47,7 @@ class LabView:
             told = lab.going_on(run, len(self.screen.runs.waiting), is_stopping=self.screen.runs.is_stopping)
         else:
             told = lab.plan(
-                self.screen.chosen_probes, len(self.screen.probes), self.screen.samples, len(self.screen.columns)
+                self.screen.marked_probes, len(self.screen.probes), self.screen.samples, len(self.screen.columns)
             )
         bar = self.screen.query_one("#headline", Bar)
         if column is None:
@@ -63,7 +63,7 @@ class LabView:
 
     def _row(self, item: int) -> Line:
         probe, now, width = self.screen.probes[item], time.time(), self.screen.table.text_width
-        seen = lab.seen(len(self.screen.columns), self.screen.chosen, width)
+        seen = lab.seen(len(self.screen.columns), self.screen.column_number, width)
         cells = []
         for n in seen:
             column = self.screen.columns[n]
@@ -73,7 +73,7 @@ class LabView:
             state = lab.state_of(runs[0] if runs else None, probe)
             fresh = probe.name in column.fresh
             cells.append(lab.cell(column.result(probe.name), is_fresh=fresh, now=now, state=state))
-        chosen = self.screen.chosen if item == self.screen.table.cursor else -1
+        chosen = self.screen.column_number if item == self.screen.table.cursor else -1
         return lab.row(probe, cells, seen, chosen, width, is_marked=probe.name in self.screen.marked)
 
     def show_below(self) -> None:

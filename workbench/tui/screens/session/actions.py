@@ -67,7 +67,7 @@ class SessionActions:
     def repairs(self) -> None:
         """List the repairs of the finding under the cursor."""
         finding = self.session.findings.current
-        offered = self.session.repair_lookup.offered(finding) if finding else ()
+        offered = self.session.repair_lookup.offers(finding) if finding else ()
         if finding and offered:
             from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen

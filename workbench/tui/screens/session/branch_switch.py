@@ -44,7 +44,7 @@ class BranchSwitch:
 
     def look(self, index: int) -> None:
         """Ask where the person stands, and show that."""
-        self.screen.branches.ask(lambda workspace: branch_place(workspace, index), self._came)
+        self.screen.branches.ask(lambda workspace: branch_place(workspace, index), self._show_place)
 
     def _reopen(self, index: int) -> None:
         """Show another request in the place of an exchange, if it is the one that is wanted."""
@@ -72,7 +72,7 @@ class BranchSwitch:
         def came(now: BranchPlace) -> None:
             if now.tip.id == now.root.id:
                 self.screen.notify("there is no branch of this request: e edits it, f repairs it", markup=False)
-            self._came(now)
+            self._show_place(now)
 
         self.screen.branches.ask(question, came)
 
@@ -109,7 +109,7 @@ class BranchSwitch:
             Span(f" {key} branch: {title} · every key works on it", "muted"),
         )
 
-    def _came(self, now: BranchPlace) -> None:
+    def _show_place(self, now: BranchPlace) -> None:
         index, before = now.root.index, self._known.get(now.root.index)
         self._known[index] = now
         was = before.here.id if before else now.root.id

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Exchange, HttpRequest
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 BRANCH = "├"
 """Stands before how much was made of an exchange."""
@@ -83,7 +83,7 @@ class SessionBranches:
         """An edit of a node's request, ``title`` saying what was done in one line; the person then stands at it."""
         self.ask(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
 
-    def sent(
+    def commit_response(
         self,
         parent: BranchNode,
         exchange: Exchange,
@@ -112,7 +112,7 @@ class SessionBranches:
         self.ask(lambda workspace: workspace.redo(node), deliver, failed)
 
     def ask(
-        self, question: Callable[[Workspace], Told], deliver: Callable[[Told], None], failed: Failed | None = None
+        self, question: Callable[[Workspace], Result], deliver: Callable[[Result], None], failed: Failed | None = None
     ) -> None:
         """Anything else about the trees; the question is asked in the inspector's thread."""
 
@@ -133,7 +133,7 @@ class SessionBranches:
         return news
 
     def _deliver(
-        self, deliver: Callable[[Told], None], told: Told, news: tuple[str, ...], made: Mapping[str, int]
+        self, deliver: Callable[[Result], None], told: Result, news: tuple[str, ...], made: Mapping[str, int]
     ) -> None:
         for words in news:
             self.screen.notify(visible(words), severity="warning", markup=False)

@@ -32,7 +32,7 @@ class BreakpointBanner:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self.pausing: PauseListener | None = None
+        self.listener: PauseListener | None = None
         self._list: BreakpointsScreen | None = None
         self._path: Path | None = None
         self._ticking: Timer | None = None
@@ -40,19 +40,19 @@ class BreakpointBanner:
     def listen(self, is_live: bool, path: Path | None = None) -> None:
         """Listen while a process writes the session; ``path``: its file, once that is known."""
         self._path = path or self._path
-        if is_live and self._path and self.pausing is None:
+        if is_live and self._path and self.listener is None:
             from workbench.tui.pause_listener import PauseListener
 
-            self.pausing = PauseListener(self._path, self.screen.post_message)
-            self.pausing.start()
-        elif not is_live and self.pausing and not self.pausing.recorders:
-            self.pausing.stop()
-            self.pausing = None
+            self.listener = PauseListener(self._path, self.screen.post_message)
+            self.listener.start()
+        elif not is_live and self.listener and not self.listener.recorders:
+            self.listener.stop()
+            self.listener = None
 
     def stop(self) -> None:
         """Listen no more."""
-        if self.pausing:
-            self.pausing.stop()
+        if self.listener:
+            self.listener.stop()
 
     def change(self, message: PausesChanged) -> None:
         """Show what was paused or released."""
@@ -66,7 +66,7 @@ class BreakpointBanner:
         if held := message.ended:
             name = pauses.named(held, screen.state.number_of(held.exchange))
             screen.notify(visible(f"{name} is held no longer: {message.how}"), markup=False)
-        if self.held and self._ticking is None:
+        if self.paused_exchanges and self._ticking is None:
             self._ticking = screen.set_interval(1.0, self._tick)
         screen.exchanges.reload()
         screen.header.show()
@@ -74,14 +74,14 @@ class BreakpointBanner:
             self._list.refresh_pauses()
 
     @property
-    def held(self) -> list[Held]:
+    def paused_exchanges(self) -> list[Held]:
         """The paused exchanges, the oldest first."""
-        return self.pausing.held if self.pausing else []
+        return self.listener.held if self.listener else []
 
     def _announce(self, held: Held) -> None:
         """Notify of a paused exchange, unless the person is looking at the list of them."""
         is_listed = self._list is not None and self._list.is_current
-        if is_listed or held not in self.held:
+        if is_listed or held not in self.paused_exchanges:
             return
         title = f"{pauses.SIGN} {pauses.named(held, self.screen.state.number_of(held.exchange))} is held: {held.why}"
         words = visible(pauses.announced(held, self._key))
@@ -91,7 +91,7 @@ class BreakpointBanner:
         """Each second: paint how long the pause has lasted, and how long the client still waits."""
         if self.screen.is_current:
             self.screen.header.show()
-        if self._ticking and not self.held:
+        if self._ticking and not self.paused_exchanges:
             self._ticking.stop()
             self._ticking = None
 
@@ -101,7 +101,7 @@ class BreakpointBanner:
 
     def banner(self) -> list[Line]:
         """The line below the header; none if nothing is paused."""
-        held = self.held
+        held = self.paused_exchanges
         if not held:
             return []
         from workbench.tui.pause_listener import now
@@ -111,14 +111,14 @@ class BreakpointBanner:
 
     def line_of(self, exchange: str) -> Line:
         """The sign of a paused exchange, for its row."""
-        is_held = any(held.exchange == exchange for held in self.held)
+        is_held = any(held.exchange == exchange for held in self.paused_exchanges)
         return (Span(f"{pauses.SIGN} held", "warning strong"),) if is_held else ()
 
     # Action.
 
     def breaks(self) -> None:
         """Open the list of paused exchanges and breakpoints."""
-        if self.pausing is None or not self.pausing.recorders:
+        if self.listener is None or not self.listener.recorders:
             over = "this session is not being recorded: breakpoints are those of a live one"
             self.screen.notify("its recorder takes no breakpoints" if self.screen.state.is_live else over, markup=False)
             return
@@ -129,5 +129,5 @@ class BreakpointBanner:
             if index is not None:
                 self.screen.navigation.open(index)
 
-        self._list = BreakpointsScreen(self.screen, self.pausing)
+        self._list = BreakpointsScreen(self.screen, self.listener)
         self.screen.app.push_screen(self._list, show)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Exchange
 
-Told = Mapping[int, tuple["Inspected", bool]]
+Decisions = Mapping[int, tuple["Inspected", bool]]
 
 SLICE_SECONDS = 0.1
 """Exchanges are read for so long before whoever waits is served."""
@@ -59,10 +59,12 @@ class SessionFilter:
             return
         known = values(self.screen.state.rows)
         before = self.text
-        self._bar = FilterBar(before, self.history, known, self._typed, lambda: self.text, partial(self._done, before))
+        self._bar = FilterBar(
+            before, self.history, known, self._preview, lambda: self.text, partial(self._close, before)
+        )
         self.screen.mount(self._bar, before="#keys")
 
-    def _typed(self, text: str) -> FilterError | str:
+    def _preview(self, text: str) -> FilterError | str:
         """Show at once what the list can tell; the words to say of it."""
         from workbench.filters import Filter, parse
 
@@ -77,7 +79,7 @@ class SessionFilter:
         self._apply(text.strip(), found)
         return self.screen.state.shown_words() or "everything is shown"
 
-    def _done(self, before: str, text: str | None) -> None:
+    def _close(self, before: str, text: str | None) -> None:
         self._bar = None
         if not self.apply(before if text is None else text):
             self.apply(before)
@@ -106,7 +108,7 @@ class SessionFilter:
         self._generation += 1
         self._is_reading = False
         self._decided = {}
-        self.rows_came()
+        self.add_rows()
         self.screen.refresh_lists()
 
     # Deciding.
@@ -121,26 +123,26 @@ class SessionFilter:
         if self._filter:
             self._apply("", self._filter)
 
-    def rows_came(self) -> None:
+    def add_rows(self) -> None:
         """Decide on rows that are new or have changed; the state is told what passes."""
         state = self.screen.state
         if self._filter is None:
             state.restrict(None)
             return
-        facts = self._undecided(state.rows)
+        facts = self._facts_to_decide(state.rows)
         if self._filter.is_deep:
             self._read(facts)
         else:
             self._decided |= {f.row.index: (f.row, self._filter.passes(f)) for f in facts}
-        self._tell()
+        self._report()
 
-    def noted(self, index: int) -> None:
+    def note_changed(self, index: int) -> None:
         """A mark or note of an exchange has changed."""
         if self._filter and self._decided.pop(index, None):
-            self.rows_came()
+            self.add_rows()
             self.screen.refresh_lists()
 
-    def _undecided(self, rows: Sequence[Inspected]) -> list[Facts]:
+    def _facts_to_decide(self, rows: Sequence[Inspected]) -> list[Facts]:
         from workbench.filters import Facts, turns
 
         self._decided = {n: told for n, told in self._decided.items() if n < len(rows)}
@@ -159,19 +161,21 @@ class SessionFilter:
         if facts and not self._is_reading:
             self._is_reading = True
             assert self._filter
-            self.screen.inspecting.do(partial(_decide, self._filter, facts, partial(self._came, self._generation)))
+            self.screen.inspecting.do(
+                partial(_decide, self._filter, facts, partial(self._take_decisions, self._generation))
+            )
 
-    def _came(self, generation: int, told: Told) -> None:
+    def _take_decisions(self, generation: int, told: Decisions) -> None:
         if generation != self._generation:
             return
         self._is_reading = False
         self._decided |= told
-        self.rows_came()
+        self.add_rows()
         self.screen.refresh_lists()
         if self._bar:
             self._bar.again()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         state = self.screen.state
         passing = [n for n, (_, passes) in sorted(self._decided.items()) if passes]
         progress = f"read {len(self._decided):,} of {len(state.rows):,} for the filter, esc stops"
@@ -182,7 +186,9 @@ def _cannot_read() -> Exchange:
     raise AssertionError("the list was said to tell")
 
 
-def _decide(filter: Filter, facts: Sequence[Facts], deliver: Callable[[Told], None], inspector: Inspector) -> Answer:
+def _decide(
+    filter: Filter, facts: Sequence[Facts], deliver: Callable[[Decisions], None], inspector: Inspector
+) -> Answer:
     """Decide on as many exchanges as there is time for; on one at least. An unreadable one does not pass."""
     until = time.monotonic() + SLICE_SECONDS
     told: dict[int, tuple[Inspected, bool]] = {}

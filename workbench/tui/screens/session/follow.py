@@ -67,7 +67,7 @@ class LiveFollower:
         for pane in screen.query(Pane):
             pane.grow(opened)
         if screen.pointer.selection and not self.show_newest(opened):
-            screen.pointer.selection = _grown(screen.pointer.selection, before, opened)
+            screen.pointer.selection = _extend(screen.pointer.selection, before, opened)
             found = opened.lights(screen.pointer.selection)
             for pane in screen.query(Pane):
                 pane.light(screen.pointer.selection, found, is_source=True)  # no cursor moves
@@ -123,7 +123,7 @@ class LiveFollower:
         self.pause(False)
 
 
-def _grown(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
+def _extend(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
     """The selection, with what has been added to it."""
     number = before.node_of(selection.side, selection.pointer, selection.events)
     if number is None or before.at_node(number) != selection:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.views import Line
 
 
-class Header:
+class SessionHeader:
     """What the session is and what is shown of it; below that whatever needs to be seen at once; and the keys."""
 
     def __init__(self, screen: SessionScreen) -> None:

@@ -94,9 +94,9 @@ class SessionMoves:
             return
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.tui.screens.session.other_hop import paired
+            from workbench.tui.screens.session.other_hop import find_at_other_hop
 
-            found = paired(inspector, opened.index)
+            found = find_at_other_hop(inspector, opened.index)
             return Answer(lambda: show(found))
 
         def show(found: int | None) -> None:

@@ -36,14 +36,14 @@ class SessionNotes:
 
     def load(self) -> None:
         """Find the notes of the session."""
-        self.screen.inspecting.do(partial(_open, self._came))
+        self.screen.inspecting.do(partial(_open, self._take_book))
 
-    def _came(self, book: Notebook) -> None:
+    def _take_book(self, book: Notebook) -> None:
         self.book = book
         if book.trouble:
             self.screen.notify(visible(book.trouble), severity="warning", markup=False)
         if book.notes:
-            self._changed(None)
+            self._update(None)
 
     def of(self, exchange: str) -> list[UserNote]:
         """What there is on an exchange and on places in it."""
@@ -107,7 +107,7 @@ class SessionNotes:
             return
         note = self.book.at(place)
         what = f"{place.side} {place.pointer}".strip() or "the exchange"
-        self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._done, note), most=MAX_NOTE)
+        self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._finish, note), most=MAX_NOTE)
         self.screen.mount(self._prompt, before="#keys")
         hint = "enter keeps it · empty removes it · esc cancels"
         room = max(12, self.screen.size.width - cells(hint) - len("note on   "))
@@ -115,7 +115,7 @@ class SessionNotes:
         words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))
         self.screen.call_after_refresh(self._prompt.say, [words])
 
-    def _done(self, note: UserNote, text: str | None) -> None:
+    def _finish(self, note: UserNote, text: str | None) -> None:
         self._prompt = None
         if text is not None and text.strip() != visible(note.text):
             self._put(replace(note, text=text.strip()))
@@ -126,14 +126,14 @@ class SessionNotes:
             self.book.put(replace(note, changed=time.time()))
         except OSError as error:
             self.screen.notify(visible(not_kept(self.book.path, error)), severity="error", markup=False)
-        self._changed(note.place.exchange)
+        self._update(note.place.exchange)
 
-    def _changed(self, exchange: str | None) -> None:
+    def _update(self, exchange: str | None) -> None:
         """Show it; a filter may look at it."""
         screen = self.screen
         for summary in screen.state.summaries:
             if exchange in (None, summary.id):
-                screen.exchange_filter.noted(summary.index)
+                screen.exchange_filter.note_changed(summary.index)
         self.show()
 
     def next(self) -> None:

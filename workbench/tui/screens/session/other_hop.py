@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from workbench.wire import Summary
 
 
-def paired(inspector: Inspector, index: int) -> int | None:
+def find_at_other_hop(inspector: Inspector, index: int) -> int | None:
     """Where else the turn of an exchange is: one place nearer to the model; from the innermost place the outermost.
 
     What a recorder made of an exchange names it; else the turn is found by what it says (``chain.hops``). None where
     nobody saw it elsewhere.
     """
     summaries = inspector.session.summaries()
-    linked = _linked(summaries, index)
+    linked = _linked_exchange(summaries, index)
     if linked is not None:
         return linked
     mine = summaries[index].hop
@@ -28,7 +28,7 @@ def paired(inspector: Inspector, index: int) -> int | None:
     return _outermost(inspector, index) if found is None else found
 
 
-def _linked(summaries: Sequence[Summary], index: int) -> int | None:
+def _linked_exchange(summaries: Sequence[Summary], index: int) -> int | None:
     """By the names that the recorder gave: what was made of it, else what it was made of at another place."""
     mine = summaries[index]
     made = (s.index for s in summaries[index + 1 :] if s.parent == mine.id and s.hop != mine.hop)

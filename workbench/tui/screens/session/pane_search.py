@@ -59,15 +59,15 @@ class PaneSearch:
             return
         before = self.wanted
         self._origin, self.view = view.position, view
-        self._prompt = Prompt("/", before, self._typed, self._finished)
+        self._prompt = Prompt("/", before, self._search_for, self._close)
         self.screen.mount(self._prompt, before="#keys")
         self.screen.call_after_refresh(self._say)
 
-    def _typed(self, wanted: str) -> None:
+    def _search_for(self, wanted: str) -> None:
         assert self.view
         self.begin(self.view, wanted, move_from=self._origin)
 
-    def _finished(self, wanted: str | None) -> None:
+    def _close(self, wanted: str | None) -> None:
         self._prompt = None
         view = self.view
         if not wanted:
@@ -89,7 +89,7 @@ class PaneSearch:
         self._is_moving = move_from is not None
         if wanted:
             self._work = view.search(wanted)
-            self._go_on(self._work)
+            self._search_slice(self._work)
         self._say()
 
     def end(self) -> None:
@@ -106,7 +106,7 @@ class PaneSearch:
         if self.wanted and self.view and self.view is not self.screen.exchanges:
             self.begin(self.view, self.wanted, move_from=None)
 
-    def _go_on(self, work: Iterator[tuple[int | None, float]]) -> None:
+    def _search_slice(self, work: Iterator[tuple[int | None, float]]) -> None:
         """A slice of a search, unless it was ended while this was on its way."""
         if work is not self._work:
             return
@@ -117,7 +117,7 @@ class PaneSearch:
             if place is not None:
                 insort(self.found, place)
             if time.monotonic() > until:
-                self._timer = self.screen.set_timer(0.001, partial(self._go_on, work))
+                self._timer = self.screen.set_timer(0.001, partial(self._search_slice, work))
                 break
         else:
             self._work = None

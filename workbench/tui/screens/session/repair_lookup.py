@@ -66,7 +66,7 @@ class RepairLookup:
             return "repairs are being looked for" if found == LOOKING else found
         return "no repair is known that holds under the contract"
 
-    def offered(self, finding: Finding) -> tuple[Offered, ...]:
+    def offers(self, finding: Finding) -> tuple[Offered, ...]:
         """The same, with what they make of the request; () while they are not known."""
         return self._known.get(finding, ())
 
@@ -75,7 +75,7 @@ class RepairLookup:
         if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
             known = self._known
-            self.screen.inspecting.do_shown(guarded(self._job(finding), partial(self._failed_for, finding, known)))
+            self.screen.inspecting.do_shown(guarded(self._job(finding), partial(self._take_failure, finding, known)))
 
     def _job(self, finding: Finding) -> Job:
         known = self._known
@@ -84,25 +84,27 @@ class RepairLookup:
             if self._wanted != finding:
                 return Answer(lambda: None)
             found = look(inspector, finding)
-            return Answer(lambda: self._came(finding, found, known))
+            return Answer(lambda: self._take_repairs(finding, found, known))
 
         return job
 
-    def _came(self, finding: Finding, found: tuple[Offered, ...], known: dict[Finding, tuple[Offered, ...]]) -> None:
+    def _take_repairs(
+        self, finding: Finding, found: tuple[Offered, ...], known: dict[Finding, tuple[Offered, ...]]
+    ) -> None:
         if known is not self._known:  # it was looked for in another request
             return
         self._known[finding] = found
         while len(self._known) > MOST_KEPT:
             self._known.pop(next(iter(self._known)))
-        self._over(finding)
+        self._finish(finding)
 
-    def _failed_for(self, finding: Finding, known: dict[Finding, tuple[Offered, ...]], why: str) -> None:
+    def _take_failure(self, finding: Finding, known: dict[Finding, tuple[Offered, ...]], why: str) -> None:
         if known is not self._known:
             return
         self._failed[finding] = f"none could be looked for: {why}"
-        self._over(finding)
+        self._finish(finding)
 
-    def _over(self, finding: Finding) -> None:
+    def _finish(self, finding: Finding) -> None:
         if self._wanted == finding:
             self._wanted = None
         if self.screen.is_attached:

@@ -23,15 +23,15 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.screens.session.actions import SessionActions
 from workbench.tui.screens.session.breakpoints import BreakpointBanner
-from workbench.tui.screens.session.feed import SessionFeed
 from workbench.tui.screens.session.follow import LiveFollower
-from workbench.tui.screens.session.header import Header
+from workbench.tui.screens.session.header import SessionHeader
 from workbench.tui.screens.session.layout import PaneLayout
 from workbench.tui.screens.session.moves import SessionMoves
 from workbench.tui.screens.session.navigation import Navigation
 from workbench.tui.screens.session.pane_search import PaneSearch
 from workbench.tui.screens.session.pointer import Pointer
 from workbench.tui.screens.session.type_ahead import TypeAhead
+from workbench.tui.screens.session.updates import SessionUpdates
 from workbench.tui.service import (
     Answer,
     ExchangeGrew,
@@ -94,11 +94,11 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.opened: ExchangeView | None = None
         self._why_not = ""
         self.panes = PaneLayout(self, lambda: self.show_exchange(self.opened, self._why_not))
-        self.header = Header(self)
+        self.header = SessionHeader(self)
         self.navigation = Navigation(self, exchange)
         self.moves = SessionMoves(self, self.navigation)
         self.pointer = Pointer(self)
-        self.feed = SessionFeed(self)
+        self.updates = SessionUpdates(self)
         self.follower = LiveFollower(self)
         self.breakpoints = BreakpointBanner(self)
         self.actions = SessionActions(self)
@@ -201,17 +201,17 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.moves.back(message.error)
 
     def on_listed(self, message: Listed) -> None:
-        self.feed.list(message)
+        self.updates.list(message)
 
     def on_session_grew(self, message: SessionGrew) -> None:
         self.breakpoints.listen(message.is_live)
         self.follower.grow_session(message)
 
     def on_rows_came(self, message: RowsCame) -> None:
-        self.feed.add_rows(message.rows)
+        self.updates.add_rows(message.rows)
 
     async def on_exchange_opened(self, message: ExchangeOpened) -> None:
-        await self.feed.open_exchange(message.opened)
+        await self.updates.open_exchange(message.opened)
 
     def on_exchange_grew(self, message: ExchangeGrew) -> None:
         self.follower.grow(message.opened)
@@ -220,7 +220,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         message.deliver()
 
     def on_trouble(self, message: Trouble) -> None:
-        self.feed.fail(message)
+        self.updates.fail(message)
 
     def on_pauses_changed(self, message: PausesChanged) -> None:
         self.breakpoints.change(message)

@@ -61,7 +61,7 @@ class TypeAhead:
             self.screen.notify(f"{MOST} keys wait for the file to open: this one is dropped", markup=False)
         return True
 
-    def handled(self, event: events.Key) -> None:
+    def note_handled(self, event: events.Key) -> None:
         """A key has come back to the app, from all that could take it."""
         self._is_handled |= event is self._passing
 

@@ -24,7 +24,7 @@ WAYS = "s passes on what is made of it · q leaves it held"
 Pass = Callable[[bytes], None]
 
 
-class EditHeldScreen(EditScreen):
+class EditPausedScreen(EditScreen):
     """Sends by forwarding to the upstream. Edits are a branch of the exchange, as they are elsewhere.
 
     Args:
@@ -40,7 +40,7 @@ class EditHeldScreen(EditScreen):
         self, session: SessionScreen, root: BranchNode, node: BranchNode, held: Held, body: bytes, pass_on: Pass
     ) -> None:
         super().__init__(session, node, held.reasons[0].pointer if held.reasons else "")
-        self._root, self._held, self._body, self._pass_on = root, held, body, pass_on
+        self._root, self._paused, self._body, self._pass_on = root, held, body, pass_on
         self._words, self._style = "", "muted"
 
     def on_mount(self) -> None:
@@ -49,7 +49,7 @@ class EditHeldScreen(EditScreen):
 
     def say(self, words: str, style: str = "muted") -> None:
         self._words, self._style = words, style
-        waits = pauses.patience(self._held, now())
+        waits = pauses.patience(self._paused, now())
         words_now = f"{pauses.SIGN} held · {waits.text} · {words or WAYS}"
         super().say(words_now, style if words and style != "muted" else waits.style)
 
@@ -80,12 +80,12 @@ class EditHeldScreen(EditScreen):
 def begin(session: SessionScreen, index: int, held: Held, body: bytes, pass_on: Pass) -> None:
     """Edit the request of an exchange that is held, from where the person stands in its tree."""
 
-    def stand(workspace: Workspace) -> tuple[BranchNode, BranchNode]:
+    def find_nodes(workspace: Workspace) -> tuple[BranchNode, BranchNode]:
         return workspace.root(index), workspace.current(index)
 
-    def opened(nodes: tuple[BranchNode, BranchNode]) -> None:
+    def open_screen(nodes: tuple[BranchNode, BranchNode]) -> None:
         if session.app.screen is before:  # the person has not gone elsewhere meanwhile
-            session.app.push_screen(EditHeldScreen(session, *nodes, held, body, pass_on))
+            session.app.push_screen(EditPausedScreen(session, *nodes, held, body, pass_on))
 
     before = session.app.screen
-    session.branches.ask(stand, opened)
+    session.branches.ask(find_nodes, open_screen)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.tui.service import Listed, Trouble
 
 
-class SessionFeed:
+class SessionUpdates:
     """Puts into the screen what the inspector's thread found: the list, rows, an opened exchange, a failure."""
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -48,7 +48,7 @@ class SessionFeed:
         screen = self.screen
         was_done = screen.state.is_done
         screen.state.update(rows)
-        screen.exchange_filter.rows_came()
+        screen.exchange_filter.add_rows()
         screen.refresh_lists()
         screen.navigation.rows_arrived()
         if screen.state.is_done and not was_done:
