@@ -5,10 +5,9 @@
         my_agent.run("list the files", base_url=f"{url}/v1", api_key="any")
         assert not url.refusals
 
-Where such a test fails, a section of the report says what was refused: by which rule, where, in whose words, and what
-would mend it.
+If such a test fails, a section of the report lists the refusals: rule, place, the provider's text, and a repair.
 
-The plugin is there wherever Workbench is installed; nothing is imported before a fixture is used.
+The plugin is active wherever Workbench is installed; it imports nothing before a fixture is used.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class ProviderUrl(str):
-    """The address of a simulated provider, ``http://127.0.0.1:PORT``, and what it was asked.
+    """Base URL of a simulated provider, ``http://127.0.0.1:PORT``, and its requests.
 
     Attributes:
-        simulator: what answers.
+        simulator: that serves it.
     """
 
     simulator: Simulator
 
     def report(self) -> Iterator[str]:
-        """Lines about each request that was refused: what, the rule and the place, the provider's text, a repair."""
+        """Lines about each refused request: request, rule and place, the provider's text, a repair."""
         from workbench.safetext import visible
 
         for served in self.refusals:
@@ -58,7 +57,7 @@ class ProviderUrl(str):
 
     @property
     def refusals(self) -> list[ServedRequest]:
-        """Those that were not answered, none while all is well; ``finding`` has rule, place and the provider's text."""
+        """Refused requests; ``finding`` has rule, place and the provider's text."""
         return [served for served in self.simulator.served if served.is_refused]
 
 
@@ -69,7 +68,7 @@ _USED = pytest.StashKey[list[ProviderUrl]]()
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Put what the providers of a failed test refused into its report."""
+    """Add the refusals of a failed test to its report."""
     outcome = yield
     report = outcome.get_result()
     for url in item.stash.get(_USED, ()) if report.failed else ():
@@ -84,12 +83,12 @@ def strict_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
 
     Args of the function:
         label: a contract with or without a variant: "anthropic", "openai", "deepseek:v3.2", a file of your own.
-        script: the text of a script (``workbench simulate --help``), in place of dials.
-        known: a ``workbench.wire.session.Session`` whose answers count as given.
-        dials: how its model answers: ``parallel=2``, ``arguments="truncated"``, ``stream="cut"``, ``http="429:once"``,
+        script: the text of a script (``workbench simulate --help``), instead of dials.
+        known: a ``workbench.wire.session.Session`` whose responses may be replayed.
+        dials: settings of its model: ``parallel=2``, ``arguments="truncated"``, ``stream="cut"``, ``http="429:once"``,
             ``calls="hermes"``, ``latency=0.01``.
 
-    Each call serves another one, all until the end of the test. Every protocol of the contract is served, with and
+    Each call starts another server, until the end of the test. Every protocol of the contract is served, with and
     without ``/v1``: give OpenAI clients ``f"{url}/v1"``, Anthropic's and Google's the URL itself.
     """
     with ExitStack() as stack:
@@ -98,7 +97,7 @@ def strict_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
 
 @pytest.fixture
 def permissive_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
-    """The same as ``strict_provider``, but everything well-formed is answered; ``requests`` tell what was wrong."""
+    """Like ``strict_provider``, but everything well-formed is answered; ``requests`` contain the verdicts."""
     with ExitStack() as stack:
         yield partial(_provide, stack, request.node.stash.setdefault(_USED, []), permissive=True)
 

@@ -1,11 +1,11 @@
-"""Recorded requests, sent again to a simulator: what exported tests are made of.
+"""Recorded requests, sent again to a simulator: the base of exported tests.
 
     turn = recorded(HERE / "transcript.jsonl", 2, "deepseek", "openai-chat")
     provider = strict_provider("deepseek", known=turn.before)
     turn.send(provider.simulator)
     assert not provider.refusals
 
-Nothing is sent anywhere and nothing is written: the simulator answers in this process.
+Nothing is sent over the network and nothing is written: the simulator runs in this process.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def recorded(path: Path, number: int, provider: str, protocol: str) -> Turn:
     """One request of a session file.
 
     Args:
-        number: which exchange, counted from one.
-        provider: label of the contract that it is held to ("deepseek:v4").
-        protocol: what it is written in.
+        number: of the exchange, from one.
+        provider: label of the contract to judge by ("deepseek:v4").
+        protocol: of the request.
 
     Raises:
         UsageError: there is no such request.
-        SessionFormatError: the file is no session.
+        SessionFormatError: the file is not a session.
         OSError: it cannot be read.
     """
     session = open_session(path)
@@ -55,20 +55,20 @@ def recorded(path: Path, number: int, provider: str, protocol: str) -> Turn:
 def turn(exchanges: Sequence[Exchange], number: int, provider: str, protocol: str) -> Turn:
     """One request among exchanges. Raises UsageError."""
     if not 1 <= number <= len(exchanges) or exchanges[number - 1].request is None:
-        raise UsageError(f"there is no request {number}", hint=f"the transcript has {len(exchanges)} exchanges")
+        raise UsageError(f"no request {number}", hint=f"the transcript has {len(exchanges)} exchanges")
     before = MemorySession("before", tuple(exchanges[: number - 1]))
     return Turn(number, replace(exchanges[number - 1], state=State.COMPLETE), before, provider, protocol)
 
 
 @dataclass(frozen=True, repr=False)
 class Turn:
-    """One request, and what was said before it.
+    """One request, and the exchanges before it.
 
     Attributes:
         number: in its transcript, from one.
-        exchange: the request, and what was answered when it was recorded.
-        before: requests and answers before it, oldest first (``before.exchanges``).
-        provider, protocol: what it is held to, and written in.
+        exchange: the request with its recorded response.
+        before: earlier exchanges, oldest first (``before.exchanges``).
+        provider, protocol: contract to judge by, and protocol of the request.
     """
 
     number: int
@@ -82,29 +82,29 @@ class Turn:
 
     @property
     def request(self) -> HttpRequest:
-        """URL, headers and body."""
+        """The HTTP request: URL, headers and body."""
         assert self.exchange.request is not None
         return self.exchange.request
 
     @cached_property
     def body(self) -> bytes:
-        """The body, decoded from its content coding."""
+        """The content-decoded body."""
         return decode_partial(self.request.body)[0]
 
     def with_body(self, body: bytes) -> Turn:
-        """The same with another body, which nobody has answered yet."""
+        """The same turn with another body and no response."""
         if body == self.body:
             return self
         return replace(self, exchange=replace(self.exchange, request=with_body(self.request, body), response=None))
 
     def send(self, simulator: Simulator) -> SimulatedReply:
-        """What the provider answers; ``.status``, ``.body()``."""
+        """Response of the simulator; ``.status``, ``.body()``."""
         request = self.request
         return simulator.send(request.method, self.target, request.headers, request.body.raw)
 
     @property
     def target(self) -> str:
-        """Path and query: those of the recorded URL where they lead to the provider, else the protocol's own."""
+        """Path and query: of the recorded URL if they lead to the provider, else the protocol's own."""
         adapter, url = protocols.get(self.protocol), self.request.url
         start = url.find("/", url.find("://") + 3) if "://" in url else 0
         path = url[start:] if start >= 0 else ""
@@ -115,13 +115,13 @@ class Turn:
 
     @cached_property
     def trial(self) -> Trial:
-        """What the rules say of the request, after everything before it."""
+        """Findings on the request, after everything before it."""
         session = MemorySession("replayed", (*self.before.exchanges, self.exchange))
         inspector = Inspector(session, provider=self.provider, protocol=self.protocol)
         return inspector.trial(len(session) - 1, self.request, response=self.exchange.response)
 
     def found(self, rules: Collection[str] = ()) -> tuple[Finding, ...]:
-        """Errors in the request, and whatever the named rules find in it."""
+        """Errors in the request, and all findings of the named rules on it."""
         asked = (f for f in self.trial.findings if f.side == REQUEST)
         return tuple(f for f in asked if f.severity is Severity.ERROR or f.rule in rules)
 
@@ -131,7 +131,7 @@ class Turn:
 
     @property
     def unanswered(self) -> list[str]:
-        """Calls without a result, and results without a call, where they have to be: ``call_1 read_file: missing``."""
+        """Calls without a result and results without a call, where they are required: ``call_1 read_file: missing``."""
         lines = self.trial.case.closure.lines
         asked = (line for line in lines if line.call is None or line.call.side != RESPONSE)
         open_lines = (line for line in asked if line.state is not CallState.CLOSED)
@@ -140,7 +140,7 @@ class Turn:
 
 @contextmanager
 def own_contracts(folder: Path) -> Iterator[None]:
-    """Contracts of one's own in ``folder/workbench/profiles`` are known for a while, in place of the user's."""
+    """Use contracts from ``folder/workbench/profiles`` instead of the user's, within the context."""
     name = "XDG_CONFIG_HOME"
     before = os.environ.get(name)
     os.environ[name] = str(folder)

@@ -8,11 +8,11 @@
         request = protocols.get("openai-chat").decode_request(body)   # instead: post it to the gateway
         assert request.messages
 
-``requests`` and ``answers`` are conversations in normal form (``Adapter.write_request`` tells what that is);
-``request_bodies``, ``answer_bodies`` and ``streams`` are what a protocol makes of them, cut to what it can carry and
-spelled as clients spell: unknown fields, keys in any order, escapes, line breaks. ``chunked`` cuts bytes anywhere.
+``requests`` and ``answers`` are conversations in normal form (see ``Adapter.write_request``); ``request_bodies``,
+``answer_bodies`` and ``streams`` are their encodings in a protocol, reduced to what it supports and spelled as clients
+spell: unknown fields, keys in any order, escapes, line breaks. ``chunked`` cuts bytes anywhere.
 
-Everything is deterministic under Hypothesis' seed and shrinks. Hypothesis is needed by this module alone.
+Everything is deterministic under Hypothesis' seed and shrinks. Only this module needs Hypothesis.
 """
 
 from __future__ import annotations
@@ -193,19 +193,19 @@ def answers(draw: DrawFn, *, stream: bool = False) -> ModelResponse:
 
 @st.composite
 def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
-    """Bodies of requests as a protocol has them; with ``noise`` also what it does not know. Raises UsageError."""
+    """Request bodies of a protocol; with ``noise`` also unknown fields and odd spelling. Raises UsageError."""
     adapter = protocols.get(protocol)
     request = draw(requests())
     params = tuple(protocols.Param(f"/{name}", value, name) for name, value in request.params.items())
     meant = fit_request(NormalRequest(request, params), adapter.capabilities).normal
-    assume(meant.messages)  # a lone picture in a form that the protocol has no place for
+    assume(meant.messages)  # a lone picture in a form that the protocol does not support
     body = adapter.write_request(replace(meant, protocol=protocol))
     return draw(_spelled(body)) if noise else dumps(body)
 
 
 @st.composite
 def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
-    """Bodies of whole answers as a protocol has them. Raises UsageError."""
+    """Response bodies of a protocol. Raises UsageError."""
     adapter = protocols.get(protocol)
     meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).normal
     body = adapter.write_response(replace(meant, protocol=protocol))
@@ -214,7 +214,7 @@ def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 
 @st.composite
 def streams(draw: DrawFn, protocol: str) -> bytes:
-    """Streams as a protocol has them, sometimes cut short. Raises UsageError."""
+    """Streams of a protocol, sometimes cut short. Raises UsageError."""
     adapter = protocols.get(protocol)
     meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).normal
     body = adapter.write_stream(replace(meant, protocol=protocol))
@@ -223,7 +223,7 @@ def streams(draw: DrawFn, protocol: str) -> bytes:
 
 @st.composite
 def chunked(draw: DrawFn, body: bytes) -> list[bytes]:
-    """The same bytes in pieces, as a network may hand them on: cut anywhere, also inside a character."""
+    """The same bytes in pieces, as a network may deliver them: cut anywhere, even inside a character."""
     cuts = sorted(draw(st.lists(st.integers(0, len(body)), max_size=8)))
     return [body[start:end] for start, end in zip([0, *cuts], [*cuts, len(body)], strict=True)]
 
@@ -231,7 +231,7 @@ def chunked(draw: DrawFn, body: bytes) -> list[bytes]:
 @cache
 @st.composite
 def _ids(draw: DrawFn) -> Sequence[str | None]:
-    """Ids that differ, of every spelling seen; or none at all."""
+    """Distinct ids, of every spelling seen; or none at all."""
     if draw(st.integers(0, 7)) == 0:
         return (None,) * 40
     prefix = draw(st.sampled_from(("call_", "toolu_", "")))
@@ -258,7 +258,7 @@ def _kinds() -> SearchStrategy[list[str]]:
 
 @st.composite
 def _answer(draw: DrawFn, declared: Sequence[ToolDef], ids: Sequence[str | None]) -> tuple[Part, ...]:
-    """Reasoning, texts and calls; ids are given out by what is left of them."""
+    """Reasoning, texts and calls; takes ids from the given list."""
     pool = ids if isinstance(ids, list) else list(ids)
     parts = list[Part]()
     for kind in draw(_kinds()):
@@ -283,7 +283,7 @@ def _call(draw: DrawFn, tool: ToolDef, call_id: str | None) -> ToolCallIR:
 
 
 def _broken(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
-    """A call whose arguments are no object, or no JSON."""
+    """A call whose arguments are no object, or not JSON."""
     try:
         return ToolCallIR(call_id, tool.name, loads(raw), "function", raw)
     except WireError:
@@ -301,7 +301,7 @@ def _result(draw: DrawFn, call: ToolCallIR) -> ToolResultIR:
 @cache
 @st.composite
 def _reasoning(draw: DrawFn) -> Reasoning:
-    """Of every carrier, with the proof that its protocol gives it; at times without."""
+    """Reasoning of any carrier, usually with the proof of its protocol."""
     carrier = draw(st.sampled_from(list(Carrier)))
     if carrier in _SEALED:
         return Reasoning(carrier, None, data=_SIGNATURE)
@@ -350,7 +350,7 @@ def _params(draw: DrawFn) -> Mapping[str, JsonValue]:
 
 @st.composite
 def _spelled(draw: DrawFn, body: JsonValue) -> bytes:
-    """A body as some client spells it: unknown keys, another order of keys, escapes, line breaks."""
+    """A body in some client's spelling: unknown keys, another order of keys, escapes, line breaks."""
     noisy = _shuffled(draw, body) if isinstance(body, dict) else body
     is_ascii = draw(st.booleans())
     indent = draw(st.sampled_from((None, None, 2)))

@@ -171,7 +171,7 @@ def test_reasoning_that_a_client_lost_is_put_back_where_it_is_needed(run: Run, t
     run("probe", "--target", "sim:deepseek", "reasoning")
     for command in ("continue", "send"):
         done = run(command, lost, "--target", "sim:deepseek")
-        assert done.status == 0 and "reasoning that was lost is put back as it came" in done.out
+        assert done.status == 0 and "lost reasoning restored" in done.out
         assert run(command, lost, "--target", "sim:deepseek", "--no-correct", "reasoning-replay").status == 1
 
 

@@ -74,7 +74,7 @@ def test_dials_of_a_turn():
         ("version: 1\nturns: {}", "not a list"),
         ("version: 1\nturns: [{match: {txt: a}}]", "unknown key 'txt'"),
         ("version: 1\nturns: [{match: {results: 1}}]", "neither true nor false"),
-        ("version: 1\nturns: [{times: -1}]", "less than nothing"),
+        ("version: 1\nturns: [{times: -1}]", "must not be negative"),
         ("version: 1\nturns: [{answer: {calls: [{arguments: {}}]}}]", "missing"),
         ("version: 1\nturns: [{dials: {stream: x}}]", "stream: 'x' is not known"),
         ("version: 1\ndials: 3", "not a mapping"),

@@ -93,7 +93,7 @@ async def test_a_click_on_a_tab_brings_its_pane_to_the_front() -> None:
 
 
 async def test_a_toast_whose_time_is_nearly_over_is_not_shown() -> None:
-    """Textual gives its timer what is left of its time, and a timer of less than nothing never ends."""
+    """Textual gives its timer what is left of its time, and a timer of must not be negative never ends."""
     app = WorkbenchApp()
     async with app.run_test(notifications=True) as pilot:
         app.notify("over at once", timeout=0.0001, markup=False)

@@ -1,11 +1,11 @@
-"""Probes: scripts that find out what a model behind an endpoint can really do, with tools that run nothing.
+"""Probes: scripts that measure what a model behind an endpoint can do, with tools that run nothing.
 
-In: a subject (target and model) and the answers to a probe's requests. Out: measurements with the samples behind them;
+In: a subject (target and model) and the responses to a probe's requests. Out: measurements with their samples;
 ``FACTS`` lists what probes learn. It may import the core and the rooms up to ``trials``.
 
-One file per probe; each holds one object named ``probe``. Files that begin with an underscore are shared code. A third
-party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own (``_own``). Scripts do no
-I/O: ``Run`` says which request is next, and whoever drives it sends that, or another one.
+One file per probe; each defines one object named ``probe``. Files that begin with an underscore are shared code. A
+third party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own. Scripts do no I/O:
+``ProbeRun`` gives the next request, and its caller sends that, or another one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
 
 
 CORE = ("format", "schema", "closure", "parallel", "repair", "reasoning", "streaming")
-"""The seven that make a profile, in the order in which they are run: later ones use what earlier ones learned."""
+"""The seven that make a profile, in the order in which they run: later ones use facts of earlier ones."""
 
 
 def all_probes() -> tuple[Probe, ...]:
@@ -71,13 +71,13 @@ def all_probes() -> tuple[Probe, ...]:
 
 
 def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
-    """The probes of these names, in order; the seven where none is named, all for "all".
+    """The probes of these names, in order; the core seven if none is named, all for "all".
 
-    Names of the user's own probes, and paths of such files, are taken too: they come last, as they are named.
+    Names of the user's own probes, and paths of such files, are accepted too: they come last, in the given order.
 
     Raises:
         UsageError: there is no such probe, or its file cannot be read.
-        ProfileError, UnreadableInput: a file of the user's is no probe.
+        ProfileError, UnreadableInput: a user's file is not a probe.
     """
     asked = tuple(dict.fromkeys(names))
     known, own_files = all_probes(), own_probes()
@@ -95,12 +95,12 @@ def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
             raise UsageError(f"no probe named {name!r}", hint=f"known: {listed}")
     for probe in mine:
         if probe.name in shipped:
-            raise UsageError(f"a probe of your own is named {probe.name!r}, as one that ships", hint="give it another")
+            raise UsageError(f"your probe {probe.name!r} has the name of a built-in probe", hint="rename it")
     return (*(p for p in known if p.name in asked or "all" in asked or (not asked and p.is_core)), *mine)
 
 
 def _names() -> Mapping[str, str]:
-    """Name → module, of those that ship and of third parties."""
+    """Name → module, of built-in and third-party probes."""
     return {name.replace("_", "-"): name for name in plugins.names(__name__)}
 
 

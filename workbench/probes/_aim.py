@@ -1,4 +1,4 @@
-"""What is to be probed, from what people say: a target, a protocol, a model; and how a simulator's model behaves."""
+"""Selects the subject of probes: target, protocol, model; and the model of a simulator."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ if TYPE_CHECKING:
     from workbench.simulator import ScriptedModel
 
 MOST_SAMPLES = 1000
-"""Of each probe in one run."""
+"""Most samples of each probe in one run."""
 
 
 def probe_protocols(target: Target) -> tuple[str, ...]:
-    """The protocols in which a target can be probed, its own first."""
+    """Protocols in which a target can be probed, its own first."""
     return tuple(name for name in target.protocols if name in protocols.protocols())
 
 
 def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
-    """The model behind a target: of a simulator its first, where none is named.
+    """The model behind a target; for a simulator its first, if none is named.
 
     Raises:
-        UsageError: the target does not speak the protocol, or nobody says which model is meant.
+        UsageError: the target does not support the protocol, or the model is unknown.
     """
     known = probe_protocols(target)
     wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
     protocols.get(wanted)
     if known and wanted not in known:
-        raise UsageError(f"{target.name} does not speak {wanted}", hint=f"it speaks {', '.join(known)}")
+        raise UsageError(f"{target.name} does not support {wanted}", hint=f"it supports {', '.join(known)}")
     return Subject(target, wanted, model or target.model or _first_model(target), "")
 
 
 def _first_model(target: Target) -> str:
     if not target.is_simulator:
-        raise UsageError(f"which model of {target.name}?", hint="say --model NAME")
+        raise UsageError(f"which model of {target.name}?", hint="use --model NAME")
     from workbench.simulator import Simulator
 
     return Simulator(target.contract).names()[0]
 
 
 def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
-    """What answers in a simulator; one that mends its calls unless a dial says otherwise.
+    """Model of a simulator; it corrects its calls unless a dial says otherwise.
 
     Args:
         dials: ``"parallel=2"`` …: names and values as of ``workbench simulate``.

@@ -1,4 +1,4 @@
-"""Driving a loop inside of a probe: requests are asked for, calls are answered by the probe's own tools."""
+"""Drives a tool loop inside of a probe: yields its requests and answers its calls with the probe's own tools."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from workbench.wire import Exchange, HttpRequest
 FEW = Limits(turns=4)
 
 Change = Callable[[int, HttpRequest], HttpRequest]
-"""Number of the request (from zero) and the request → what is sent in its place."""
+"""Index of the request (from zero) and the request → the request to send instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
-    """A call that was answered."""
+    """A call with its result."""
 
     step: AnswerCall
     result: CallResult
 
     @property
     def call(self) -> ToolCallIR:
-        """As the model made it."""
+        """The call as the model made it."""
         return self.step.call
 
 
@@ -36,10 +36,10 @@ class PlayedConversation:
     """A conversation of a probe, from its first request to its end.
 
     Attributes:
-        answers: every exchange, read.
-        calls: every call, in order, with what it was told.
+        answers: every exchange, decoded.
+        calls: every call, in order, with its result.
         ended: why there is no next step.
-        loop: as it stands at the end.
+        loop: the loop at its end.
     """
 
     answers: tuple[DecodedExchange, ...]
@@ -49,7 +49,7 @@ class PlayedConversation:
 
     @property
     def status(self) -> int:
-        """Of the last exchange."""
+        """HTTP status of the last exchange; 0 if there was no response."""
         response = self.answers[-1].exchange.response
         return response.status if response else 0
 
@@ -60,21 +60,21 @@ class PlayedConversation:
 
     @property
     def is_cut(self) -> bool:
-        """The last answer ran into the most tokens that were asked for: what is missing in it says nothing."""
+        """The last answer reached the token limit, so that missing content means nothing."""
         answer = self.answers[-1].response
         return answer is not None and answer.stop == "length"
 
     def unanswered(self) -> ConversationLoop:
-        """The conversation before the results of its last calls were given, for other ones."""
+        """The conversation before the results of its last calls, to give other ones."""
         return replace(self.loop, results=(), limits=Limits(self.loop.turns + 1))
 
     def text(self, number: int = -1) -> str:
-        """What an answer says."""
+        """Text of an answer."""
         answer = self.answers[number].response
         return "\n".join(p.text for m in (answer.messages if answer else ()) for p in m.parts if isinstance(p, Text))
 
     def reasoning(self, number: int = -1) -> tuple[Reasoning, ...]:
-        """The reasoning of an answer."""
+        """Reasoning of an answer."""
         answer = self.answers[number].response
         return tuple(part for m in (answer.messages if answer else ()) for _, part in m.reasoning())
 
@@ -91,12 +91,12 @@ def drive(
     change: Change | None = None,
     limits: Limits = FEW,
 ) -> DriveSteps:
-    """Send a request and go on until the model is done, is refused, or a limit ends it.
+    """Send a request and continue until the model is done, refuses, or a limit ends it.
 
     Args:
-        title: of the first request; those behind it say that they send results.
-        run: the result of a call.
-        change: what is sent in place of a request.
+        title: of the first request; later ones add ": the results".
+        run: returns the result of a call.
+        change: replaces requests before they are sent.
     """
     return (yield from follow(subject.loop(request, limits), title, run, change=change))
 
@@ -104,7 +104,7 @@ def drive(
 def follow(
     loop: ConversationLoop, title: str, run: Callable[[AnswerCall], CallResult], *, change: Change | None = None
 ) -> DriveSteps:
-    """Go on with a conversation from where it stands; as ``drive``."""
+    """Continue a conversation; as ``drive``."""
     answers, calls = list[DecodedExchange](), list[AnsweredCall]()
     while not isinstance(step := loop.step, LoopEnd):
         if isinstance(step, Send):
@@ -119,15 +119,17 @@ def follow(
 
 
 def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask, Exchange, Sample]:
-    """What it means that the first answer made no call.
+    """Verdict if the first answer contains no call.
 
-    A refusal is the tools' fault only where the same endpoint takes a request without any: that is tried.
+    A refusal counts as failure only if the same endpoint accepts a request without tools, which is tried.
     """
     if not played.is_refused:
-        return unclear("the answer was cut at its length before a call" if played.is_cut else "the model made no call")
+        return unclear(
+            "the answer reached the token limit before a call" if played.is_cut else "the model made no call"
+        )
     plain = subject.request("Say hello.")
     exchange = yield Ask("the same without tools", plain, subject.protocol)
     answer = DecodedExchange(0, exchange, subject.protocol).answer
     if answer is None or answer.error:
-        return unclear(f"a request without tools is refused, too: {played.ended.text}")
+        return unclear(f"a request without tools is refused too: {played.ended.text}")
     return failed(f"refused: {played.ended.text}")

@@ -1,4 +1,4 @@
-"""What probes learn: every fact of a profile by its name, with its values."""
+"""Facts of capability profiles: names, meanings and values."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from collections.abc import Mapping
 
 FACTS: Mapping[str, str] = {
     # format
-    "tool_call_format": "how calls come: anthropic, openai, responses, gemini, ollama …, json-text, xml, none",
-    "parser": "the text format that calls are read with, empty for the protocol's own form",
-    "parsed_from": "where a call in text was found: text or reasoning",
+    "tool_call_format": "form of tool calls: anthropic, openai, responses, gemini, ollama …, json-text, xml, none",
+    "parser": "text format of calls; empty for the protocol's own form",
+    "parsed_from": "place of a call in text: text or reasoning",
     # schema
     "schema_level": "strict-json-schema, simple-object or string-only",
-    "schema_required": "every required argument is there",
-    "schema_enum": "an enum is kept to",
-    "schema_integer": "an integer is one",
+    "schema_required": "every required argument is present",
+    "schema_enum": "an enum is obeyed",
+    "schema_integer": "an integer is an integer",
     "schema_nested": "a nested object is as declared",
     "schema_array": "an array is as declared",
     # closure, parallel, repair
     "closes": "the answer uses the result of a call",
-    "supports_parallel_tool_use": "one answer makes several calls, and their results go through",
+    "supports_parallel_tool_use": "one answer contains several calls, and their results are accepted",
     "error_repair": "reliable (at once), limited (after several errors) or none",
-    "repair_tries": "errors that it took",
-    "repair_limit": "errors after which it was not waited for any longer",
+    "repair_tries": "errors before the call was right",
+    "repair_limit": "errors after which the probe stopped",
     # reasoning
-    "reasoning_carrier": "where reasoning came, or none",
-    "requires_reasoning_replay": "without it the next request is refused, or its answer degrades",
-    "reasoning_replay": "way of sending it back → taken, refused, needed, ignored, not tried",
+    "reasoning_carrier": "carrier of reasoning, or none",
+    "requires_reasoning_replay": "without reasoning the next request is refused, or its answer degrades",
+    "reasoning_replay": "way of sending reasoning back → taken, refused, needed, ignored, not tried",
     "reasoning_replay_scope": "never, optional, turn or conversation",
     # streaming
-    "supports_streaming_tool_use": "a streamed call is the one of a whole answer",
-    "streams_arguments_whole": "the arguments of a streamed call can be read",
+    "supports_streaming_tool_use": "a streamed call equals that of a whole response",
+    "streams_arguments_whole": "the arguments of a streamed call are readable",
     "streams_finish_reason": "the finish reason of a stream with a call, as sent",
-    "streams_usage": "token counts come with a stream",
-    "streams_deltas": "it comes in pieces",
-    "streams_stable": "the usual clients join the pieces to the same message",
+    "streams_usage": "streams contain token counts",
+    "streams_deltas": "streams arrive in pieces",
+    "streams_stable": "common clients assemble the same message from a stream",
     # arguments
     "argument_text": "strict, double-encoded, fenced, trailing text, repaired or broken",
     "argument_values": "kind of text that is hard to write → kept or changed",
     # text-format
-    "text_formats": "how and where calls came → how often",
-    "text_format": "the format of most calls in text, empty for none",
+    "text_formats": "form and place of calls → number",
+    "text_format": "format of most calls in text; empty if none",
     # choice
     "tool_choice": "mode → honoured, ignored, refused, unsayable, unseen",
     # keywords
-    "refused_keywords": "keywords of a schema that are refused",
-    "unresolved_keywords": "those for which no request was left",
-    "ignored_keywords": "those that are taken, and broken by a call that is asked to",
+    "refused_keywords": "refused schema keywords",
+    "unresolved_keywords": "keywords not tested for lack of requests",
+    "ignored_keywords": "keywords that are accepted but not enforced",
     "strict_tools": "taken, refused or unsayable",
     # names
     "tool_names": "kind of name → taken, refused, changed, unseen",
@@ -56,7 +56,7 @@ FACTS: Mapping[str, str] = {
     # system, media, cancelled, canary
     "system_placement": "place of instructions → seen, ignored, refused, as top",
     "media_in_results": "a picture in a result: seen, ignored, refused, unsayable",
-    "cancelled_calls": "the news that a call was cancelled: taken, repeated, refused",
-    "reasoning_seen": "reasoning that comes back, in the turn and later: seen, unseen, refused",
+    "cancelled_calls": "after a cancelled call: taken, repeated, refused",
+    "reasoning_seen": "replayed reasoning, in the turn and later: seen, unseen, refused",
 }
-"""Name → what it says."""
+"""Name → meaning."""

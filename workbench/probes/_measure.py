@@ -1,4 +1,4 @@
-"""Measuring: probes run against a target, their samples recorded, and a verdict for each."""
+"""Measuring: run probes against a target, record their samples, and derive a verdict for each."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from workbench.send import Sender
 
 GIVES_UP_AFTER = 2
-"""Samples in a row that could not be measured, after which a probe is left: the network, or the key, is at fault."""
+"""Consecutive unmeasured samples after which a probe stops: the network or the key is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleStep:
-    """A sample is over.
+    """A sample is finished.
 
     Attributes:
-        number, of: which sample of the probe, from zero.
-        result: of the probe, with its last sample; None before.
+        number, of: index of the sample, from zero, and number of samples.
+        result: of the probe, with its last sample; None before that.
     """
 
     probe: Probe
@@ -42,12 +42,12 @@ class SampleStep:
 
 @dataclass(slots=True)
 class Measurement:
-    """What was measured of one target, and the exchanges that show it.
+    """Measurements of one target, with their exchanges.
 
     Attributes:
         subject: as it was at the start.
-        exchanges: in order; evidence counts them.
-        results: one for each probe that was run.
+        exchanges: in order; evidence refers to them by index.
+        results: one for each probe that ran.
     """
 
     subject: Subject
@@ -56,7 +56,7 @@ class Measurement:
 
     @property
     def facts(self) -> dict[str, JsonValue]:
-        """What all probes learned."""
+        """Facts of all probes."""
         return {name: value for result in self.results for name, value in result.facts.items()}
 
 
@@ -69,9 +69,9 @@ async def measure(
     clock: Callable[[], float] = time.time,
     nonce: Callable[[], str] = lambda: secrets.token_hex(3),
 ) -> AsyncIterator[SampleStep]:
-    """Run probes, one after the other; a step for each sample.
+    """Run probes in sequence; yields a step for each sample.
 
-    What the format probe finds is used by those behind it: calls in text are read by their parser from then on.
+    Later probes use the result of the format probe: its parser reads calls in text.
     """
     subject = measurement.subject
     for probe in probes:
@@ -93,7 +93,7 @@ async def measure(
 
 
 async def _send_all(run: ProbeRun, sender: Sender, measurement: Measurement, evidence: list[int], number: int) -> None:
-    """Every request of one sample."""
+    """Send every request of one sample."""
     while ask := run.pending:
         try:
             exchange = await send(ask, run.subject, sender)
@@ -106,13 +106,13 @@ async def _send_all(run: ProbeRun, sender: Sender, measurement: Measurement, evi
 
 
 def as_evidence(exchange: Exchange, ask: Ask, probe: Probe, sample: int) -> Exchange:
-    """The exchange as it is kept: it says which probe it is of, and what it was for."""
+    """The exchange as stored, with the name of its probe and its purpose."""
     meta = {**exchange.meta, "probe": probe.name, "sample": sample}
     return replace(exchange, origin=Origin.PROBE, note=ask.title, meta=meta)
 
 
 async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
-    """What comes of a request of a probe. Raises as ``Sender.send`` and ``prepare``."""
+    """Send a request of a probe. Raises as ``Sender.send`` and ``prepare``."""
     from workbench.send import prepare
 
     decoded = DecodedExchange(0, Exchange("probe", ask.request), ask.protocol)

@@ -1,7 +1,7 @@
-"""A user's own probes: one YAML or Python file each, in ``$XDG_CONFIG_HOME/workbench/probes`` or wherever a path says.
+"""A user's own probes: one YAML or Python file each, in ``$XDG_CONFIG_HOME/workbench/probes`` or at a given path.
 
-A Python file holds an object named ``probe``, as the built-in ones do. It is a program: it runs when it is named, and
-never before. A YAML file is data (``_written``).
+A Python file defines an object named ``probe``, like the built-in ones. It is a program: it runs only when it is named.
+A YAML file is data (``_written``).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def own_probes() -> Mapping[str, Path]:
 
 
 def is_path(name: str) -> bool:
-    """What was typed is a file's name, and no probe's."""
+    """The typed text is a file name, not the name of a probe."""
     return name.endswith(ENDINGS) or os.sep in name
 
 
 def load_own(path: Path) -> Probe:
-    """The probe of a file.
+    """Load the probe of a file.
 
     Raises:
         UsageError: it cannot be read.
-        ProfileError: it is no probe; with file and pointer, or the line of the program.
-        UnreadableInput: it is no YAML.
+        ProfileError: it is not a probe; with file and pointer, or the line of the program.
+        UnreadableInput: it is not YAML.
     """
     try:
         text = path.read_bytes()
@@ -61,12 +61,12 @@ def _run(path: Path, text: bytes) -> Probe:
         raise ProfileError(f"{type(error).__name__}: {error}"[:300], where=f"{path.name}{line}") from error
     made = getattr(module, "probe", None)
     if not isinstance(made, Probe):
-        raise ProfileError("it holds no object 'probe' of the type workbench.probes.Probe", where=path.name)
+        raise ProfileError("it defines no object 'probe' of type workbench.probes.Probe", where=path.name)
     return made
 
 
 def _line(error: BaseException, path: str) -> str:
-    """Where in the file it went wrong: ``:12``, "" where that is not known."""
+    """Line of the error in the file: ``:12``; empty if unknown."""
     if isinstance(error, SyntaxError):
         return f":{error.lineno}" if error.lineno else ""
     at, found = error.__traceback__, 0

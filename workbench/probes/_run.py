@@ -1,4 +1,4 @@
-"""One sample of a probe, step by step: what would be sent next, and what came of it. No I/O."""
+"""One sample of a probe, step by step: the next request, and its outcome. No I/O."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class ProbeRun:
     """One sample.
 
     Attributes:
-        pending: the request to send next, None when it is over.
-        sample: what it came to, None while it goes on.
-        exchanges: what was sent so far.
+        pending: the request to send next; None at the end.
+        sample: the result; None until the end.
+        exchanges: finished so far.
     """
 
     def __init__(self, probe: Probe, subject: Subject) -> None:
@@ -26,7 +26,7 @@ class ProbeRun:
         self._go_on(None)
 
     def after(self, exchange: Exchange) -> None:
-        """Take what came of the pending request, or of another one that was sent in its place."""
+        """Continue with the exchange of the pending request, or of another one that was sent instead."""
         self.exchanges.append(exchange)
         why_not = why_unmeasured(exchange)
         if why_not:
@@ -36,7 +36,7 @@ class ProbeRun:
             self._go_on(exchange)
 
     def give_up(self, why: str) -> None:
-        """It cannot be sent: nothing is measured."""
+        """End the sample as inconclusive, because it cannot be sent."""
         self._script.close()
         self.pending, self.sample = None, unclear(why)
 
@@ -48,10 +48,10 @@ class ProbeRun:
 
 
 def why_unmeasured(exchange: Exchange) -> str:
-    """Why an exchange says nothing of the model, in words; "" where it does."""
+    """Reason why an exchange says nothing about the model; empty if it does."""
     response = exchange.response
     if response is None or not response.status:
-        return f"no answer came: {exchange.note or exchange.state}"
+        return f"no response: {exchange.note or exchange.state}"
     decoded = DecodedExchange(0, exchange)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if response.status >= 500 or (refusal and refusal.is_unjudged):
@@ -59,5 +59,5 @@ def why_unmeasured(exchange: Exchange) -> str:
         told = answer.error.message if answer and answer.error else response.reason
         return f"status {response.status}: {told}"
     if exchange.state is State.ABORTED:
-        return f"the answer broke off: {exchange.note or 'the connection ended'}"
+        return f"incomplete response: {exchange.note or 'the connection ended'}"
     return ""

@@ -1,7 +1,7 @@
-"""What a probe is: a script that asks, is told, and says what it saw. It does no I/O and runs no tool of anybody's.
+"""Probes, their scripts and samples. A script does no I/O and runs no real tool.
 
-A script is a generator: it yields an ``Ask`` and gets the ``Exchange`` that came of it, until it returns a ``Sample``.
-Whoever drives it may show the pending request, change it, or send another one.
+A script is a generator: it yields an ``Ask`` and receives the ``Exchange``, until it returns a ``Sample``. The caller
+may show the pending request, change it, or send another one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from workbench.wire import Exchange, HttpRequest
 
 
 class Outcome(StrEnum):
-    """What one sample came to."""
+    """Result of one sample."""
 
     PASS = "pass"
     PARTIAL = "partial"
     FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"  # it could not be measured: network, key, rate limit, or nothing to see
+    INCONCLUSIVE = "inconclusive"  # could not be measured: network, key, rate limit, or no usable answer
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request that is to be sent.
+    """A request to send.
 
     Attributes:
-        title: what it is for, in words.
-        protocol: what it is written in.
+        title: its purpose, in words.
+        protocol: of the request.
     """
 
     title: str
@@ -41,11 +41,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One run of a script.
+    """Result of one run of a script.
 
     Attributes:
-        words: why, in one sentence.
-        facts: what it learned, by the names of the profile (``supports_parallel_tool_use`` …) and finer ones.
+        words: explanation, in one sentence.
+        facts: learned, by the names of the profile (``supports_parallel_tool_use`` …) and finer ones.
     """
 
     outcome: Outcome
@@ -61,12 +61,12 @@ class Probe:
     """A probe.
 
     Attributes:
-        name: ``"parallel"``: what people type.
-        title: what it finds out, in a sentence.
-        requests: that one sample sends at most.
-        script: makes a fresh one for a subject.
+        name: as typed by the user: ``"parallel"``.
+        title: the question that it answers.
+        requests: most requests of one sample.
+        script: creates the script for a subject.
         is_core: one of the seven that make a profile; the others add finer facts.
-        tokens: of one sample, roughly: for the estimate before a run.
+        tokens: of one sample, roughly, for the estimate before a run.
     """
 
     name: str
@@ -78,20 +78,20 @@ class Probe:
 
 
 def passed(words: str, **facts: JsonValue) -> Sample:
-    """The capability was seen."""
+    """A sample that shows the capability."""
     return Sample(Outcome.PASS, words, facts)
 
 
 def partly(words: str, **facts: JsonValue) -> Sample:
-    """A part of it was."""
+    """A sample that shows a part of the capability."""
     return Sample(Outcome.PARTIAL, words, facts)
 
 
 def failed(words: str, **facts: JsonValue) -> Sample:
-    """It was not, although it could have been."""
+    """A sample that shows the lack of the capability."""
     return Sample(Outcome.FAIL, words, facts)
 
 
 def unclear(words: str, **facts: JsonValue) -> Sample:
-    """Nothing can be said."""
+    """A sample that shows nothing."""
     return Sample(Outcome.INCONCLUSIVE, words, facts)

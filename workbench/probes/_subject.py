@@ -1,4 +1,4 @@
-"""What is probed: a model behind a target, and requests to it in its protocol."""
+"""The subject of probes: a model behind a target, and requests to it in its protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.send.loop import ConversationLoop, Limits
 from workbench.wire import Body, Exchange, Headers, HttpRequest, dumps
 
 MAX_TOKENS = 2048
-"""Of an answer: enough for a few calls with some thought before them, and within the window of small servers."""
+"""Token limit of an answer: enough for some thought and a few calls, and small enough for small servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Subject:
     """A model behind a target.
 
     Attributes:
-        protocol: that it is asked in.
-        nonce: letters and digits that no model can know: other ones for each sample.
-        parser: text format in which it writes calls, "" for the protocol's own form.
-        thinking: how requests ask for reasoning; None to leave that to the model.
+        protocol: of the requests.
+        nonce: letters and digits that no model can know, new for each sample.
+        parser: text format of its calls; empty for the protocol's own form.
+        thinking: setting of requests; None for the model's default.
     """
 
     target: Target
@@ -38,12 +38,12 @@ class Subject:
 
     @property
     def adapter(self) -> Adapter:
-        """Of its protocol."""
+        """Adapter of its protocol."""
         return protocols.get(self.protocol)
 
     @property
     def contract(self) -> Contract:
-        """What is known of the provider beforehand."""
+        """Contract of the provider."""
         clues = contracts.Clues(url=self.target.url or None, model=self.model)
         if self.target.contract:
             return contracts.get(self.target.contract, protocol=self.protocol, clues=clues)
@@ -61,10 +61,10 @@ class Subject:
         messages: Sequence[Message] = (),
         params: Mapping[str, JsonValue] = NOTHING,
     ) -> HttpRequest:
-        """A first request, or one behind ``messages``, as this protocol and provider write it.
+        """A first request, or one after ``messages``, in the form of this protocol and provider.
 
         Args:
-            params: more of ``adapters.PARAMS``; those that the protocol has no place for are left out.
+            params: more of ``protocols.PARAMS``; those that the protocol does not support are dropped.
         """
         meant = ModelRequest(
             protocol=self.protocol,
@@ -81,7 +81,7 @@ class Subject:
         return self.write(meant)
 
     def write(self, meant: ModelRequest) -> HttpRequest:
-        """A request in normal form as this protocol and provider write it; what it cannot say is left out."""
+        """Encode a request in normal form for this protocol and provider; unsupported parts are dropped."""
         adapter = self.adapter
         params = tuple(Param(f"/{name}", value, name) for name, value in meant.params.items())
         fitted = fit_request(NormalRequest(meant, params), adapter.capabilities).normal

@@ -1,4 +1,4 @@
-"""Getting a call that comes with reasoning: unasked, or asked for in every way that a protocol has."""
+"""Gets a call with reasoning: by default, or requested in every way that a protocol has."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from workbench.send.loop import Limits
 from workbench.wire import Insert
 
 LEAST_BUDGET = 1024
-"""Tokens of thought, where a protocol asks for a number."""
+"""Token budget for thinking, if a protocol requires one."""
 
 SEALED = {"include": ["reasoning.encrypted_content"], "store": False}
-"""What asks for reasoning that the client keeps, where the server would keep it otherwise."""
+"""Members that request reasoning for the client to keep, which the server would keep otherwise."""
 
 MOST_WAYS = 3
-"""Requests that it takes at most."""
+"""Most requests that are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingRequest:
-    """One way to ask for reasoning."""
+    """One way to request reasoning."""
 
     thinking: str | None = None
     params: Mapping[str, JsonValue] = NOTHING
@@ -33,9 +33,9 @@ class ThinkingRequest:
 
 
 def thinking(subject: Subject, words: str) -> DriveSteps:
-    """The first answer with a call of ``probe_add`` that brings reasoning; else the first with a call; else the last.
+    """The first answer with a call and reasoning; else the first with a call; else the last.
 
-    Its loop leaves no reasoning out, whatever the contract says of the endpoint.
+    Its loop keeps all reasoning, whatever the contract says.
     """
     tried: list[PlayedConversation] = []
     for way in ways(subject):
@@ -46,7 +46,7 @@ def thinking(subject: Subject, words: str) -> DriveSteps:
 
 
 def ways(subject: Subject) -> Iterator[ThinkingRequest]:
-    """Those that the protocol has, at most ``MOST_WAYS``."""
+    """The ways of the protocol, at most ``MOST_WAYS``."""
     able = subject.adapter.capabilities
     is_sealed = Carrier.ENCRYPTED_ITEM in able.reasoning.carriers
     if is_sealed:

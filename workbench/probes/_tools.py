@@ -1,7 +1,7 @@
-"""The three tools of probes. They are pure: what they say follows from their arguments and a secret of the sample.
+"""The three tools of probes: pure functions of their arguments and a secret of the sample.
 
-No real tool is ever run. ``probe_add`` returns a receipt that no model can compute, so that an answer which names it
-has read the result; ``probe_fail_once`` refuses, in words that a model can act on, until it is called rightly.
+No real tool is ever run. ``probe_add`` returns a receipt that no model can compute, so that an answer with it has read
+the result; ``probe_fail_once`` returns a helpful error until it is called correctly.
 """
 
 from __future__ import annotations
@@ -64,27 +64,27 @@ SHAPES = ToolDef(
         "required": ["text", "colour", "count", "place", "tags"],
     },
 )
-"""``probe_echo`` with everything that a schema level is told by: enum, integer, nested object, array, required."""
+"""``probe_echo`` with all shapes that tell schema levels apart: enum, integer, nested object, array, required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of one sample. ``secret`` decides the receipts."""
+    """The tools of one sample. ``secret`` determines the receipts."""
 
     secret: str
 
     def receipt(self, a: int, b: int) -> int:
-        """The number that comes with a sum: six digits."""
+        """The receipt of a sum: six digits."""
         digest = hmac.digest(self.secret.encode(), f"{a}+{b}".encode(), "sha256")
         return 100_000 + int.from_bytes(digest[:4], "big") % 900_000
 
     def receipts(self, given: Iterable[JsonValue]) -> set[str]:
-        """The receipts that calls of ``probe_add`` got, by their arguments."""
+        """Receipts of calls to ``probe_add``, given their arguments."""
         pairs = (both for arguments in given if (both := numbers(arguments)))
         return {str(self.receipt(a, b)) for a, b in pairs}
 
     def run(self, step: AnswerCall) -> CallResult:
-        """The result of a call; a structured error where its arguments cannot be used, or the tool is none of ours."""
+        """The result of a call; a structured error for unusable arguments and unknown tools."""
         if step.refusal:
             return refusal_result(step.refusal)
         tools: Mapping[str, Callable[[JsonValue], CallResult]] = {
@@ -117,7 +117,7 @@ class Toolbox:
 
 
 def numbers(given: JsonValue) -> tuple[int, int] | None:
-    """What a call of ``probe_add`` adds; None where its arguments are no whole numbers."""
+    """The operands of a call to ``probe_add``; None if they are no integers."""
     a, b = (given.get(name) if isinstance(given, dict) else None for name in ("a", "b"))
     if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, int) and isinstance(b, int)):
         return None
@@ -125,7 +125,7 @@ def numbers(given: JsonValue) -> tuple[int, int] | None:
 
 
 def digits(text: str) -> str:
-    """A text with the numbers in it written without marks between their digits."""
+    """A text without separators between the digits of numbers."""
     return re.sub(r"(?<=\d)[ ,._'\u00a0\u202f](?=\d)", "", text)
 
 

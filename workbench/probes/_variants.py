@@ -1,4 +1,4 @@
-"""Reasoning that is sent back otherwise than it came, in every carrier: missing, empty, altered."""
+"""Changed replays of reasoning, in every carrier: missing, empty, altered."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from workbench.trials.whatif import reasoning as ways
 from workbench.wire import HttpRequest
 
 VARIANTS = ("missing", "empty", "altered")
-"""What is done to it."""
+"""The changes."""
 
 
 def replay_variants(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
-    """The request with its reasoning sent back in every other way; None for what cannot be said."""
+    """The request with its reasoning changed in every way; None if it cannot be encoded."""
     try:
         missing = next(iter(ways.drop_reasoning(Varied.alone(request, protocol)))).request
     except LocalProtocolError:
@@ -28,7 +28,7 @@ def replay_variants(request: HttpRequest, protocol: str) -> Mapping[str, HttpReq
 
 
 def rewrite_parts(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
-    """The request with other values in its parts; None where that cannot be said, or changes nothing."""
+    """The request with changed parts; None if they cannot be encoded, or nothing changes."""
     adapter, text = protocols.get(protocol), request.body.raw
     try:
         meant = adapter.decode_request(text)
@@ -45,7 +45,7 @@ def _emptied(part: Part) -> Part:
 
 
 def _altered(part: Part) -> Part:
-    """Half of a text, and of an opaque proof where there is no text."""
+    """Cut a text in half, or an opaque proof if there is no text."""
     if not isinstance(part, Reasoning):
         return part
     if part.text:

@@ -1,4 +1,4 @@
-"""From samples to a verdict, with how sure it is."""
+"""Verdict of a probe from its samples, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from workbench.probes._script import Outcome, Sample
 from workbench.wire import dumps
 
 Z = 1.96
-"""Of a 95 % interval."""
+"""Quantile of a 95 % interval."""
 
 
 class Interval(NamedTuple):
-    """A 95 % interval of a share, 0 to 1 (Wilson 1927: it holds for few samples and for shares of 0 and 1, too)."""
+    """A 95 % interval of a share, 0 to 1 (Wilson 1927: valid for few samples, and for shares of 0 and 1)."""
 
     low: float
     high: float
@@ -25,16 +25,16 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What all samples of a probe came to.
+    """Result of all samples of a probe.
 
     Attributes:
-        n: samples that could be measured; ``unmeasured``: those that could not.
-        passes: of them, those that passed.
-        interval: of the share that passes.
-        words: why, in a sentence: of the worst sample that decided it.
-        facts: what most of the samples learned.
-        evidence: numbers of the exchanges in the probe's session.
-        at: when the last sample ended, seconds since the epoch.
+        n: number of measured samples; ``unmeasured``: of the others.
+        passes: number of measured samples that passed.
+        interval: of the share of passes.
+        words: explanation in one sentence, from the worst sample.
+        facts: of most samples.
+        evidence: indices of the exchanges in the probe's session.
+        at: end of the last sample, seconds since the epoch.
     """
 
     probe: str
@@ -50,7 +50,7 @@ class ProbeResult:
 
 
 def interval(passes: int, n: int) -> Interval:
-    """The interval of a share; 0 to 1 where nothing was measured."""
+    """The interval of a share; 0 to 1 if nothing was measured."""
     if not n:
         return Interval(0.0, 1.0)
     share, zz = passes / n, Z * Z
@@ -62,8 +62,8 @@ def interval(passes: int, n: int) -> Interval:
 def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (), at: float = 0.0) -> ProbeResult:
     """The verdict of a probe.
 
-    All samples that could be measured passed: pass. None did, and none in part: fail. Else partial. What could not be
-    measured is never a failure: with nothing measured the verdict is inconclusive.
+    All measured samples passed: pass. All failed: fail. Otherwise: partial. Unmeasured samples are never failures: if
+    nothing was measured, the verdict is inconclusive.
     """
     measured = [s for s in samples if s.outcome is not Outcome.INCONCLUSIVE]
     passes = sum(s.outcome is Outcome.PASS for s in measured)
@@ -89,16 +89,16 @@ def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (),
 
 
 def _words(outcome: Outcome, samples: Sequence[Sample]) -> str:
-    """What the sample says that made the verdict no better than it is."""
+    """Explanation of the most frequent sample that decided the outcome."""
     for wanted in (outcome, Outcome.FAIL, Outcome.PARTIAL):
         said = [s.words for s in samples if s.outcome is wanted]
         if said:
             return Counter(said).most_common(1)[0][0]
-    return "" if samples else "nothing was asked"
+    return "" if samples else "no samples"
 
 
 def _facts(samples: Sequence[Sample]) -> dict[str, JsonValue]:
-    """Of each fact the value that most samples learned, of several the first."""
+    """Of each fact the most frequent value, the first of several."""
     found: dict[str, JsonValue] = {}
     for name in dict.fromkeys(name for sample in samples for name in sample.facts):
         said = [sample.facts[name] for sample in samples if name in sample.facts]

@@ -1,33 +1,34 @@
-"""Probes that are written as YAML: requests, what is expected of each, and what the profile learns.
+"""Probes in YAML: requests, expectations for each, and facts for the profile.
 
 version: 1
-name: units                      # what people type; without it the file's name
+name: units                      # default: the file's name
 title: whether the model keeps to metric units
-requests:                        # one after the other; each begins a conversation of its own
-- words: "How far is it from A{nonce} to Paris? Use the tool."   # {nonce}: letters that are new in each sample
+requests:                        # in sequence; each begins a new conversation
+- words: "How far is it from A{nonce} to Paris? Use the tool."   # {nonce}: new letters in each sample
   system: Distances are in metres.
-  tools:                         # names of our own (probe_echo, probe_add, probe_fail_once), or declarations
+  tools:                         # built-in (probe_echo, probe_add, probe_fail_once), or declarations
   - name: distance
     description: Tells a distance.
     schema: {type: object, properties: {place: {type: string}, unit: {type: string}}, required: [place]}
   choice: auto                   # auto, none, any, or the name of a tool
   stream: false
   thinking: "on"                 # on, off, adaptive
-  params: {temperature: 0}       # as adapters name them; what a protocol has no place for is left out
-  results: {distance: 1200 m}    # what calls are told; calls of our own tools are answered by these
+  params: {temperature: 0}       # names as in adapters; unsupported ones are dropped
+  results: {distance: 1200 m}    # results of calls; built-in tools return their own
   turns: 4                       # requests of the conversation, 1 to 20
-  expect:                        # what is not said is not looked at
+  expect:                        # unset keys are not checked
     status: 200
-    text: "1[ ,.]?200"           # regular expression, found in the last text; a list: every one of them
+    text: "1[ ,.]?200"           # regular expression found in the last text; or a list of them
     no-text: mile
-    calls: [{name: distance, arguments: {unit: m}}]   # in order, no others; arguments: those named. []: no call
+    calls: [{name: distance, arguments: {unit: m}}]   # exactly these, in order; arguments: only those named. []: no
+        call
     stop: stop                   # stop, tool_calls, length, filter
-    findings: []                 # rules found on the exchanges: these, and no others; "stream.*" fits a family
-facts: {keeps_units: true}       # learned where every expectation holds
-otherwise: {keeps_units: false}  # learned where one does not
+    findings: []                 # exactly these rules on the exchanges; "stream.*" matches a family
+facts: {keeps_units: true}       # if every expectation holds
+otherwise: {keeps_units: false}  # if one does not
 
-Every request that holds what is expected: pass; some of them: partial; none: fail. Without ``expect.status`` a refusal
-does not hold. Statuses that say nothing of the model (401, 429, 5xx …) are never a failure, whatever is expected.
+All requests meet their expectations: pass; some: partial; none: fail. Without ``expect.status`` a refusal fails.
+Statuses that say nothing about the model (401, 429, 5xx …) are never a failure, whatever is expected.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ from workbench.wire.session import MemorySession
 OURS = {str(tool.name): tool for tool in (ECHO, ADD, FAIL_ONCE)}
 MOST_TURNS, MOST_REQUESTS = 20, 50
 TOKENS = 600
-"""Of a request and its answer, for the estimate."""
+"""Tokens of a request and its response, for the estimate."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What is looked at; None (of texts: nothing) for what is not."""
+    """Expectations for a conversation; None, or empty for texts, if not checked."""
 
     status: int | None = None
     text: tuple[str, ...] = ()
@@ -72,7 +73,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRequest:
-    """One request of a written probe."""
+    """One request of a YAML probe."""
 
     words: str
     expected: Expectation
@@ -87,7 +88,7 @@ class WrittenRequest:
 
 
 def read(text: bytes, file: str, stem: str) -> Probe:
-    """The probe of a YAML text. Raises ProfileError with file and pointer, UnreadableInput."""
+    """Parse a YAML probe. Raises ProfileError with file and pointer, UnreadableInput."""
     root = Node(safeyaml.load(text, name=file), file)
     if not isinstance(root.value, dict) or root.get("version").value != 1:
         raise root.fail("not a probe: it does not begin with version: 1")
@@ -104,7 +105,7 @@ def read(text: bytes, file: str, stem: str) -> Probe:
     def script(subject: Subject) -> Script:
         return (yield from _play(subject, requests, facts, otherwise))
 
-    return Probe(name, root.get("title").text(f"your own: {file}"), turns, script, tokens=turns * TOKENS)
+    return Probe(name, root.get("title").text(f"user's probe: {file}"), turns, script, tokens=turns * TOKENS)
 
 
 def _play(
@@ -134,7 +135,7 @@ def _play(
 
 def _sample(broken: Sequence[str], of: int, facts: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Sample:
     if not broken:
-        return passed("everything is as expected", **facts)
+        return passed("all expectations are met", **facts)
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
     return (failed if len(broken) == of else partly)(broken[0] + more, **otherwise)
 
@@ -149,16 +150,16 @@ def _runner(subject: Subject, asked: WrittenRequest) -> Any:
     return run
 
 
-# What is expected
+# Expectations
 
 
 def wrong_of(played: PlayedConversation, expected: Expectation, nonce: str) -> list[str]:
-    """What is not as expected, in words, the most telling first."""
+    """Unmet expectations, in words, the most important first."""
     wrong: list[str] = []
     if expected.status is None and played.is_refused:
         return [f"refused: {played.ended.text}"]
     if expected.status is not None and played.status != expected.status:
-        wrong.append(f"the status is {played.status}, not {expected.status}")
+        wrong.append(f"status {played.status} instead of {expected.status}")
     calls = [done.call for done in played.calls]
     if expected.calls is not None and not _are(calls, expected.calls, nonce):
         wrong.append(f"the calls are {_call_list(calls)}")
@@ -168,7 +169,7 @@ def wrong_of(played: PlayedConversation, expected: Expectation, nonce: str) -> l
     answer = played.answers[-1].response
     stop = answer.stop if answer else None
     if expected.stop is not None and stop != expected.stop:
-        wrong.append(f"the answer ended with {stop!r}, not {expected.stop!r}")
+        wrong.append(f"finish reason {stop!r} instead of {expected.stop!r}")
     if expected.findings is not None:
         wrong += _wrong_findings(played, expected.findings)
     return wrong
@@ -232,7 +233,7 @@ def _request(node: Node) -> WrittenRequest:
 
 
 def _thinking(node: Node) -> str | None:
-    """One of three words; YAML reads two of them as true and false."""
+    """One of three words; YAML reads two of them as booleans."""
     said = {True: "on", False: "off"}.get(node.value, node.value) if isinstance(node.value, bool) else node.value
     if said not in (None, "on", "off", "adaptive"):
         raise node.fail("on, off or adaptive")
@@ -242,7 +243,7 @@ def _thinking(node: Node) -> str | None:
 def _tool(node: Node) -> ToolDef:
     if isinstance(node.value, str):
         if node.value not in OURS:
-            raise node.fail(f"no tool of ours is named {node.value!r}; known: {', '.join(OURS)}")
+            raise node.fail(f"no built-in tool {node.value!r}; known: {', '.join(OURS)}")
         return OURS[node.value]
     node.only("name", "description", "schema", "strict")
     schema = _mapping(node.get("schema")) or {"type": "object", "properties": {}}
@@ -279,7 +280,7 @@ def _patterns(node: Node) -> tuple[str, ...]:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise node.fail(f"{pattern!r:.60} is no regular expression: {error}") from error
+            raise node.fail(f"{pattern!r:.60} is not a regular expression: {error}") from error
     return found
 
 

@@ -1,7 +1,7 @@
-"""Arguments: what a model writes when it is asked for texts that are hard to write: quotes, backslashes, JSON, fences.
+"""Arguments: writing of difficult texts: quotes, backslashes, JSON, fences.
 
 ``argument_text``: ``strict`` (the text of the arguments is JSON), ``double-encoded``, ``fenced``, ``trailing text``,
-``repaired`` (other syntax was mended), ``broken``. ``argument_values``: kind of text → ``kept`` or ``changed``.
+``repaired`` (other syntax was repaired), ``broken``. ``argument_values``: kind of text → ``kept`` or ``changed``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEXTS = {
     "fences": "```json\n{}\n```",
     "emoji": "naïve 東京 🗂️",
 }
-"""Property → what it has to hold; the sample's own letters stand behind it."""
+"""Property → its text, followed by the sample's nonce."""
 
 ECHO = ToolDef(
     "probe_echo",
@@ -49,23 +49,23 @@ def script(subject: Subject) -> Script:
 
 
 def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
-    """How the arguments are written, and which texts are in them."""
+    """Verdict from the form of the argument text, and the texts in it."""
     how = argument_text(done)
     if how == "broken":
-        return failed("the text of the arguments cannot be read", argument_text=how)
+        return failed("the argument text is unreadable", argument_text=how)
     held = done.step.arguments if isinstance(done.step.arguments, dict) else {}
     values = {name: "kept" if held.get(name) == text else "changed" for name, text in texts.items()}
     changed = [name for name, fate in values.items() if fate == "changed"]
     if how == "strict" and not changed:
-        return passed("every text is in the arguments as it was asked for", argument_text=how, argument_values=values)
-    told = [f"the text of the arguments is {how}"] if how != "strict" else []
+        return passed("every text is unchanged in the arguments", argument_text=how, argument_values=values)
+    told = [f"the argument text is {how}"] if how != "strict" else []
     told += [f"changed: {', '.join(changed)}"] if changed else []
     sample = failed if len(changed) == len(texts) else partly
     return sample("; ".join(told), argument_text=how, argument_values=values)
 
 
 def argument_text(done: AnsweredCall) -> str:
-    """How the text of the arguments had to be read."""
+    """How the argument text had to be read."""
     read, raw = done.step.ladder, (done.call.raw or "").strip()
     if read is None or not read.rungs:
         return "broken"
@@ -79,4 +79,4 @@ def argument_text(done: AnsweredCall) -> str:
     return "trailing text" if 0 < end < len(raw) else "repaired"
 
 
-probe = Probe("arguments", "what is written when texts are hard to write", 2, script, tokens=900)
+probe = Probe("arguments", "how does the model write difficult texts?", 2, script, tokens=900)

@@ -1,7 +1,7 @@
-"""Canary: is reasoning that comes back really seen. A codeword is put into it, and the model is asked for that.
+"""Canary: perception of replayed reasoning. A codeword is inserted into it, and the model is asked for it.
 
 ``reasoning_seen``: ``{"turn": …, "later": …}``, each ``seen``, ``unseen`` or ``refused``: between a call and the answer
-to its result, and after new words of the user. Signed or encrypted reasoning cannot be changed: inconclusive.
+to its result, and after a new user message. Signed or encrypted reasoning cannot be changed: inconclusive.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEEN, UNSEEN, REFUSED = "seen", "unseen", "refused"
 
 
 def script(subject: Subject) -> Script:
-    """A call made while thinking; its result comes back beside thoughts that hold a codeword."""
+    """A call made while thinking; its result is sent with reasoning that contains a codeword."""
     words = (
         f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add. When its result is there, answer with "
         "the codeword that you noted in your thoughts, or with the word none if you noted none."
@@ -34,9 +34,9 @@ def script(subject: Subject) -> Script:
         return (yield from without_call(subject, first))
     parts = first.reasoning(0)
     if not parts:
-        return unclear("no reasoning came with a call")
+        return unclear("the call has no reasoning")
     if not all(part.text and not part.signature and not part.data for part in parts):
-        return unclear(f"{parts[0].carrier} is signed or encrypted: nothing can be put into it")
+        return unclear(f"{parts[0].carrier} is signed or encrypted, so nothing can be inserted")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
     told = yield from follow(first.unanswered(), "a codeword in the thoughts", box.run, change=_with(subject, code))
     seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
@@ -52,7 +52,7 @@ def script(subject: Subject) -> Script:
             first.unanswered(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
         )
         if code not in shown.text():
-            return unclear("a codeword in the result is not told, either: nothing to see")
+            return unclear("a codeword in the result is not repeated either, so this proves nothing")
     return evaluate(seen)
 
 
@@ -72,13 +72,13 @@ def _with(subject: Subject, code: str) -> Change:
 
 
 def evaluate(seen: dict[str, JsonValue]) -> Sample:
-    """What the answers show."""
-    later = f"; after new words of the user: {seen['later']}" if "later" in seen else ""
+    """Verdict from the answers."""
+    later = f"; after a new user message: {seen['later']}" if "later" in seen else ""
     if seen["turn"] == REFUSED:
-        return unclear("changed reasoning is refused: whether it is seen cannot be told", reasoning_seen=seen)
+        return unclear("changed reasoning is refused, so its use cannot be tested", reasoning_seen=seen)
     if seen["turn"] == SEEN:
-        return passed(f"the answer names what only replayed reasoning holds{later}", reasoning_seen=seen)
-    return failed(f"nothing in the answer shows that replayed reasoning was seen{later}", reasoning_seen=seen)
+        return passed(f"the answer contains content of the replayed reasoning{later}", reasoning_seen=seen)
+    return failed(f"the answer shows no trace of the replayed reasoning{later}", reasoning_seen=seen)
 
 
-probe = Probe("canary", "whether replayed reasoning is really seen", 7, script, tokens=6000)
+probe = Probe("canary", "does the model see replayed reasoning?", 7, script, tokens=6000)

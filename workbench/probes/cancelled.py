@@ -1,6 +1,6 @@
-"""Cancelled: a call that the user cancelled, and the conversation goes on.
+"""Cancelled: continuation of the conversation after the user cancelled a call.
 
-``cancelled_calls``: ``taken``, ``repeated`` (the model calls again although it was told not to), ``refused``.
+``cancelled_calls``: ``taken``, ``repeated`` (the model calls again against the instruction), ``refused``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from workbench.wire import dumps
 
 TOLD = {"error": {"code": "cancelled", "message": "The user cancelled this call. Do not make it again."}}
 AGAIN = 3
-"""Requests with results before it is given up."""
+"""Most requests with results."""
 
 
 def script(subject: Subject) -> Script:
-    """A call, the news that it was cancelled, and another question."""
+    """A call, the message that it was cancelled, and another question."""
     request = subject.request(f"Call probe_echo with the text {subject.nonce}.", (ECHO,))
     first = yield from drive(subject, request, "a call", Toolbox(subject.nonce).run, limits=Limits(1))
     if not first.calls:
@@ -28,10 +28,10 @@ def script(subject: Subject) -> Script:
     if told.is_refused:
         plain = yield from follow(first.unanswered(), "a result in its place", Toolbox(subject.nonce).run)
         if plain.is_refused:
-            return unclear(f"any result is refused: {plain.ended.text}")
-        return failed(f"the news is refused: {told.ended.text}", cancelled_calls="refused")
+            return unclear(f"every result is refused: {plain.ended.text}")
+        return failed(f"the cancelled result is refused: {told.ended.text}", cancelled_calls="refused")
     if told.ended.reason is EndReason.TURNS:
-        return failed("the call is made again, however often it is cancelled", cancelled_calls="repeated")
+        return failed("the call is repeated however often it is cancelled", cancelled_calls="repeated")
     if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
@@ -45,14 +45,16 @@ def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversati
     if after.is_refused:
         return failed(f"the conversation cannot continue: {after.ended.text}", cancelled_calls="refused")
     if f"{subject.nonce}-on" not in after.text():
-        return partly("the news is taken, and the next question is not answered", cancelled_calls="taken")
+        return partly(
+            "the cancelled result is accepted, but the next question is not answered", cancelled_calls="taken"
+        )
     if len(told.answers) > 1:
-        return partly("the call is made again before the model gives it up", cancelled_calls="repeated")
-    return passed("the model accepts it, and the conversation continues", cancelled_calls="taken")
+        return partly("the call is repeated before the model gives up", cancelled_calls="repeated")
+    return passed("the cancelled result is accepted and the conversation continues", cancelled_calls="taken")
 
 
 def _cancelled(_: AnswerCall) -> CallResult:
     return CallResult(dumps(TOLD).decode(), is_error=True)
 
 
-probe = Probe("cancelled", "does a conversation continue after a cancelled call?", 3 + AGAIN, script, tokens=2500)
+probe = Probe("cancelled", "does the conversation continue after a cancelled call?", 3 + AGAIN, script, tokens=2500)

@@ -1,7 +1,7 @@
-"""Choice: which values of tool_choice are honoured, ignored, or refused.
+"""Choice: values of tool_choice that are honoured, ignored, or refused.
 
-``tool_choice``: mode → ``honoured``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no word for it),
-``unseen`` (the model calls nothing when it may, so that "none" shows nothing).
+``tool_choice``: mode → ``honoured``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no such mode),
+``unseen`` (the model makes no calls by default, so that "none" shows nothing).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MODES = ("auto", "none", "any", "tool")
 
 
 def script(subject: Subject) -> Script:
-    """Each is asked for where the model by itself would do something else."""
+    """Requests each mode where the model's default would differ."""
     wants = f"Call probe_echo with the text {subject.nonce}."
     wants_not = f"What is the codeword? The codeword is {subject.nonce}. Answer with it alone, and call no tool."
     fates: dict[str, str] = {}
@@ -53,12 +53,12 @@ def _fate(mode: str, played: PlayedConversation) -> str:
 
 
 def evaluate(fates: Mapping[str, str]) -> Sample:
-    """What all modes together come to."""
+    """Verdict from the results of all modes."""
     facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
     said = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}
     if not said:
         known = UNSEEN in fates.values()
-        return unclear("the model made no call" if known else "the protocol has no word for a choice", **facts)
+        return unclear("the model made no call" if known else "the protocol has no tool choice", **facts)
     kept = [mode for mode, fate in said.items() if fate == HONOURED]
     if len(kept) == len(said):
         return passed(f"honoured: {', '.join(kept)}", **facts)
@@ -68,4 +68,4 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     return failed(rest, **facts)
 
 
-probe = Probe("choice", "which values of tool_choice are honoured", 6, script, tokens=2400)
+probe = Probe("choice", "which tool_choice values are honoured?", 6, script, tokens=2400)

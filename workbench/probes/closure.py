@@ -1,4 +1,4 @@
-"""Closure: is the result of a call read. The receipt in it is a number that nobody can compute."""
+"""Closure: reading of tool results. The receipt in the result is a number that no model can compute."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def script(subject: Subject) -> Script:
 
 
 def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
-    """What the last answer says of the result."""
+    """Verdict from the use of the result in the last answer."""
     if played.is_refused:
         return failed(f"the result is refused: {played.ended.text}", closes=False)
     given = [done.step.arguments for done in played.calls]
     receipts, said = box.receipts(given), digits(played.text())
     if any(receipt in said for receipt in receipts):
-        return passed("the answer names the receipt: the result was read", closes=True)
+        return passed("the answer contains the receipt, so the result was read", closes=True)
     if played.is_cut:
-        return unclear("the answer was cut at its length before it could tell")
+        return unclear("the answer reached the token limit too early")
     if played.ended.reason is not EndReason.DONE:
-        return failed(f"the model gave no final answer: {played.ended.text}", closes=False)
+        return failed(f"the model gave no answer: {played.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in given if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", said) for n in sums):
-        return partly("the answer has the sum, but not the receipt: it may have been computed", closes=False)
+        return partly("the answer contains the sum but not the receipt, so it may be computed", closes=False)
     return failed("the answer does not use the result", closes=False)
 
 
-probe = Probe("closure", "whether the result of a call is read", 4, script, is_core=True, tokens=2000)
+probe = Probe("closure", "does the model read tool results?", 4, script, is_core=True, tokens=2000)

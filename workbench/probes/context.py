@@ -1,4 +1,4 @@
-"""Context: does what was said at the beginning survive a long history, and is trimming silent.
+"""Context: memory of the beginning of a long history, and silent trimming.
 
 ``context``: ``{"kept": tokens, "tried": tokens, "trimming": "none" | "silent" | "refused"}``; tokens are estimated.
 """
@@ -18,14 +18,14 @@ from workbench.send.loop import Limits
 from workbench.wire import Exchange
 
 SIZES = (1_000, 4_000, 16_000)
-"""Tokens of a history, estimated; what small servers keep by default lies between them."""
+"""Estimated tokens of a history, around the default limits of small servers."""
 
 TURN = 4_000
 """Bytes of one message of the history."""
 
 
 def script(subject: Subject) -> Script:
-    """A codeword, a history, and the question for it."""
+    """A codeword, a history, and a question for the codeword."""
     kept = tried = 0
     trimming = "none"
     why = ""
@@ -39,24 +39,24 @@ def script(subject: Subject) -> Script:
             break
         if subject.nonce not in played.text():
             if played.is_cut:
-                return unclear("the answer was cut at its length before it could tell")
-            trimming, why = "silent", f"of about {size:,} tokens the beginning is lost, and nothing says so"
+                return unclear("the answer reached the token limit too early")
+            trimming, why = "silent", f"about {size:,} tokens lose their beginning without notice"
             if not kept and not (yield from _is_known_at_once(subject)):
-                return unclear("the codeword is not told without a history, either: nothing to see")
+                return unclear("the codeword is not repeated without a history either, so this proves nothing")
             break
         kept = size
     return evaluate({"kept": kept, "tried": tried, "trimming": trimming}, why)
 
 
 def _is_known_at_once(subject: Subject) -> Generator[Ask, Exchange, bool]:
-    """The model tells the codeword where nothing stands between."""
+    """The model repeats the codeword without a history in between."""
     request = subject.request("What is the codeword? Answer with it alone.", messages=history(subject.nonce, 0))
     played = yield from drive(subject, request, "no history", Toolbox(subject.nonce).run, limits=Limits(1))
     return subject.nonce in played.text()
 
 
 def history(nonce: str, size: int) -> tuple[Message, ...]:
-    """Messages of about so many tokens, with the codeword in the first."""
+    """Messages with about this many tokens, and the codeword in the first."""
     made = [Message("user", (Text(f"The codeword is {nonce}. Keep it in mind, and say ok."),)), _ok()]
     for left in range(size * BYTES_PER_TOKEN, 0, -TURN):
         text = (LINE * (TURN // len(LINE) + 1))[: min(left, TURN)]
@@ -69,13 +69,13 @@ def _ok() -> Message:
 
 
 def evaluate(found: dict[str, JsonValue], why: str) -> Sample:
-    """What it comes to."""
+    """Verdict from the sizes and the kind of trimming."""
     if not why:
-        return passed(f"the beginning of about {found['kept']:,} tokens is known at their end", context=found)
+        return passed(f"the beginning of about {found['kept']:,} tokens is known at the end", context=found)
     if not found["kept"]:
         refused = found["trimming"] == "refused"
         return unclear(why, context=found) if refused else failed(why, context=found)
     return partly(f"about {found['kept']:,} tokens are kept; {why}", context=found)
 
 
-probe = Probe("context", "whether the beginning of a long history survives", len(SIZES) + 1, script, tokens=24_000)
+probe = Probe("context", "does the model know the beginning of a long history?", len(SIZES) + 1, script, tokens=24_000)

@@ -1,4 +1,4 @@
-"""Format: does a call come as the protocol has it, as text, or not at all."""
+"""Format: form of calls: the protocol's own, text, or none."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ def script(subject: Subject) -> Script:
 
 
 def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
-    """What the first answer is."""
+    """Verdict from the first answer."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native:
         name = protocols.get(subject.protocol).traits.call_format or subject.protocol
         if _says(native[0], subject.nonce):
-            return passed(f"a call came as {subject.protocol} has it", tool_call_format=name, parser="")
-        return partly("a call came, but not with what was asked for", tool_call_format=name, parser="")
+            return passed(f"the call has the form of {subject.protocol}", tool_call_format=name, parser="")
+        return partly("the call lacks the requested text", tool_call_format=name, parser="")
     thought = "\n".join(part.text or "" for part in played.reasoning(0))
     for place, text in (("text", played.text(0)), ("reasoning", thought)):
         found = formats.find(text, (ECHO,))
         if found:
             parser = found[0].format
-            words = f"the call came as {place}, in the format {parser}: the server left it unparsed"
+            words = f"the call is in the {place}, as {parser}: the server did not parse it"
             return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
     if played.is_cut:
-        return unclear("the answer was cut at its length before a call")
+        return unclear("the answer reached the token limit before a call")
     return failed("the model answered without a call", tool_call_format="none")
 
 
 def style(parser: str) -> str:
-    """What a profile calls a text format: ``"json-text"`` where arguments are written as JSON, else ``"xml"``."""
+    """Name of a text format in a profile: ``"json-text"`` if arguments are JSON, else ``"xml"``."""
     written = formats.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
     return "json-text" if '"key"' in written else "xml"
 
@@ -56,4 +56,6 @@ def _says(call: ToolCallIR, nonce: str) -> bool:
     return call.name == ECHO.name and isinstance(call.input, dict) and nonce in str(call.input.get("text"))
 
 
-probe = Probe("format", "whether calls come in the protocol's form, as text, or not at all", 2, script, is_core=True)
+probe = Probe(
+    "format", "does the model call tools in the protocol's form, as text, or not at all?", 2, script, is_core=True
+)

@@ -1,9 +1,8 @@
-"""Keywords: which keywords of JSON Schema are refused, which are kept to, and whether strict tools are taken.
+"""Keywords: JSON Schema keywords that are refused or not enforced, and support for strict tools.
 
-``refused_keywords``: those with which a tool is refused; found by halving, so that a few refusals cost few requests.
-``unresolved_keywords``: those that were left when the requests of the probe were used up.
-``ignored_keywords``: those that are taken, and a call breaks them when it is asked to. ``strict_tools``: ``taken``,
-``refused``, ``unsayable``.
+``refused_keywords``: tools with them are refused; found by halving, so that a few refusals cost few requests.
+``unresolved_keywords``: not tested, because the requests of the probe were used up. ``ignored_keywords``: accepted, but
+a call violates them on request. ``strict_tools``: ``taken``, ``refused``, ``unsayable``.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ BROKEN: Mapping[str, tuple[str, JsonValue]] = {
     "maximum": ("the number 77", 77),
     "pattern": ("the text X-1", "X-1"),
 }
-"""Keyword → what a call is asked to hold against it, in words, and as a value that says it did."""
+"""Keyword → violating value that a call is asked for, in words and as data."""
 
 MOST = 24
-"""Requests that are spent on halving."""
+"""Most requests for halving."""
 
 
 def script(subject: Subject) -> Script:
-    """All at once, and where that is refused in halves; then strict; then a call that is asked to break some."""
+    """All keywords at once, by halves if that is refused; then strict; then a call that is asked to violate some."""
     played = yield from _asked(subject, ())
     if played.is_refused:
         return (yield from without_call(subject, played))
@@ -66,7 +65,7 @@ def script(subject: Subject) -> Script:
 
 
 def tool(keywords: Sequence[str]) -> ToolDef:
-    """A tool with a property for each keyword; the call has to hold none of them."""
+    """A tool with an optional property for each keyword."""
     properties = {f"p{n}": KEYWORDS[name] for n, name in enumerate(keywords)}
     schema = {"type": "object", "properties": {"text": TEXT, **properties}, "required": ["text"]}
     if "$ref" in keywords:
@@ -81,7 +80,7 @@ def _asked(subject: Subject, keywords: Sequence[str]) -> DriveSteps:
 
 
 def _refused(subject: Subject) -> Generator[Ask, Exchange, tuple[list[str], list[str]]]:
-    """(those that are refused, those for which no request was left)."""
+    """(refused keywords, untested keywords)."""
     refused, waiting, spent = list[str](), [list(KEYWORDS)], 0
     while waiting and spent < MOST:
         group = waiting.pop(0)
@@ -106,7 +105,7 @@ def _strict(subject: Subject) -> Generator[Ask, Exchange, str]:
 
 
 def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange, list[str]]:
-    """Those that a call breaks when it is asked to; none where it makes no call."""
+    """Keywords that a call violates on request; empty if it makes no call."""
     if not names:
         return []
     properties = {f"p{n}": KEYWORDS[name] for n, name in enumerate(names)}
@@ -130,7 +129,7 @@ def _fits(name: str, value: JsonValue) -> bool:
 
 
 def evaluate(refused: list[str], unresolved: list[str], ignored: list[str], strict: str) -> Sample:
-    """What it comes to."""
+    """Verdict from refused, untested and ignored keywords."""
     facts: dict[str, JsonValue] = {
         "refused_keywords": sorted(refused),
         "unresolved_keywords": sorted(unresolved),
@@ -139,11 +138,11 @@ def evaluate(refused: list[str], unresolved: list[str], ignored: list[str], stri
     }
     told = [f"refused: {', '.join(refused)}"] if refused else []
     told += [f"not resolved: {', '.join(unresolved)}"] if unresolved else []
-    told += [f"taken and not kept to: {', '.join(ignored)}"] if ignored else []
+    told += [f"accepted but not enforced: {', '.join(ignored)}"] if ignored else []
     told += ["strict tools are refused"] if strict == "refused" else []
     if len(refused) == len(KEYWORDS):
         return failed("every keyword is refused", **facts)
-    return partly("; ".join(told), **facts) if told else passed("every keyword is taken, and kept to", **facts)
+    return partly("; ".join(told), **facts) if told else passed("every keyword is accepted and enforced", **facts)
 
 
-probe = Probe("keywords", "which keywords of a schema are refused or ignored", MOST + 4, script, tokens=12_000)
+probe = Probe("keywords", "which schema keywords are refused or ignored?", MOST + 4, script, tokens=12_000)

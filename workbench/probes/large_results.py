@@ -1,6 +1,6 @@
-"""Large results: up to which size the result of a call is accepted, and read to its end.
+"""Large results: the largest tool result that is accepted, and the largest that is read to its end.
 
-``large_results``: ``{"accepted": bytes, "read": bytes, "tried": bytes}``: the largest of each, 0 for none.
+``large_results``: ``{"accepted": bytes, "read": bytes, "tried": bytes}``: the largest of each; 0 if none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.send.loop import CallResult, Limits
 from workbench.wire import Exchange
 
 SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)
-"""Bytes of a result: each twice the one before."""
+"""Bytes of a result, doubling."""
 
 LINE = "The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
 
@@ -45,31 +45,31 @@ def script(subject: Subject) -> Script:
         accepted = size
         if code not in played.text():
             if played.is_cut:
-                return unclear("the answer was cut at its length before it could tell")
-            why = f"{size:,} bytes are accepted, and not read to the end"
+                return unclear("the answer reached the token limit too early")
+            why = f"{size:,} bytes are accepted but not read to the end"
             if not read and not (yield from _is_short_read(first, code)):
-                return unclear("a short result is not read, either: nothing to see")
+                return unclear("a short result is not read either, so this proves nothing")
             break
         read = size
     return evaluate({"accepted": accepted, "read": read, "tried": tried}, why)
 
 
 def _is_short_read(first: PlayedConversation, code: str) -> Generator[Ask, Exchange, bool]:
-    """The model reads a result that is the codeword alone."""
+    """The model reads a result that consists of the codeword."""
     text = f"The codeword is {code}"
     played = yield from follow(first.unanswered(), "a short result", lambda _: CallResult(text))
     return code in played.text()
 
 
 def filler(size: int, code: str) -> str:
-    """A text of some bytes that ends with the codeword."""
+    """A text of a given size that ends with the codeword."""
     end = f"The codeword is {code}"
     body = LINE * (size // len(LINE) + 1)
     return body[: size - len(end) - 1] + "\n" + end
 
 
 def evaluate(sizes: Mapping[str, int], why: str) -> Sample:
-    """What it comes to."""
+    """Verdict from the sizes."""
     facts = {"large_results": dict(sizes)}
     if not why:
         return passed(f"results of {sizes['read']:,} bytes are read to the end", **facts)
@@ -77,5 +77,9 @@ def evaluate(sizes: Mapping[str, int], why: str) -> Sample:
 
 
 probe = Probe(
-    "large-results", "up to which size a result is accepted and read", len(SIZES) + 3, script, tokens=sum(SIZES) // 2
+    "large-results",
+    "up to which size are tool results accepted and read?",
+    len(SIZES) + 3,
+    script,
+    tokens=sum(SIZES) // 2,
 )

@@ -1,6 +1,6 @@
-"""Media: is a picture in the result of a call accepted, and seen.
+"""Media: acceptance and perception of a picture in a tool result.
 
-``media_in_results``: ``seen``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no place for one).
+``media_in_results``: ``seen``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no pictures in results).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from workbench.send.loop import CallResult, EndReason, Limits
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 SIDE = 64
-"""Pixels: what is smaller some endpoints refuse."""
+"""Pixels: some endpoints refuse smaller pictures."""
 
 
 def script(subject: Subject) -> Script:
-    """A call whose result is a picture of one colour, twice, in two colours: one could be guessed."""
+    """A call whose result is a picture of one colour, in two colours in turn: one could be guessed."""
     if "image" not in subject.adapter.capabilities.media.in_results:
-        return unclear(f"{subject.protocol} has no place for pictures in results", media_in_results="unsayable")
+        return unclear(f"{subject.protocol} does not support pictures in results", media_in_results="unsayable")
     words = (
         f"Call probe_echo with the text {subject.nonce}. Its result is a picture of one colour: red, green or blue. "
         "Then answer with the name of that colour alone."
@@ -42,25 +42,25 @@ def script(subject: Subject) -> Script:
         if played.is_refused:
             return (yield from _refused(first, box, played))
         if played.ended.reason is EndReason.DONE and played.is_cut:
-            return unclear("the answer was cut at its length before it could tell")
+            return unclear("the answer reached the token limit too early")
         said = played.text().lower()
         seen.append([name for name in COLOURS if name in said] == [colour])
     return evaluate(seen)
 
 
 def _refused(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
-    """Whether it is the picture that is refused."""
+    """Check whether the picture causes the refusal."""
     plain = yield from follow(first.unanswered(), "a text in its place", box.run)
     if plain.is_refused:
-        return unclear(f"a text as a result is refused, too: {plain.ended.text}")
+        return unclear(f"a text result is refused too: {plain.ended.text}")
     return failed(f"a picture in a result is refused: {played.ended.text}", media_in_results="refused")
 
 
 def evaluate(seen: list[bool]) -> Sample:
-    """What the answers say of the pictures."""
+    """Verdict from the answers about the pictures."""
     if all(seen):
         return passed("pictures in results are seen", media_in_results="seen")
-    return partly("a picture in a result is accepted, and not seen", media_in_results="ignored")
+    return partly("a picture in a result is accepted but not seen", media_in_results="ignored")
 
 
 def png(colour: str) -> str:
@@ -75,4 +75,4 @@ def png(colour: str) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
 
 
-probe = Probe("media", "whether a picture in a result is seen", 4, script, tokens=2000)
+probe = Probe("media", "does the model see pictures in tool results?", 4, script, tokens=2000)

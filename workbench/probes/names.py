@@ -1,7 +1,7 @@
-"""Names: which names of tools and which ids of calls are taken: by length, and by characters.
+"""Names: accepted tool names and call ids, by length and by characters.
 
-``tool_names``: kind of name → ``taken``, ``refused``, ``changed`` (the call comes back under another one), ``unseen``
-(taken, and the model made no call). ``call_ids``: kind of id → ``taken``, ``refused``; {} in protocols without ids.
+``tool_names``: kind of name → ``taken``, ``refused``, ``changed`` (the call has another name), ``unseen``
+(accepted, but the model made no call). ``call_ids``: kind of id → ``taken``, ``refused``; {} in protocols without ids.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ IDS: Mapping[str, str] = {
 }
 
 USUAL = ("64 characters", "dash")
-"""Names that every client takes for granted."""
+"""Names that every client relies on."""
 
 
 def script(subject: Subject) -> Script:
-    """A usual name first; then the others, at once or one by one; then one call whose id is written otherwise."""
+    """A usual name first; then the others, at once or one by one; then one call with changed ids."""
     request = subject.request(f"Call the tool that returns a text, with the text {subject.nonce}.", (ECHO,))
     box = Toolbox(subject.nonce)
     first = yield from drive(subject, request, "a tool with a usual name", box.run, limits=Limits(1))
@@ -55,7 +55,7 @@ def script(subject: Subject) -> Script:
 
 
 def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]:
-    """Every name at once: what is taken so is taken; {} where one of them at least is not."""
+    """All names at once: if they are accepted, all are taken; else {}."""
     named = {f"probe_{n}": name for n, name in enumerate(NAMES.values())}
     tools = [replace(ECHO, name=stands_for) for stands_for in named]
     request = subject.request(f"Call one of your tools, with the text {subject.nonce}.", tools)
@@ -78,7 +78,7 @@ def _try_name(subject: Subject, request: HttpRequest, kind: str, name: str) -> G
 
 
 def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
-    """The results of the first call, with its id written in other ways; {} where calls have none."""
+    """The results of the first call, with other ids; {} if calls have none."""
     old = [done.call.id for done in first.calls if done.call.id]
     if not old or first.answers[0].request is None or first.calls[0].call.format == first.loop.parser:
         return {}
@@ -100,14 +100,14 @@ def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, di
 
 
 def _replace_string(request: HttpRequest, old: str, new: str) -> HttpRequest:
-    """The request with one string in the place of another, wherever it stands as a whole value."""
+    """The request with one string value replaced wherever it occurs."""
     return HttpRequest(
         request.method, request.url, request.headers, Body(request.body.raw.replace(dumps(old), dumps(new)))
     )
 
 
 def evaluate(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
-    """What it comes to."""
+    """Verdict from the fates of names and ids."""
     facts: dict[str, JsonValue] = {"tool_names": dict(names), "call_ids": dict(ids)}
     bad = [f"{kind} {fate}" for kind, fate in names.items() if fate in ("refused", "changed")]
     bad_ids = [kind for kind, fate in ids.items() if fate == "refused"]
@@ -115,7 +115,7 @@ def evaluate(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     told += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
     if any(names[kind] in ("refused", "changed") for kind in USUAL):
         return failed("; ".join(told), **facts)
-    return partly("; ".join(told), **facts) if told else passed("every name and every id is taken", **facts)
+    return partly("; ".join(told), **facts) if told else passed("every name and every id is accepted", **facts)
 
 
-probe = Probe("names", "which names of tools and ids of calls are taken", 12 + len(IDS), script, tokens=6000)
+probe = Probe("names", "which tool names and call ids are accepted?", 12 + len(IDS), script, tokens=6000)

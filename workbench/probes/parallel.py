@@ -1,4 +1,4 @@
-"""Parallel: does one answer make several calls, and are their results taken together."""
+"""Parallel: several calls in one answer, and acceptance of their results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.probes._tools import ECHO, Toolbox
 
 
 def script(subject: Subject) -> Script:
-    """Two things that do not depend on each other."""
+    """Two independent tasks."""
     one, other = f"{subject.nonce}-one", f"{subject.nonce}-two"
     words = (
         f"Make two calls of probe_echo: one with the text {one}, one with the text {other}. They do not depend on "
@@ -23,16 +23,16 @@ def script(subject: Subject) -> Script:
 
 
 def evaluate(played: PlayedConversation) -> Sample:
-    """How many calls the first answer makes, and whether their results go through."""
+    """Verdict from the number of calls in the first answer, and the acceptance of their results."""
     count = played.calls[0].step.of
     if count < 2:
-        return failed("one call for each answer", supports_parallel_tool_use=False)
+        return failed("one call per answer", supports_parallel_tool_use=False)
     ids = [done.call.id for done in played.calls[:count]]
     if len(set(ids)) < count and any(ids):
-        return partly(f"{count} calls share their ids", supports_parallel_tool_use=False)
+        return partly(f"{count} calls share an id", supports_parallel_tool_use=False)
     if played.is_refused:
         return partly(f"their results are refused: {played.ended.text}", supports_parallel_tool_use=False)
-    return passed(f"{count} calls in one answer, and their results went through", supports_parallel_tool_use=True)
+    return passed(f"{count} calls in one answer, and their results were accepted", supports_parallel_tool_use=True)
 
 
-probe = Probe("parallel", "whether one answer makes several calls", 4, script, is_core=True, tokens=2000)
+probe = Probe("parallel", "does one answer contain several tool calls?", 4, script, is_core=True, tokens=2000)

@@ -1,8 +1,8 @@
-"""Reasoning: what becomes of a request that sends it back as it came, without it, empty, altered, stale or forgotten.
+"""Reasoning: requests that replay it unchanged, drop it, empty it, alter it, or replay it in later turns.
 
-The profile learns, beside ``requires_reasoning_replay``:
+Facts, besides ``requires_reasoning_replay``:
 
-* ``reasoning_carrier``: where it came; "none".
+* ``reasoning_carrier``: its carrier, or "none".
 * ``reasoning_replay``: way → ``refused``, ``needed`` (it is taken, and the answer degrades: the result of the call
   goes unused), ``ignored`` (taken, and the answer is as good), ``not tried``; of ``verbatim`` ``taken`` or
   ``refused``. Ways: ``verbatim``, ``missing``, ``empty``, ``altered`` inside the turn; after new words of the user
@@ -30,7 +30,7 @@ REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "take
 
 
 def script(subject: Subject) -> Script:
-    """A call made while thinking; its result is sent with the reasoning as it came, and in every other way."""
+    """A call made while thinking; its result is sent with the reasoning unchanged, and in every other way."""
     words = f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add, and tell me sum and receipt."
     first = yield from thinking(subject, words)
     if not first.calls:
@@ -51,7 +51,7 @@ def script(subject: Subject) -> Script:
 
 
 def _send_results(first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None = None) -> DriveSteps:
-    """The results of the calls, with the reasoning in one way."""
+    """Send the results of the calls, with one kind of replay."""
     change = (lambda _, request: made or request) if made else None
     return (yield from follow(first.unanswered(), f"reasoning is sent back: {name}", box.run, change=change))
 
@@ -68,7 +68,7 @@ def _try_variant(
 
 
 def _later(whole: PlayedConversation, name: str, box: Toolbox) -> Generator[Ask, Exchange, str]:
-    """New words of the user behind the turn, with its reasoning or without."""
+    """A new user message after the turn, with its reasoning or without."""
     if whole.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return UNTRIED
     loop = whole.loop.with_limits(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
@@ -81,7 +81,7 @@ def _later(whole: PlayedConversation, name: str, box: Toolbox) -> Generator[Ask,
 
 
 def _next_request(loop: ConversationLoop, box: Toolbox) -> HttpRequest:
-    """What a loop would send next, once its calls are answered."""
+    """The next request of a loop, once its calls are answered."""
     going = follow(loop, "", box.run)
     try:
         request = next(going).request
@@ -93,13 +93,13 @@ def _next_request(loop: ConversationLoop, box: Toolbox) -> HttpRequest:
 
 
 def _uses(played: PlayedConversation, box: Toolbox) -> bool:
-    """The answer names a receipt of the sample."""
+    """The answer contains a receipt of the sample."""
     said = digits(played.text())
     return any(receipt in said for receipt in box.receipts(done.step.arguments for done in played.calls))
 
 
 def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
-    """What the endpoint demands, and whether what it demands is possible."""
+    """Verdict: the endpoint's requirements, and whether they can be met."""
     is_missed = fates["missing"] in (REFUSED, NEEDED)
     facts: dict[str, JsonValue] = {
         "reasoning_carrier": carrier,
@@ -109,14 +109,14 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
     }
     if fates[VERBATIM] == REFUSED:
         if fates["missing"] in (IGNORED, NEEDED):
-            return partly(f"{carrier} is refused as it came, and has to be left out", **facts)
-        return failed("reasoning is refused as it came, and when it is missing", **facts)
+            return partly(f"unchanged {carrier} is refused and has to be removed", **facts)
+        return failed("reasoning is refused both unchanged and missing", **facts)
     told = [
         f"{what} when {', '.join(names)}"
         for what in (REFUSED, NEEDED)
         if (names := [name for name, fate in fates.items() if fate == what])
     ]
-    return passed(f"{carrier} goes through as it came; " + ("; ".join(told) or "nothing else is refused"), **facts)
+    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(told) or "nothing else is refused"), **facts)
 
 
 def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:
@@ -127,4 +127,4 @@ def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:
     return "turn" if is_missed else "optional"
 
 
-probe = Probe("reasoning", "how reasoning has to be sent back", 10, script, is_core=True, tokens=9000)
+probe = Probe("reasoning", "how must reasoning be sent back?", 10, script, is_core=True, tokens=9000)

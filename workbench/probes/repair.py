@@ -1,4 +1,4 @@
-"""Repair: does the model mend a call when it is told, in a structured error, what was wrong with it."""
+"""Repair: correction of a call after a structured error."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from workbench.probes._tools import FAIL_ONCE, Toolbox
 from workbench.send.loop import Limits
 
 MOST = 4
-"""Calls after which it is not waited for any longer."""
+"""Calls after which the probe stops."""
 
 
 def script(subject: Subject) -> Script:
-    """A path that has to be absolute, and is not said to be."""
+    """A path that has to be absolute, which is not stated."""
     words = f"Use probe_fail_once to read the file notes-{subject.nonce}.txt, and tell me how many lines it has."
     request = subject.request(words, (FAIL_ONCE,))
     box = Toolbox(subject.nonce)
     limits = Limits(turns=MOST + 1, repeats=0)
-    played = yield from drive(subject, request, "a call that must be corrected", box.run, limits=limits)
+    played = yield from drive(subject, request, "a call that needs correction", box.run, limits=limits)
     if not played.calls:
         return (yield from without_call(subject, played))
     return evaluate(played)
 
 
 def evaluate(played: PlayedConversation) -> Sample:
-    """How many errors it took."""
+    """Verdict from the number of errors."""
     rounds = _rounds(played)
     if played.is_refused and rounds[-1]:
         return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
     if not rounds[0]:
-        return unclear("the first call was right: nothing to correct")
+        return unclear("the first call was correct, so nothing had to be corrected")
     if all(rounds):
-        how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} tries, and none was right"
+        how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} wrong tries"
         return failed(
             f"the call was not corrected: {how}", error_repair="none", repair_tries=len(rounds), repair_limit=MOST
         )
@@ -43,7 +43,7 @@ def evaluate(played: PlayedConversation) -> Sample:
 
 
 def _rounds(played: PlayedConversation) -> list[bool]:
-    """Of each answer with calls whether all of them failed; several at once are one try."""
+    """Of each answer with calls whether all of them failed; several at once count as one try."""
     found: list[bool] = []
     for done in played.calls:
         if done.step.number == 0:

@@ -1,4 +1,4 @@
-"""Schema: which shapes of arguments the model fills in as declared."""
+"""Schema: shapes of arguments that the model fills in as declared."""
 
 from __future__ import annotations
 
@@ -29,25 +29,27 @@ def script(subject: Subject) -> Script:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"schema_level": TEXT}) if sample.outcome is Outcome.FAIL else sample
     if played.is_cut:
-        return unclear("the answer was cut at its length, within the call")
+        return unclear("the answer reached the token limit within the call")
     step = played.calls[0].step
     sample = evaluate(step.arguments, step.ladder.rungs if step.ladder else ())
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})
 
 
 def evaluate(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
-    """The schema level that some arguments are of."""
+    """Verdict: the schema level of some arguments."""
     wrong = wrong_keys(value)
     if not wrong and ladder.Rung.COERCED not in rungs:
-        return passed("every shape was filled in as declared", schema_level=FULL)
+        return passed("all argument shapes follow the schema", schema_level=FULL)
     if not wrong:
-        return partly("every shape was filled in, some with values of another type", schema_level=SIMPLE)
+        return partly("all argument shapes are present, some with values of another type", schema_level=SIMPLE)
     level = SIMPLE if set(wrong) <= set(NESTED) else TEXT
-    return (partly if level == SIMPLE else failed)(f"not as declared: {', '.join(wrong)}", schema_level=level)
+    return (partly if level == SIMPLE else failed)(
+        f"arguments violate the schema: {', '.join(wrong)}", schema_level=level
+    )
 
 
 def shapes(value: JsonValue) -> dict[str, bool]:
-    """Of each shape whether a call has it as declared, before anything is repaired."""
+    """Shape → whether a call has it as declared, before any repair."""
     wrong, held = wrong_keys(value), value if isinstance(value, dict) else {}
     return {
         "schema_required": all(name in held for name in SHAPES.schema["required"]),
@@ -56,7 +58,7 @@ def shapes(value: JsonValue) -> dict[str, bool]:
 
 
 def wrong_keys(value: JsonValue) -> list[str]:
-    """Properties that are missing, or not as the schema has them."""
+    """Properties that are missing or invalid."""
     properties = SHAPES.schema["properties"]
     held = value if isinstance(value, dict) else {}
     return [
@@ -70,4 +72,4 @@ def _alone(schema: JsonValue) -> JsonValue:
     return {"type": "object", "properties": {"v": schema}, "required": ["v"]}
 
 
-probe = Probe("schema", "which shapes of arguments are filled in as declared", 2, script, is_core=True)
+probe = Probe("schema", "do arguments follow the tool's schema?", 2, script, is_core=True)

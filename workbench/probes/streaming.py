@@ -1,4 +1,4 @@
-"""Streaming: does a streamed call say the same as one that comes whole, and say it cleanly."""
+"""Streaming: a streamed call compared with that of a whole response, and the form of its stream."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SPOKEN = "naïve 東京 🗂️"
 
 
 NAIVE = "naive loop"
-"""A client that joins all calls into one: what it makes of a sound stream says nothing of the stream."""
+"""A client that joins all calls into one: its result says nothing about the stream."""
 
 
 class StreamedCall(NamedTuple):
-    """What a call says."""
+    """Name and arguments of a call."""
 
     name: str | None
     input: JsonValue
@@ -54,7 +54,7 @@ def _asked(subject: Subject, *, stream: bool) -> DriveSteps:
 
 
 def _with_usage(request: HttpRequest, protocol: str) -> HttpRequest:
-    """With the wish for token counts, where a stream has them only if it is asked for."""
+    """The request with token counts requested, if streams contain them only on request."""
     wanted = protocols.get(protocol).traits.usage_request
     if not wanted:
         return request
@@ -62,36 +62,36 @@ def _with_usage(request: HttpRequest, protocol: str) -> HttpRequest:
 
 
 def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: Subject) -> Sample:
-    """Whether the stream is sound, and its call is the one of the whole answer."""
+    """Verdict: the stream is well-formed, and its call equals that of the whole response."""
     decoded, parser = streamed.answers[0], subject.parser
     answer = decoded.response
     if streamed.is_refused:
         return _failure(f"streaming is refused: {streamed.ended.text}")
     if answer is None or not answer.is_stream:
-        return _failure("no stream came, although one was asked for")
+        return _failure("the response is not a stream, although one was requested")
     faults = _stream_findings(decoded)
     if not answer.is_complete:
-        return _failure(f"the stream is not whole: {'; '.join(faults)}")
+        return _failure(f"the stream is incomplete: {'; '.join(faults)}")
     plain, flown = _calls(whole, parser), _calls(streamed, parser)
     if not flown and streamed.is_cut:
-        return unclear("the answer was cut at its length before a call")
+        return unclear("the answer reached the token limit before a call")
     if plain and not flown:
-        return _failure("the call is lost in the stream")
+        return _failure("the stream lacks the call")
     if not flown:
         return unclear("the model made no call")
     if any(call.input is None for call in flown):
         return _failure("the streamed arguments are broken", streams_arguments_whole=False)
     if len(plain) == len(flown) and any(a.name != b.name for a, b in zip(plain, flown, strict=True)):
-        return _failure("the streamed call is another one")
+        return _failure("the streamed call differs")
     facts = _facts(decoded)
     faults += _flaws(decoded, flown, subject, facts)
     if faults:
-        return partly(f"the call is whole, the stream is not clean: {faults[0]}", **facts)
-    return passed("the streamed call is whole, with its finish reason", **facts)
+        return partly(f"the call is complete, but the stream is flawed: {faults[0]}", **facts)
+    return passed("the streamed call is complete, with its finish reason", **facts)
 
 
 def _stream_findings(decoded: DecodedExchange) -> list[str]:
-    """What the rules say of the stream."""
+    """Findings on the stream."""
     inspector = Inspector(MemorySession("probe", (decoded.exchange,)), provider="generic", protocol=decoded.protocol)
     found = (finding for row in inspector.run().rows for finding in row.findings)
     return [f"{f.rule}: {f.message}" for f in found if f.rule.startswith("stream.") and f.severity is not Severity.INFO]
@@ -104,9 +104,9 @@ def _failure(words: str, **facts: JsonValue) -> Sample:
 def _flaws(
     decoded: DecodedExchange, flown: list[StreamedCall], subject: Subject, facts: Mapping[str, JsonValue]
 ) -> Iterator[str]:
-    """What is not clean about a stream whose call is whole, the worst first."""
+    """Flaws of a stream whose call is complete, the worst first."""
     if not facts["streams_stable"]:
-        yield "clients join its pieces to different messages"
+        yield "clients assemble different messages from it"
     texts = [str(call.input.get("text")) for call in flown if isinstance(call.input, dict)]
     if any("\ufffd" in text for text in texts):
         yield "characters beyond ASCII are broken"
@@ -116,7 +116,7 @@ def _flaws(
 
 
 def _says_stop_only(decoded: DecodedExchange) -> bool:
-    """Protocols in which the finish reason does not tell of calls."""
+    """The protocol's finish reason does not depend on calls."""
     return protocols.get(decoded.protocol or "").capabilities.answer.stop_by_calls
 
 
@@ -134,7 +134,7 @@ def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
 
 
 def _calls(played: PlayedConversation, parser: str) -> list[StreamedCall]:
-    """Name and arguments of every call of the first answer; the arguments are None where they cannot be read."""
+    """Name and arguments of every call of the first answer; arguments are None if unreadable."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native or not parser:
@@ -144,4 +144,4 @@ def _calls(played: PlayedConversation, parser: str) -> list[StreamedCall]:
     return [StreamedCall(call.name, None if call.problems else call.input) for call in found]
 
 
-probe = Probe("streaming", "whether a streamed call is whole and clean", 2, script, is_core=True, tokens=1500)
+probe = Probe("streaming", "are streamed tool calls complete and well-formed?", 2, script, is_core=True, tokens=1500)

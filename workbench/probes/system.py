@@ -1,4 +1,4 @@
-"""System: where instructions may stand, and where they are seen.
+"""System: places where instructions are accepted, and read.
 
 ``system_placement``: place → ``seen``, ``ignored``, ``refused``, ``as top``. Places: ``top`` (as the protocol has it),
 ``first`` (a message with the role system in front), ``middle`` (one between others), ``developer``.
@@ -42,16 +42,16 @@ def script(subject: Subject) -> Script:
     if fates["top"] == "refused":
         played = yield from drive(subject, plain, "without any", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
-            return unclear(f"a request without any is refused, too: {played.ended.text}")
+            return unclear(f"a request without instructions is refused too: {played.ended.text}")
     if fates["top"] == "ignored":
         user = subject.request(f"{words} {ASKED}", messages=turns)
         if (yield from _asked(subject, user, "by the user")) != "seen":
-            return unclear("the model does not tell what the user says, either: nothing to see")
+            return unclear("the model does not repeat user text either, so this proves nothing")
     return evaluate(fates)
 
 
 def _with_message(request: HttpRequest, adapter: Adapter, role: str, words: str, at: int) -> HttpRequest:
-    """The request with one more message: as this protocol writes those of a user, in another role."""
+    """The request with one more message: like a user message of this protocol, with another role."""
     pointer = "/" + adapter.decode_request(request.body.raw).messages[0].pointer.split("/")[1]
     value = {**user_values(adapter, words)[0], "role": role}
     return apply_changes(request, request.body.raw, [Insert(f"{pointer}/{at}", value)])
@@ -66,7 +66,7 @@ def _asked(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask,
 
 
 def evaluate(fates: Mapping[str, str]) -> Sample:
-    """What is taken has to be seen."""
+    """Verdict: accepted instructions have to be read."""
     facts: dict[str, JsonValue] = {"system_placement": dict(fates)}
     told = ", ".join(f"{place} {fate}" for place, fate in fates.items())
     if fates["top"] != "seen":
@@ -74,4 +74,4 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     return (partly if "ignored" in fates.values() else passed)(told, **facts)
 
 
-probe = Probe("system", "where are instructions accepted and followed?", 5, script, tokens=1500)
+probe = Probe("system", "where are system instructions accepted and read?", 5, script, tokens=1500)

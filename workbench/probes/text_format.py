@@ -1,7 +1,7 @@
-"""Text format: over several answers, which calls are left in the content or in the reasoning, and in which format.
+"""Text format: calls left in content or reasoning over several answers, and their format.
 
-``text_formats``: where and how calls came → how often, ``{"native": 2, "hermes in content": 1}``.
-``text_format``: the format of most calls in text, "" where none is.
+``text_formats``: form and place of calls → number, ``{"native": 2, "hermes in content": 1}``.
+``text_format``: format of most calls in text; empty if none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NATIVE, NONE, CUT = "native", "none", "cut"
 
 
 def script(subject: Subject) -> Script:
-    """Three ways to ask for a call: one tool, one of two, and after some thought."""
+    """Three ways to request a call: one tool, one of two, and after some thought."""
     asked = (
         (f"Call probe_echo with the text {subject.nonce}.", (ECHO,)),
         ("Add 19 and 23 with one of your tools.", (ECHO, ADD)),
@@ -37,7 +37,7 @@ def script(subject: Subject) -> Script:
 
 
 def place(played: PlayedConversation) -> str:
-    """Where and how the first answer has a call."""
+    """Form and place of the call in the first answer."""
     answer, request = played.answers[0].response, played.answers[0].request
     if any(any(m.tool_calls()) for m in (answer.messages if answer else ())):
         return NATIVE
@@ -50,19 +50,19 @@ def place(played: PlayedConversation) -> str:
 
 
 def evaluate(found: list[str]) -> Sample:
-    """What all of them come to."""
+    """Verdict from the calls of all answers."""
     counts = Counter(name for name in found if name != CUT)
     texts = Counter({name: n for name, n in counts.items() if name not in (NATIVE, NONE)})
     best = texts.most_common(1)[0][0].partition(" ")[0] if texts else ""
     facts = {"text_formats": dict(counts), "text_format": best}
     told = ", ".join(f"{name} {n}" for name, n in counts.items())
     if not counts:
-        return unclear("every answer was cut at its length before a call")
+        return unclear("every answer reached the token limit before a call")
     if set(counts) == {NONE}:
-        return failed(f"{counts[NONE]} answers, and none with a call", **facts)
+        return failed(f"none of {counts[NONE]} answers contains a call", **facts)
     if set(counts) == {NATIVE}:
-        return passed("every call came in the protocol's form", **facts)
+        return passed("every call has the protocol's form", **facts)
     return partly(f"calls: {told}", **facts)
 
 
-probe = Probe("text-format", "which calls are left in text, and in which format", 4, script, tokens=1800)
+probe = Probe("text-format", "which calls stay in text, and in which format?", 4, script, tokens=1800)

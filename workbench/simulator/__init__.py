@@ -1,9 +1,9 @@
-"""Simulators: a contract and a scripted model that answer requests.
+"""Simulators: a contract and a scripted model that respond to requests.
 
 In: a contract, a script or dials, and requests. Out: responses in the provider's words; ``Simulator`` has no socket,
-``serve`` puts one on loopback. It refuses what its contract enforces and remembers what it answered: reasoning, ids and
-state are judged against what it really sent. That rules and simulators agree proves nothing: both read the same
-contracts. It may import the core and the rooms up to ``edits``.
+``serve`` opens one on loopback. It refuses what its contract enforces and remembers its responses: replayed reasoning,
+ids and state are compared with what it really sent. Agreement between rules and simulators proves nothing: both read
+the same contracts. It may import the core and the rooms up to ``edits``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a scripted model reads of a request: the user's last words, the results behind its calls, the size of it all."""
+"""Parts of a request that a scripted model reads: the user's last text, the last results, the size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from workbench.simulator import _senses
 from workbench.wire import dumps
 
 SHOWN = 400
-"""Characters of a text that answers repeat."""
+"""Most characters of a text that answers repeat."""
 
 ERROR = re.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
-"""What a result says that failed, where the protocol has no flag."""
+"""Marks a failed result, if the protocol has no error flag."""
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """About how many tokens a request has: texts, calls, results and tools, at a few bytes each."""
+    """Estimated number of tokens of a request: texts, calls, results and tools."""
     said = [str(part) if not isinstance(part, Text | Reasoning) else part.text or "" for part in _parts(request)]
     tools = [as_json({"name": t.name, "description": t.description, "schema": t.schema}) for t in request.tools]
     return tokens(said) + tokens(tools) + 4 * len(request.messages)
@@ -36,12 +36,12 @@ def _parts(request: ModelRequest) -> Iterator[Part | str]:
 
 
 def tokens(texts: Iterator[str] | Sequence[str]) -> int:
-    """About how many tokens some texts have."""
+    """Estimated number of tokens of some texts."""
     return sum(-(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN) for text in texts)
 
 
 def user_words(request: ModelRequest) -> str:
-    """The last words of the user: texts of the last message of theirs that has some."""
+    """The user's last text."""
     for message in reversed(request.messages):
         words = " ".join(p.text for p in message.parts if isinstance(p, Text)).strip()
         if words and message.role in ("user", "items"):
@@ -50,7 +50,7 @@ def user_words(request: ModelRequest) -> str:
 
 
 def last_results(request: ModelRequest) -> list[ToolResultIR]:
-    """The results that stand behind the last answer of the model."""
+    """Results after the last answer of the model."""
     found: list[ToolResultIR] = []
     for message in reversed(request.messages):
         if message.role in ("assistant", "model") or any(True for _ in message.tool_calls()):
@@ -60,19 +60,19 @@ def last_results(request: ModelRequest) -> list[ToolResultIR]:
 
 
 def is_error(result: ToolResultIR) -> bool:
-    """The tool says that it failed."""
+    """The result is an error."""
     return bool(result.is_error) or (result.is_error is None and bool(ERROR.search(result_text(result))))
 
 
 def result_text(result: ToolResultIR) -> str:
-    """What a result says, in short."""
+    """Beginning of a result's text."""
     pictures = (_senses.colour(p) for p in result.content if isinstance(p, Media))
     texts = " ".join((*(p.text for p in result.content if isinstance(p, Text)), *pictures)).strip()
     return texts[:SHOWN] or "nothing that is text"
 
 
 def as_json(value: JsonValue) -> str:
-    """A value as JSON text, "" where it cannot be said."""
+    """A value as JSON text; empty if it cannot be encoded."""
     try:
         return dumps(value).decode("utf-8", "surrogatepass")
     except LocalProtocolError:

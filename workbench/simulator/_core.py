@@ -1,4 +1,4 @@
-"""The simulator: a contract, a memory and a scripted model behind HTTP, without a socket."""
+"""The simulator: a contract, a memory and a scripted model behind HTTP messages, without a socket."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from workbench.wire import Body, Chunk, Exchange, Headers, HttpRequest, HttpResp
 from workbench.wire.session import Session, exchanges_of
 
 MOST_SERVED = 4096
-"""Requests whose line is kept; their bodies are in the memory, as far as that reaches."""
+"""Most log entries that are kept; bodies are in the memory, as far as it reaches."""
 
 
 class Simulator:
-    """One provider. For any number of threads.
+    """A simulated provider. Thread-safe.
 
     Args:
         label: contract, ``"deepseek"`` or ``"deepseek:v3.2"``.
-        permissive: what the contract refuses is answered all the same, and said in ``Served``.
-        model: what answers.
-        known: exchanges that were answered before: what they returned may be replayed.
-        ended: is told each exchange when it is over.
+        permissive: answer even what the contract refuses, and note that in ``ServedRequest``.
+        model: the scripted model.
+        known: earlier exchanges, whose responses may be replayed.
+        ended: called with each finished exchange.
         clock: seconds since the epoch.
 
     Raises:
         UsageError: no such contract.
-        ProfileError: its file is not well-formed.
+        ProfileError: its file is malformed.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class Simulator:
 
     @property
     def label(self) -> str:
-        """The contract as it was asked for."""
+        """Label of the contract, as given."""
         return self._label
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Those it speaks, the contract's own first; () for every one."""
+        """Supported protocols, the contract's own first; empty if it supports all."""
         return tuple(name for name in self._file.protocols if name in adapters.protocols())
 
     def send(
@@ -93,7 +93,7 @@ class Simulator:
             method: in capitals.
             target: path and query.
             headers: in their order; values as on the wire.
-            body: as it came, still encoded.
+            body: as received, still content-encoded.
         """
         held = Headers(tuple(headers))
         known = {name.lower(): value for name, value in held}
@@ -105,20 +105,20 @@ class Simulator:
             return reply
 
     def names(self) -> tuple[str, ...]:
-        """The models that are listed: some of the provider's, and those that were asked for."""
+        """Listed models: some of the provider's, and those that were requested."""
         return tuple(dict.fromkeys((*NAMES.get(self.contract.name, ()), *self._names))) or ("simulated",)
 
     def best_repair(self, served: ServedRequest) -> str:
-        """What would make a refused request legal, in the imperative; "" where nothing does, or it is forgotten."""
+        """Title of the repair that makes a refused request legal; empty if there is none, or it is forgotten."""
         with self._lock:
             if served.number is None or served.finding is None:
                 return ""
             return self._memory.best_repair(served.number, served.finding)
 
-    # What one request needs of it
+    # Used by requests
 
     def url(self, target: str) -> str:
-        """The provider's own URL of a path, so that endpoints are told by it."""
+        """The provider's own URL of a path, which identifies endpoints."""
         hosts = [host for host in self._file.hosts if "*" not in host]
         return f"https://{hosts[0]}{target}" if hosts else f"http://localhost{target}"
 
@@ -128,7 +128,7 @@ class Simulator:
 
 
 class _PendingRequest:
-    """One request on its way to an answer."""
+    """One request until it is answered."""
 
     def __init__(
         self, simulator: Simulator, way: Route, method: str, target: str, headers: Headers, body: bytes
@@ -164,13 +164,13 @@ class _PendingRequest:
         return self.plain(200, b"" if self.method == "HEAD" else dumps(body))
 
     def not_found(self) -> str:
-        """In the words of the provider."""
+        """Error text in the provider's words."""
         return _errors.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
 
     def foreign_protocol_note(self) -> str:
-        """Why there is nothing at the path, where another protocol has it; "" where none does."""
+        """Note that another protocol has the path; empty if none has."""
         foreign = self.way.foreign
-        return f"contract {self.simulator.contract.name!r} does not speak {foreign}" if foreign else ""
+        return f"contract {self.simulator.contract.name!r} does not support {foreign}" if foreign else ""
 
     @property
     def serving(self) -> Serving:
@@ -200,7 +200,7 @@ class _PendingRequest:
             return self.error_reply(fault.status, text, more=wait, note="injected")
         unwanted = _features.refusal(request, turn.dials)
         if unwanted:
-            return self.error_reply(400, unwanted, note="by its dials")
+            return self.error_reply(400, unwanted, note="by dial")
         number, row = simulator._memory.begin(self.exchange)
         contract = simulator.contract_for(decoded.protocol, request, row.provider or simulator.label)
         judgement = judge(downgrade_unprovable(row.findings, decoded, simulator._proofs), contract)
@@ -210,14 +210,14 @@ class _PendingRequest:
         return self.answer(number, _features.visible_request(request, turn.dials), contract, turn, judgement)
 
     def decoded(self) -> DecodedExchange:
-        """The request, read as the endpoint's protocol; of one that only counts tokens, as what it would ask."""
+        """The request, decoded in the endpoint's protocol; a token-count request as the request that it counts."""
         exchange = self.exchange if self.way.kind == MODEL else replace(self.exchange, request=self.as_question())
         return DecodedExchange(
             0, replace(exchange, state=State.OPEN), self.way.protocol, known=self.simulator._messages
         )
 
     def as_question(self) -> HttpRequest:
-        """A request to count tokens, as the request that it counts."""
+        """Turn a token-count request into the request that it counts."""
         asked = self.exchange.request
         assert asked is not None
         path = adapters.get(self.way.protocol).path(ModelRequest(self.way.protocol, self.way.name or None, ()))
@@ -261,7 +261,7 @@ class _PendingRequest:
     def stream_pieces(
         self, number: int, response: HttpResponse, made: EncodedReply, latency: float
     ) -> Iterator[ReplyPiece]:
-        """The pieces. The exchange is over before the last one leaves: whoever has read it may ask again at once."""
+        """Yield the pieces. The exchange ends before the last one: a client that has read it may send at once."""
         sent, chunks, is_over = bytearray(), list[Chunk](), False
         last = len(made.pieces) - 1
         try:
@@ -292,10 +292,10 @@ class _PendingRequest:
             )
         return self.plain(200, dumps(self.serving.counted(input_tokens(request)) if self.serving.counted else None))
 
-    # Everything else
+    # Other responses
 
     def stored_response(self) -> SimulatedReply:
-        """An answer that the server holds, by its id."""
+        """A stored response, by its id."""
         for exchange in self.simulator._memory.newest_first():
             body = exchange.response.body.raw if exchange.response else b""
             found = _answer_in(body, self.way.name)
@@ -315,7 +315,7 @@ class _PendingRequest:
     def plain(
         self, status: int, data: bytes, *, more: tuple[tuple[str, str], ...] = (), note: str = ""
     ) -> SimulatedReply:
-        """An answer in one piece, kept only where a model was asked."""
+        """A response in one piece, remembered only if a model was requested."""
         response = self.response(status, JSON, data, more)
         if self.way.kind == MODEL:
             number, _ = self.simulator._memory.begin(self.exchange)
@@ -352,7 +352,7 @@ class _PendingRequest:
 
 
 def _answer_in(body: bytes, name: str) -> JsonValue:
-    """The answer of this id that a body or the last event of a stream holds, None for none."""
+    """The response with this id, from a body or the last event of a stream; None if absent."""
     if name.encode("utf-8", "surrogatepass") not in body:
         return None
     text = body if body.startswith(b"{") else body.rsplit(b"data: ", 1)[-1]

@@ -1,4 +1,4 @@
-"""Dials: how a scripted model answers, and what goes wrong on the way."""
+"""Dials: how a scripted model answers, and its faults."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NATIVE = "native"
 
 @dataclass(frozen=True, slots=True)
 class HttpFault:
-    """A refusal that has nothing to do with the request.
+    """A refusal that is independent of the request.
 
     Attributes:
         status: 400 to 599.
-        times: how often before requests go through; 0 for always.
-        retry_after: seconds in the header Retry-After, None to leave it out.
+        times: number of refusals before requests succeed; 0 for always.
+        retry_after: seconds in the header Retry-After; None to omit it.
     """
 
     status: int
@@ -32,30 +32,30 @@ class HttpFault:
 
 @dataclass(frozen=True, slots=True)
 class Dials:
-    """How answers are given.
+    """Settings of a scripted model.
 
     Attributes:
-        calls: ``"native"``, or the text format that calls are written in (``workbench.textcalls``).
-        calls_in: where such text stands: ``"content"`` or ``"reasoning"``.
-        parallel: how many calls an answer makes, where the request allows more than one.
-        mends: errors in results after which a call is made rightly; until then it is made again as it was. 0: it is
-            not made again.
-        reads: the last text tells what the results say; else it says nothing of them.
-        arguments: key of ``ARGUMENT_FAULTS``, "" for none.
-        stream: key of ``STREAM_FAULTS``, "" for none.
-        http: a refusal in place of answers.
+        calls: ``"native"``, or the text format of calls (``workbench.toolcalls.formats``).
+        calls_in: where such text is written: ``"content"`` or ``"reasoning"``.
+        parallel: calls in one answer, if the request allows more than one.
+        mends: error results after which a call is made correctly; until then it is repeated unchanged. 0: it is not
+            repeated.
+        reads: the final text repeats the results; else it ignores them.
+        arguments: key of ``ARGUMENT_FAULTS``; empty for none.
+        stream: key of ``STREAM_FAULTS``; empty for none.
+        http: a refusal instead of answers.
         latency: seconds before each chunk.
-        chunk: bytes of a chunk, 0 for an event each.
-        thinks: reasoning comes with answers; None as request and contract have it.
-        stops: a call that its result says was cancelled is not made again.
-        needs_reasoning: results of calls are of no use to it where their reasoning does not come back as it was.
-        enforces: what the contract refuses is refused.
+        chunk: bytes of a chunk; 0 for one chunk per event.
+        thinks: answers contain reasoning; None as request and contract define it.
+        stops: a call whose result says that it was cancelled is not repeated.
+        needs_reasoning: results are ignored unless their reasoning is sent back unchanged.
+        enforces: refuse what the contract refuses.
         refuses: keys of ``FEATURES``, and ``schema:KEYWORD``: requests with one of them are refused.
-        ignores: keys of ``UNREAD``, and ``schema:KEYWORD``: they are taken, and go unread.
-        context: tokens of a request that are read, 0 for all.
-        result_limit: bytes of a result that are read, 0 for all.
-        name_limit: the longest name of a tool that is taken, 0 for any.
-        id_limit: the same for ids of calls.
+        ignores: keys of ``UNREAD``, and ``schema:KEYWORD``: accepted, but not read.
+        context: tokens of a request that are read; 0 for all.
+        result_limit: bytes of a result that are read; 0 for all.
+        name_limit: longest accepted tool name; 0 for any.
+        id_limit: longest accepted call id; 0 for any.
     """
 
     calls: str = NATIVE
@@ -111,7 +111,7 @@ KEYS = (
 
 
 def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials:
-    """Dials by the names of ``KEYS``; what is not said is as in ``base``. Raises UsageError."""
+    """Dials by the names of ``KEYS``; the others are as in ``base``. Raises UsageError."""
     values: dict[str, Any] = {}
     for key, value in given.items():
         _one_of("dial", key, KEYS)
@@ -129,13 +129,13 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
     if "http" in given:
         values["http"] = http_fault(str(given["http"]), given.get("retry-after"))
     elif "retry-after" in given:
-        raise UsageError("retry-after is said without http", hint="http: 429")
+        raise UsageError("retry-after needs http", hint="http: 429")
     held = {name: getattr(base, name) for name in Dials.__slots__} if base else {}
     return Dials(**{**held, **values})
 
 
 def http_fault(text: str, retry_after: JsonValue = None) -> HttpFault:
-    """``"429"`` (always), ``"429:once"``, ``"429:3"``. Raises UsageError."""
+    """Parse ``"429"`` (always), ``"429:once"``, ``"429:3"``. Raises UsageError."""
     status, _, times = text.partition(":")
     count = {"": "0", "always": "0", "once": "1"}.get(times, times)
     if not (status.isascii() and status.isdecimal() and count.isascii() and count.isdecimal()):
@@ -161,7 +161,7 @@ def _switch(what: str, value: JsonValue) -> bool:
 
 
 def _features(what: str, value: JsonValue) -> tuple[str, ...]:
-    """Names in a list, or in a text with commas between them."""
+    """Names in a list, or in a comma-separated text."""
     named = value if isinstance(value, list) else str(_typed(what, value, str)).split(",")
     return tuple(dict.fromkeys(_typed(what, name, str).strip() for name in named))
 
@@ -173,4 +173,4 @@ def _typed(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:
 
 
 HEALTHY = Dials()
-"""Nothing goes wrong."""
+"""Dials without a fault."""

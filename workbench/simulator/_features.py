@@ -1,4 +1,4 @@
-"""What dials make of a request before the model sees it: refused for a feature, or without what goes unread."""
+"""Effect of dials on a request: refused for a feature, or passed on without the parts that are ignored."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.simulator.faults import KEYWORD
 _PLAIN = re.compile(r"[A-Za-z0-9_-]*")
 _ANSWERING = ("assistant", "model")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose members are named by people: their keys are no keywords."""
+"""Keywords whose members are names, not keywords."""
 
 
 def refusal(request: ModelRequest, dials: Dials) -> str:
-    """Why the dials refuse a request, "" where they do not."""
+    """Reason why the dials refuse a request; empty if they do not."""
     for feature in dials.refuses:
         keyword = feature.removeprefix(KEYWORD)
         is_there = _has_keyword(request, keyword) if keyword != feature else _HAS[feature](request, dials)
@@ -35,7 +35,7 @@ def refusal(request: ModelRequest, dials: Dials) -> str:
 
 
 def visible_request(request: ModelRequest, dials: Dials) -> ModelRequest:
-    """The request as the model gets to see it."""
+    """The request as the model sees it."""
     for feature in dials.ignores:
         keyword = feature.removeprefix(KEYWORD)
         request = _without_keyword(request, keyword) if keyword != feature else _WITHOUT[feature](request)
@@ -78,7 +78,7 @@ def _without_media(part: Part) -> Part:
 
 
 def _turn(request: ModelRequest) -> int:
-    """The number of the message with the user's last words."""
+    """Index of the user's last message."""
     said = (n for n, m in enumerate(request.messages) if m.role == "user" and any(map(_is_text, m.parts)))
     return max(said, default=-1)
 
@@ -88,7 +88,7 @@ def _is_text(part: Part) -> bool:
 
 
 def _thoughts(request: ModelRequest, *, is_stale: bool = False) -> list[Reasoning]:
-    """The reasoning that comes back, of this turn or of those before it."""
+    """Replayed reasoning of the current turn, or of earlier ones."""
     turn = _turn(request)
     return [r for n, m in enumerate(request.messages) if (n < turn) == is_stale for _, r in m.reasoning()]
 
@@ -118,7 +118,7 @@ def _has_mid_system(request: ModelRequest) -> bool:
 
 
 def _leading(request: ModelRequest) -> int:
-    """How many messages of the system stand in front."""
+    """Number of leading system messages."""
     return next((n for n, m in enumerate(request.messages) if m.role != "system"), len(request.messages))
 
 
@@ -140,7 +140,7 @@ def _without_choice(mode: str) -> Callable[[ModelRequest], ModelRequest]:
 
 
 def _parts(request: ModelRequest, change: Callable[[Part], Part | None]) -> ModelRequest:
-    """The request with other parts; None for those that go."""
+    """The request with changed parts; None removes a part."""
     made = (replace(m, parts=tuple(p for part in m.parts if (p := change(part)))) for m in request.messages)
     return replace(request, messages=tuple(made))
 
@@ -189,7 +189,7 @@ def _has_media(request: ModelRequest) -> bool:
 
 
 def _is_bare(request: ModelRequest, *, is_stale: bool) -> bool:
-    """There are calls, and no reasoning with them."""
+    """There are calls without reasoning."""
     return _calls(request, is_stale=is_stale) and not _thoughts(request, is_stale=is_stale)
 
 
@@ -214,7 +214,7 @@ _HAS: Mapping[str, Callable[[ModelRequest, Dials], bool]] = {
     "odd-names": lambda r, _: not all(map(_PLAIN.fullmatch, _names(r))),
     "odd-ids": lambda r, _: not all(map(_PLAIN.fullmatch, _ids(r))),
 }
-"""Feature → whether a request has it."""
+"""Feature → test of a request."""
 
 _WITHOUT: Mapping[str, Callable[[ModelRequest], ModelRequest]] = {
     **{f"choice-{mode}": _without_choice(mode) for mode in ("auto", "none", "any", "tool")},

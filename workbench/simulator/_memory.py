@@ -1,4 +1,4 @@
-"""What a simulator remembers: the exchanges so far, bounded, with an inspector that follows them."""
+"""Memory of a simulator: its exchanges, bounded, with an inspector that follows them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from workbench.wire import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 
 MOST_EXCHANGES = 512
-"""Exchanges that are kept; beyond that the older half is forgotten."""
+"""Most exchanges; beyond that the older half is forgotten."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Bytes of bodies that are kept."""
+"""Most bytes of bodies."""
 
 _SEEN_AT_COUNT = 8
-"""Exchanges that a request outside of the session is judged after."""
+"""Number of exchanges before a request that is judged outside of the session."""
 
 
 @dataclass(slots=True)
 class LiveSession:
-    """A session in memory that grows. What is added is seen from the next ``refresh`` on."""
+    """A growing session in memory. Additions are visible after the next ``refresh``."""
 
     name: str
     exchanges: list[Exchange] = field(default_factory=list)
@@ -43,7 +43,7 @@ class LiveSession:
         return len(self.exchanges)
 
     def put(self, index: int, exchange: Exchange) -> None:
-        """Add an exchange, or put one in the place of what it was."""
+        """Add or replace an exchange."""
         self._waiting[index] = exchange
 
     def summaries(self) -> Sequence[Summary]:
@@ -60,15 +60,15 @@ class LiveSession:
         return frozenset(changed)
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
 
 class SimulatorMemory:
-    """The exchanges of a simulator; numbered from zero, whatever is forgotten.
+    """The exchanges of a simulator, numbered from zero whatever is forgotten.
 
     Args:
-        label: contract that requests are judged by.
-        known: exchanges that were answered before.
+        label: contract to judge by.
+        known: earlier exchanges.
     """
 
     def __init__(self, label: str, known: Sequence[Exchange] = ()) -> None:
@@ -87,7 +87,7 @@ class SimulatorMemory:
         self._bytes = sum(map(_size, exchanges))
 
     def begin(self, exchange: Exchange) -> tuple[int, Inspected]:
-        """Take a request that waits for its answer: its number, and what the rules say of it."""
+        """Add a pending request; returns its number and its findings."""
         if self._next - self._first >= MOST_EXCHANGES or self._bytes > MOST_BYTES:
             self._forget()
         number, self._next = self._next, self._next + 1
@@ -98,20 +98,20 @@ class SimulatorMemory:
         return number, self._inspector.rows[number - self._first]
 
     def end(self, number: int, exchange: Exchange) -> None:
-        """The exchange is over."""
-        if number >= self._first:  # else it is forgotten already
+        """Store the finished exchange."""
+        if number >= self._first:  # else it is already forgotten
             self._bytes += _size(exchange)
             self._session.put(number - self._first, exchange)
 
     def inspect_apart(self, exchange: Exchange) -> Inspected:
-        """What the rules say of a request that is no part of the session."""
+        """Findings on a request that is not part of the session."""
         self._session.refresh()
         seen = (*self._session.exchanges[-_SEEN_AT_COUNT:], replace(exchange, state=State.OPEN))
         inspector = Inspector(MemorySession(self._label, seen), provider=self._label)
         return inspector.run().rows[-1]
 
     def best_repair(self, number: int, finding: Finding) -> str:
-        """The title of the best repair of a finding on a request, "" where there is none."""
+        """Title of the best repair of a finding on a request; empty if there is none."""
         if number < self._first:
             return ""
         self._inspector.refresh()
@@ -119,12 +119,12 @@ class SimulatorMemory:
         return offered[0].title if offered else ""
 
     def newest_first(self) -> Iterator[Exchange]:
-        """The exchanges that are over, or begun."""
+        """Exchanges, finished or pending, the newest first."""
         self._inspector.refresh()
         return reversed(self._session.exchanges)
 
     def with_history(self, request: ModelRequest) -> ModelRequest:
-        """A request that names an earlier answer, with everything that the server holds for it."""
+        """A request that refers to an earlier response, with the history that the server stores for it."""
         earlier: list[Message] = []
         tools, asked = request.tools, request
         for _ in range(MOST_EXCHANGES):
@@ -138,7 +138,7 @@ class SimulatorMemory:
         return replace(request, messages=(*earlier, *request.messages), tools=tools)
 
     def _exchange_of(self, name: str) -> tuple[ModelRequest, tuple[Message, ...]] | None:
-        """The request whose answer has this id, and what it says."""
+        """The request whose response has this id, and the response messages; None if unknown."""
         wanted = name.encode("utf-8", "surrogatepass")
         for exchange in self.newest_first():
             if exchange.response and wanted in exchange.response.body.raw:
@@ -148,7 +148,7 @@ class SimulatorMemory:
         return None
 
     def _forget(self) -> None:
-        """Drop the older half."""
+        """Forget the older half."""
         self._session.refresh()
         kept = self._session.exchanges[(len(self._session.exchanges) + 1) // 2 :]
         self._first = self._next - len(kept)

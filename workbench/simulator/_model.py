@@ -1,4 +1,4 @@
-"""The scripted model: makes an answer of a request, the same every time, without knowing anything."""
+"""The scripted model: answers a request deterministically, without any knowledge."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _STARTS_AGENTS = re.compile(r"(?i)agent|^task$|delegate")
 THOUGHT = "The user asks for something; a tool may know it."
 THOUGHTS = (THOUGHT, "The tool has answered; I can say it.")
 SPLIT = "Done ✓ naïve 東京 🗂️"
-"""What texts end with where characters are to be split: some of every length."""
+"""Ending of texts whose characters are to be split: characters of every length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A call that a script wants: ``arguments`` is a JSON value, or None for what the schema gives."""
+    """A call of a script; ``arguments``: JSON value, or None to generate it from the schema."""
 
     name: str
     arguments: JsonValue = None
@@ -69,7 +69,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """What a script wants an answer to say; None is what the model says by itself, but a text alone makes no calls."""
+    """An answer of a script; None means the model's default, but a text without calls makes none."""
 
     text: str | None = None
     thinking: str | None = None
@@ -78,14 +78,14 @@ class ScriptedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RequestMatch:
-    """Which requests a turn is for; what is not said fits all.
+    """Selects requests for a turn; unset fields match all.
 
     Attributes:
-        text: a piece of the user's last words, in any case.
+        text: part of the user's last text, case-insensitive.
         model: glob of the model's name.
         tool: name of a declared tool.
-        results: whether the request ends with results of tools.
-        turn: how many answers of the model the request holds, plus one.
+        results: whether the request ends with tool results.
+        turn: number of the answer in the conversation, from one.
     """
 
     text: str = ""
@@ -95,7 +95,7 @@ class RequestMatch:
     turn: int = 0
 
     def fits(self, request: ModelRequest) -> bool:
-        """The request is one of these."""
+        """The request is selected."""
         answers = sum(1 for m in request.messages if m.role in ("assistant", "model"))
         return (
             self.text.lower() in user_words(request).lower()
@@ -108,7 +108,7 @@ class RequestMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScriptTurn:
-    """A turn of a script. ``times``: how many requests it is for, 0 for all."""
+    """A turn of a script. ``times``: number of requests it answers, 0 for all."""
 
     match: RequestMatch = RequestMatch()
     dials: Dials = HEALTHY
@@ -118,11 +118,11 @@ class ScriptTurn:
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers requests by a script, and by its dials where no turn fits. For any number of threads.
+    """Answers requests by a script, and by its dials if no turn fits. Thread-safe.
 
     Args:
         dials: how answers are given.
-        turns: a script; the first turn that fits, and is not used up, answers.
+        turns: a script; the first turn that fits and is not used up answers.
     """
 
     dials: Dials = HEALTHY
@@ -132,7 +132,7 @@ class ScriptedModel:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def turn(self, request: ModelRequest) -> tuple[ScriptTurn, HttpFault | None]:
-        """The turn that answers a request, and the refusal that takes its place, None for none."""
+        """The turn for a request, and the refusal that replaces its answer; None for no refusal."""
         with self._lock:
             for number, turn in enumerate(self.turns):
                 if turn.match.fits(request) and not 0 < turn.times <= self._used.get(number, 0):
@@ -151,16 +151,16 @@ class ScriptedModel:
 
 
 def answer(request: ModelRequest, contract: Contract, adapter: Adapter, turn: ScriptTurn, ids: Ids) -> ModelResponse:
-    """The answer to a request, in a form that the adapter writes.
+    """The answer to a request, in a form that the adapter can write.
 
     Raises:
-        LocalProtocolError: a text format cannot say the calls.
+        LocalProtocolError: a text format cannot express the calls.
     """
     return _Writer(request, contract, adapter, turn, ids).answer()
 
 
 class _Writer:
-    """Makes one answer."""
+    """Builds one answer."""
 
     def __init__(self, request: ModelRequest, contract: Contract, adapter: Adapter, turn: ScriptTurn, ids: Ids) -> None:
         self.request = request
@@ -201,7 +201,7 @@ class _Writer:
             is_stream=self.request.stream,
         )
 
-    # What it says
+    # Text
 
     def text(self, text: str) -> Iterator[Part]:
         if text:
@@ -212,7 +212,7 @@ class _Writer:
             )
 
     def words(self) -> str:
-        """An answer that ends the turn: what the tools returned, or the user's words."""
+        """An answer that ends the turn: the tool results, or the user's text."""
         if "response_schema" in self.params or "response_json" in self.params:
             wanted = self.params.get("response_schema")
             schema = wanted.get("schema") if isinstance(wanted, dict) else None
@@ -231,7 +231,7 @@ class _Writer:
         return f"You said: {user_words(self.request)[:SHOWN] or 'nothing'}{ending}"
 
     def remembers(self) -> bool:
-        """Nothing that it needs of its own reasoning is missing."""
+        """The reasoning that it needs is complete."""
         if not self.dials.needs_reasoning:
             return True
         asked = next((m for m in reversed(self.request.messages) if any(m.tool_calls())), None)
@@ -240,13 +240,13 @@ class _Writer:
         return any(part.text in THOUGHTS or (not part.text and (part.data or part.signature)) for part in thoughts)
 
     def truncate(self, text: str) -> tuple[str, bool]:
-        """The text within the most tokens that the request allows."""
+        """The text within the request's token limit."""
         most = self.params.get("max_tokens")
         if isinstance(most, int) and not isinstance(most, bool) and 0 < most * BYTES_PER_TOKEN < len(text):
             return text[: most * BYTES_PER_TOKEN], True
         return text, False
 
-    # What it calls
+    # Calls
 
     def calls(self) -> Iterator[ToolCallIR]:
         wanted = self.script.calls
@@ -257,7 +257,7 @@ class _Writer:
             yield self.call(call, tool, number)
 
     def default_calls(self) -> Iterator[ScriptedCall]:
-        """The calls it makes by itself: none when it has results, unless one is demanded."""
+        """Calls without a script: none if there are results, unless a call is required."""
         choice, results = self.request.tool_choice, last_results(self.request)
         mode = choice.mode if choice else "auto"
         most = self.params.get("max_tokens")
@@ -278,7 +278,7 @@ class _Writer:
 
     @cached_property
     def text_calls(self) -> Sequence[formats.TextCall]:
-        """The calls that the last answer wrote as text: what the user says behind them are their results."""
+        """Calls that the last answer wrote as text; the user message after them contains their results."""
         if self.dials.calls == NATIVE or len(self.request.messages) < 2:
             return ()
         before = self.request.messages[-2]
@@ -286,7 +286,7 @@ class _Writer:
         return formats.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
 
     def corrected_text_calls(self) -> Iterator[ScriptedCall]:
-        """The same for calls in text: all of them, where the results tell of an error."""
+        """Repeat calls in text if the results contain an error."""
         told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
         errors = sum(len(ERROR.findall(text)) for text in told)
         is_over = self.dials.stops and _CANCELLED in told[-1]
@@ -295,7 +295,7 @@ class _Writer:
                 yield ScriptedCall(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
     def corrected_calls(self, results: Sequence[ToolResultIR]) -> Iterator[ScriptedCall]:
-        """The calls that failed, made again: with paths that are absolute once it has seen enough errors."""
+        """Repeat failed calls: with absolute paths after enough errors."""
         calls = {c.id: c for m in self.request.messages for _, c in m.tool_calls()}
         everything = [r for m in self.request.messages for _, r in m.tool_results()]
         errors = sum(map(is_error, everything))
@@ -308,7 +308,7 @@ class _Writer:
                 yield ScriptedCall(name, _absolute(given) if errors >= self.dials.mends else given)
 
     def ranked_tools(self, name: str | None) -> list[ToolDef]:
-        """The tools it would call, the likeliest first: what is demanded, what the user names, what was not called."""
+        """Tools to call, the likeliest first: required, named by the user, not yet called."""
         if name is not None:
             return [t for t in self.tools if t.name == name] or self.tools
         words = user_words(self.request)
@@ -341,7 +341,7 @@ class _Writer:
         return self.with_native_arguments(spoil_call(healthy, self.dials.arguments, tool.schema if tool else None))
 
     def beside_call(self, call: ScriptedCall, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
-        """What stands on a call beside its name and arguments: the id of its item, the signature of the first one."""
+        """Further members of a call: the id of its item, the signature of the first one."""
         if self.is_itemized:
             yield "id", self.ids.make(self.adapter.serving.item_ids["custom" if is_custom else "call"])
         is_signed = Carrier.THOUGHT_SIGNATURE in self.contract.reasoning.carriers
@@ -350,7 +350,7 @@ class _Writer:
             yield from sign(self.ids.proof(call.name)).items()
 
     def with_native_arguments(self, call: ToolCallIR) -> ToolCallIR:
-        """The call as this protocol holds arguments: as text, or as an object; text that is none is a string there."""
+        """The call with arguments as this protocol holds them: text, or object; invalid text as a string."""
         if self.adapter.capabilities.tools.arguments == "string" and self.dials.calls == NATIVE:
             return call
         try:
@@ -358,7 +358,7 @@ class _Writer:
         except WireError:
             return replace(call, input=call.raw, raw=None, error="not JSON")
 
-    # What it thinks
+    # Reasoning
 
     @property
     def is_itemized(self) -> bool:
@@ -366,7 +366,7 @@ class _Writer:
         return bool(self.adapter.serving.item_ids)
 
     def thought(self, calls: Sequence[ToolCallIR]) -> str | None:
-        """What it thinks, None where thinking is off."""
+        """Reasoning text; None if thinking is off."""
         if self.script.thinking is not None:
             return self.script.thinking
         thinking = self.request.thinking
@@ -379,7 +379,7 @@ class _Writer:
         return THOUGHTS[0 if calls or not last_results(self.request) else 1]
 
     def carrier(self) -> Carrier | None:
-        """The field that reasoning travels in here."""
+        """The carrier of reasoning in this protocol; None if there is none."""
         held = self.adapter.capabilities.reasoning.carriers
         named = [c for c in self.contract.reasoning.carriers if c in held]
         if not named and not self.contract.reasoning.carriers:
@@ -391,7 +391,7 @@ class _Writer:
         if carrier is Carrier.THOUGHT_SIGNATURE:
             if thought is not None and self.script.thinking is not None:
                 yield Reasoning(carrier, thought)
-            if calls:  # the first call of an answer is signed, whether thoughts are shown or not
+            if calls:  # Gemini signs the first call of an answer, whether thoughts are shown or not
                 yield Reasoning(carrier, None, self.ids.proof(f"{text}{calls[0].name}"))
         elif thought is None or carrier is None:
             return
@@ -407,11 +407,11 @@ class _Writer:
             yield Reasoning(carrier, thought)
 
     def is_sealed(self) -> bool:
-        """The request asks for encrypted reasoning: without it the item is kept on the server."""
+        """The request asks for encrypted reasoning; else the server keeps the item."""
         include = self.request.params.get("include")
         return isinstance(include, list) and "reasoning.encrypted_content" in include
 
-    # What it costs
+    # Usage
 
     def usage(self, parts: Sequence[Part]) -> Usage | None:
         held = self.adapter.capabilities
@@ -429,12 +429,12 @@ class _Writer:
 
 
 def _is_on_a_call(part: Reasoning) -> bool:
-    """A signature without thoughts: it stands on the call that follows it."""
+    """A signature without thoughts: a member of the following call."""
     return part.carrier is Carrier.THOUGHT_SIGNATURE and part.text is None
 
 
 def _absolute(given: JsonValue) -> JsonValue:
-    """Arguments with paths from the root on."""
+    """Arguments with absolute paths."""
     if not isinstance(given, dict):
         return given
     return {key: f"/srv/{value}" if _is_relative(key, value) else value for key, value in given.items()}
@@ -445,7 +445,7 @@ def _is_relative(key: str, value: JsonValue) -> bool:
 
 
 def _as_quoted(made: JsonValue, words: str) -> JsonValue:
-    """Arguments with the texts that are to be written as they stand, one for each."""
+    """Arguments with the quoted texts, one for each string."""
     quoted = _senses.quoted_texts(words)
     if not quoted or not isinstance(made, dict):
         return made

@@ -1,7 +1,7 @@
-"""What a simulator can tell of replayed reasoning: only of what it sent itself, or was told that was sent.
+"""Checks of replayed reasoning that a simulator can prove: only of what it sent, or knows as sent by others.
 
-A client may bring a history that another server answered. The rules compare it with what this one said at the same
-place; the provider would ask whether the proof is genuine. So such a finding stands where the proof is of ours.
+A client may replay a history from another server. The rules compare it with this simulator's responses; the real
+provider checks whether the signature is genuine. So such a finding stays an error only if the signature is ours.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from workbench.simulator._ids import is_ours
 from workbench.wire import Exchange
 
 _BY_HISTORY = ("reasoning.altered", "reasoning.order", "reasoning.unbound")
-"""Rules that compare what is replayed with what was received."""
+"""Rules that compare replayed with received content."""
 
 
 def answers_of(exchanges: Iterable[Exchange]) -> Iterator[Message]:
-    """What the answers of some exchanges say."""
+    """Response messages of some exchanges."""
     for index, exchange in enumerate(exchanges):
         response = DecodedExchange(index, exchange).response
         yield from response.messages if response else ()
 
 
 def proofs_of(answers: Iterable[Message]) -> Iterator[str]:
-    """Signatures and sealed reasoning in some answers."""
+    """Signatures and encrypted reasoning in some answers."""
     for message in answers:
         for _, part in message.reasoning():
             yield from _proofs(part)
@@ -36,10 +36,10 @@ def proofs_of(answers: Iterable[Message]) -> Iterator[str]:
 def downgrade_unprovable(
     findings: Sequence[Finding], decoded: DecodedExchange, known: frozenset[str]
 ) -> tuple[Finding, ...]:
-    """The findings; those that rest on a history which nobody here sent are warnings.
+    """The findings; those about content that this simulator did not send become warnings.
 
     Args:
-        known: proofs that were sent by others.
+        known: signatures sent by others.
     """
     return tuple(f if _is_provable(f, decoded, known) else as_warning(f) for f in findings)
 
@@ -54,7 +54,7 @@ def _is_provable(finding: Finding, decoded: DecodedExchange, known: frozenset[st
     if any(is_ours(proof) or proof in known for proof in proofs):
         return True
     has_own_text = part.carrier in (Carrier.THINKING, Carrier.REASONING_BLOCK) and bool(part.text)
-    return has_own_text and finding.pointer.endswith("/signature")  # our text under a proof that is not
+    return has_own_text and finding.pointer.endswith("/signature")  # our text under a foreign signature
 
 
 def _part_at(decoded: DecodedExchange, pointer: str) -> Reasoning | None:

@@ -1,4 +1,4 @@
-"""What a simulator answers, and what it says of it."""
+"""Response of a simulator, and its log entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.contracts import Finding, Verdict
 
 
 class ReplyPiece(NamedTuple):
-    """Bytes of an answer, and the seconds to wait before them."""
+    """Bytes of a response, and the seconds to wait before them."""
 
     delay: float
     data: bytes
@@ -18,14 +18,14 @@ class ReplyPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ServedRequest:
-    """A request and what became of it. Printed as its ``line()``, with escapes for what does not print.
+    """A request and how it was answered. Printed as its ``line()``, with unprintable characters escaped.
 
     Attributes:
-        verdict: of the contract, None where no model was asked.
-        finding: the fault it was refused for; where it went through, the worst that was found.
-        note: in one line, why it was answered so; "" where that is all.
-        body: of the request, as it came.
-        number: of its exchange in the memory, None where no rule was asked.
+        verdict: of the contract; None if no model was requested.
+        finding: reason of the refusal; if it was accepted, the worst finding.
+        note: explanation of the response, in one line; empty if there is none.
+        body: of the request, as received.
+        number: of its exchange in the memory; None if it was not judged.
     """
 
     method: str
@@ -39,11 +39,11 @@ class ServedRequest:
 
     @property
     def is_refused(self) -> bool:
-        """It was not answered."""
+        """It was refused."""
         return self.status >= 400
 
     def line(self) -> str:
-        """``POST /v1/messages 400 closure.missing-result /messages/1: …``."""
+        """Format as ``POST /v1/messages 400 closure.missing-result /messages/1: …``."""
         if self.finding is None:
             return " ".join(filter(None, (self.method, self.target, str(self.status), self.note)))
         word = "" if self.is_refused else f"({self.note or self.verdict}) "
@@ -58,7 +58,7 @@ class ServedRequest:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedReply:
-    """An answer. ``pieces`` goes once; ``is_cut``: the connection breaks behind them."""
+    """A response. ``pieces`` can be read once; ``is_cut``: the connection breaks after them."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -67,5 +67,5 @@ class SimulatedReply:
     is_cut: bool = False
 
     def body(self) -> bytes:
-        """All of it, without waiting."""
+        """The whole body, without delays."""
         return b"".join(piece.data for piece in self.pieces)

@@ -1,15 +1,15 @@
-"""Scripts: what a scripted model answers, turn by turn, as a YAML file.
+"""Scripts: the answers of a scripted model, turn by turn, as a YAML file.
 
-version: 1
-dials: {parallel: 2}              # for every turn, and for requests that no turn is for
-turns:
-- match: {text: weather, turn: 1} # a piece of the user's words, the how manieth answer; also model, tool, results
-dials: {arguments: truncated}
-answer:
-thinking: The user wants the weather.
-text: Let me look.
-calls: [{name: get_weather, arguments: {city: Paris}}]
-times: 1                        # for one request; without it for all
+    version: 1
+    dials: {parallel: 2}                # for every turn, and for requests that match no turn
+    turns:
+    - match: {text: weather, turn: 1}   # part of the user's text, number of the answer; also model, tool, results
+      dials: {arguments: truncated}
+      answer:
+        thinking: The user wants the weather.
+        text: Let me look.
+        calls: [{name: get_weather, arguments: {city: Paris}}]
+      times: 1                          # for one request; without it for all
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def read_script(text: bytes | str, name: str, base: Dials | None = None) -> Scri
 
     Args:
         text: the YAML text.
-        name: what to call it in errors.
+        name: for error messages.
         base: dials that the script adds to.
 
     Raises:
-        ProfileError: not a script; with file and pointer.
-        UnreadableInput: not YAML.
+        ProfileError: it is not a script; with file and pointer.
+        UnreadableInput: it is not YAML.
     """
     root = Node(safeyaml.load(text, name=name), name)
     if not isinstance(root.value, dict) or root.get("version").value != 1:
@@ -88,5 +88,5 @@ def _call(node: Node) -> ScriptedCall:
 def _count(node: Node) -> int:
     count = 0 if node.value is None else node.number()
     if count < 0:
-        raise node.fail("less than nothing")
+        raise node.fail("must not be negative")
     return count

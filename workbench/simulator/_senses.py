@@ -1,4 +1,4 @@
-"""What a scripted model can make out in a request: codewords, texts that it is to write, the colour of a picture."""
+"""Content that a scripted model recognises: codewords, quoted texts, the colour of a picture."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _COLOURS = {b"\xff\0\0": "red", b"\0\xff\0": "green", b"\0\0\xff": "blue"}
 
 
 def asks_codeword(words: str) -> bool:
-    """The user wants nothing else."""
+    """The user only asks for the codeword."""
     return bool(_ASKED.search(words))
 
 
 def codewords(request: ModelRequest) -> list[str]:
-    """Every codeword that is told anywhere, in order."""
+    """Every codeword in the request, in order."""
     parts = (*request.system, *(part for m in request.messages for part in m.parts))
     return list(dict.fromkeys(found for text in _texts(parts) for found in _CODEWORD.findall(text)))
 
 
 def quoted_texts(words: str) -> list[str]:
-    """The texts that are to be written as they stand."""
+    """Texts that are to be written verbatim."""
     return _QUOTED.findall(words)
 
 
 def colour(media: Media) -> str:
-    """Of the first pixel of a PNG of eight-bit RGB without filters, "" where that cannot be told."""
+    """Colour of the first pixel of an eight-bit RGB PNG without filters; empty if unknown."""
     try:
         data = base64.b64decode(media.data or "")
         start = data.index(b"IDAT")

@@ -1,4 +1,4 @@
-"""A simulator on loopback: HTTP/1.1 with persistent connections, a thread for each."""
+"""HTTP/1.1 server on loopback for a simulator: persistent connections, one thread each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from workbench.wire.http1 import Admission, BadMessage, HeadBuffer, Request, rea
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024
-"""Bytes of a request; the largest that a provider takes is 32 MB."""
+"""Most bytes of a request; the largest that a provider accepts is 32 MB."""
 
 IDLE_SECONDS = 75.0
-"""How long a connection may be silent between requests and inside of one: as long as nginx leaves it."""
+"""Idle timeout of a connection, between and within requests: the default of nginx."""
 
 _READ = 256 * 1024
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Server:
-    """Serves one simulator. A context manager: the port is free again behind it."""
+    """Serves one simulator. A context manager: the port is released on exit."""
 
     def __init__(
         self, simulator: Simulator, *, port: int = 0, log: Callable[[ServedRequest], None] | None = None
@@ -47,24 +47,24 @@ class Server:
 
     @property
     def url(self) -> str:
-        """``http://127.0.0.1:PORT``."""
+        """The base URL, ``http://127.0.0.1:PORT``."""
         return f"http://{HOST}:{self.port}"
 
     def log(self, served: ServedRequest) -> None:
-        """Tell what became of a request."""
+        """Report a served request."""
         self._log(served)
 
     @property
     def is_ending(self) -> bool:
-        """No more requests are taken."""
+        """No more requests are accepted."""
         return self._ends.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait, or until the server ends; whether it goes on."""
+        """Wait, or until the server ends; False if it ends."""
         return not self._ends.wait(seconds)
 
     def close(self) -> None:
-        """Stop listening and end every connection."""
+        """Stop listening and close every connection."""
         self._ends.set()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -104,12 +104,12 @@ class Server:
 
 
 def serve(simulator: Simulator, *, port: int = 0, log: Callable[[ServedRequest], None] | None = None) -> Server:
-    """Serve a simulator on loopback, in threads of this process. Raises OSError where the port is taken."""
+    """Serve a simulator on loopback, in threads of this process. Raises OSError if the port is in use."""
     return Server(simulator, port=port, log=log)
 
 
 class _ServerConnection:
-    """Takes the requests of one connection, one after the other."""
+    """Reads and answers the requests of one connection in turn."""
 
     def __init__(self, server: Server, connection: socket.socket) -> None:
         self.server = server
@@ -131,7 +131,7 @@ class _ServerConnection:
                 return
 
     def head(self) -> Request | None:
-        """The next head, None where the client has hung up."""
+        """The next request head; None if the client has closed the connection."""
         while (block := self.ahead.take()) is None:
             data = self.connection.recv(_READ)
             if not data:
@@ -158,11 +158,11 @@ class _ServerConnection:
                 raise BadMessage("the connection ended inside the body")
 
     def answer(self, request: Request, target: bytes, body: bytes) -> bool:
-        """Send the answer; whether the connection stays."""
+        """Send the response; False if the connection has to be closed."""
         method = request.method.decode("latin-1")
         try:
             reply = self.server.simulator.send(method, target.decode("latin-1"), request.headers, body)
-        except Exception as error:  # a fault of this program ends the request, and not the server
+        except Exception as error:  # an internal error must end the request only, not the server
             logging.getLogger(__name__).debug("a request failed", exc_info=True)
             raise BadMessage(f"{type(error).__name__}: a fault of this program", 500) from error
         self.server.log(reply.served)
@@ -183,7 +183,7 @@ class _ServerConnection:
         return keeps
 
     def turn_away(self, bad: BadMessage) -> None:
-        """What came is no request for this server: say so, hear the client out, and end the connection."""
+        """Reject an invalid message: send the reason, read the rest, and close the connection."""
         text = f"workbench: {bad}\n".encode()
         lines = [b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(text), b"Connection: close"]
         lines += [b"Upgrade: HTTP/1.1"] if bad.status == HTTPStatus.UPGRADE_REQUIRED else []

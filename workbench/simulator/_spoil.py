@@ -12,7 +12,7 @@ UNKNOWN_TOOL = "no_such_tool"
 
 
 def spoil_call(call: ToolCallIR, fault: str, schema: JsonValue) -> ToolCallIR:
-    """The call with one fault of ``ARGUMENT_FAULTS`` in it; "" for none. ``raw`` is what counts."""
+    """The call with one fault of ``ARGUMENT_FAULTS``; unchanged for "". Only ``raw`` is sent."""
     raw, value = call.raw or "", call.input
     match fault:
         case "invalid-json":
@@ -32,7 +32,7 @@ def spoil_call(call: ToolCallIR, fault: str, schema: JsonValue) -> ToolCallIR:
 
 
 def _with_wrong_type(value: Mapping[str, JsonValue]) -> JsonValue:
-    """The first argument as a list of itself, or as text where it is one."""
+    """The first argument as a list of itself, or as text if it is a list."""
     first = next(iter(value), None)
     if first is None:
         return ["no object"]
@@ -41,7 +41,7 @@ def _with_wrong_type(value: Mapping[str, JsonValue]) -> JsonValue:
 
 
 def _without(value: Mapping[str, JsonValue], schema: JsonValue) -> JsonValue:
-    """Without the first argument that is required; without any where none is."""
+    """Without the first required argument; without any argument if none is required."""
     required = schema.get("required") if isinstance(schema, dict) else None
     names = [name for name in required or () if name in value] if isinstance(required, list) else []
     return {k: v for k, v in value.items() if k != names[0]} if names else {}

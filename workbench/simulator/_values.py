@@ -1,4 +1,4 @@
-"""Arguments for a tool, made from its schema: the same every time, and valid under it."""
+"""Tool arguments generated from a schema: deterministic, and valid under it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USUAL: tuple[tuple[str, str], ...] = (
     (r"city|location|place", "Paris"),
     (r"mail", "a@example.org"),
 )
-"""What an argument is called → a value that does no harm if somebody runs it."""
+"""Name pattern of an argument → a harmless value."""
 
 _FORMATS = {
     "date": "2026-01-01",
@@ -38,8 +38,8 @@ def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonVa
 
     Args:
         schema: of the arguments; None for any object.
-        words: of the user, which free texts are taken from.
-        number: which of several calls of one answer it is for.
+        words: of the user, used for free texts.
+        number: index of the call in its answer.
     """
     made = _ValueBuilder(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
     if not isinstance(schema, dict) or _is_fit(made, schema):
@@ -55,7 +55,7 @@ def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
 
 
 class _ValueBuilder:
-    """Takes the first thing that a schema allows."""
+    """Takes the first alternative that a schema allows."""
 
     def __init__(self, root: JsonValue, words: str, number: int) -> None:
         self.root = root
@@ -97,7 +97,7 @@ class _ValueBuilder:
         return self.text(schema, name)
 
     def members(self, schema: dict[str, JsonValue], depth: int) -> Iterator[tuple[str, JsonValue]]:
-        """The required properties; the first one where none is required."""
+        """The required properties; the first one if none is required."""
         properties = _dict(schema.get("properties"))
         named = schema.get("required")
         required = [n for n in named if isinstance(n, str)] if isinstance(named, list) else []
@@ -121,7 +121,7 @@ def _without_combinators(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _implied_type(schema: dict[str, JsonValue]) -> str:
-    """The type that a schema without one tells by its keywords."""
+    """Type implied by the keywords of a schema without ``type``."""
     if "properties" in schema or "required" in schema:
         return "object"
     return "array" if "items" in schema else "string"

@@ -1,4 +1,4 @@
-"""From an answer to the pieces that go over the wire, with what a dial breaks on the way."""
+"""Encodes an answer as the pieces that are sent, with the faults of the dials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDEX_KEYS = ("index", "output_index")
 
 @dataclass(frozen=True, slots=True)
 class EncodedReply:
-    """An answer as bytes. ``is_cut``: the connection breaks behind the last piece."""
+    """A response body as bytes. ``is_cut``: the connection breaks after the last piece."""
 
     content_type: str
     pieces: tuple[bytes, ...]
@@ -28,7 +28,7 @@ class EncodedReply:
 
 
 def encode_reply(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array: bool = False) -> EncodedReply:
-    """The answer, whole or as a stream.
+    """Encode the answer, whole or as a stream.
 
     Args:
         is_array: the stream is one JSON array, as Gemini sends it without ``alt=sse``.
@@ -66,9 +66,9 @@ def _first_bytes(pieces: Sequence[bytes], count: int) -> list[bytes]:
 
 
 def _with_raw_arguments(body: bytes, response: ModelResponse) -> bytes:
-    """Streams carry arguments as text in every protocol: text that is no JSON stands there as it is.
+    """Insert argument text that is not JSON into a stream unchanged.
 
-    Writers that hold arguments as values have written it as a JSON string.
+    Streams carry arguments as text in every protocol; adapters with arguments as values wrote it as a JSON string.
     """
     for message in response.messages:
         for part in message.parts:
@@ -85,7 +85,7 @@ def _as_array(pieces: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _apply_stream_fault(pieces: list[bytes], fault: str, *, is_sse: bool) -> list[bytes]:
-    """The events with a fault of ``STREAM_FAULTS`` in them."""
+    """The events with a fault of ``STREAM_FAULTS``."""
     match fault:
         case "reused-index":
             return [_edit_event(piece, lambda value: _with_index(value, 0)) for piece in pieces]
@@ -100,7 +100,7 @@ def _apply_stream_fault(pieces: list[bytes], fault: str, *, is_sse: bool) -> lis
 
 
 def _edit_event(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
-    """One event with other data; what is no JSON stays."""
+    """An event with changed data; unchanged if it is not JSON."""
 
     def data(found: re.Match[bytes]) -> bytes:
         try:
@@ -112,7 +112,7 @@ def _edit_event(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes
 
 
 def data_line(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
-    """The same for a line that is JSON alone."""
+    """The same for a line that is only JSON."""
     try:
         return dumps(change(loads(piece))) + b"\n"
     except WireError:
@@ -120,7 +120,7 @@ def data_line(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
 
 
 def _with_index(value: JsonValue, index: int | None) -> JsonValue:
-    """The value with another index on every call and block, None for none at all; choices keep theirs."""
+    """The value with another index on every call and block, without one for None; choices keep theirs."""
     if isinstance(value, list):
         return [_with_index(inner, index) for inner in value]
     if not isinstance(value, dict):
@@ -149,7 +149,7 @@ def _chunks(pieces: Sequence[bytes], dials: Dials) -> tuple[bytes, ...]:
 
 
 def _split_characters(piece: bytes) -> Iterator[bytes]:
-    """The piece, cut behind every byte of a character that goes on."""
+    """The piece, cut after every byte of a multi-byte character but the last."""
     start = 0
     for at in range(1, len(piece)):
         if 0x80 <= piece[at] < 0xC0:

@@ -1,4 +1,4 @@
-"""What can go wrong with an answer, by the names that people type."""
+"""Faults and features of simulators, by the names that people type."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ FEATURES: Mapping[str, str] = {
     "odd-names": "names of tools with other characters than letters, digits, _ and -",
     "odd-ids": "the same for ids of calls",
 }
-"""What of a request a simulator can refuse, or (of some) pass by unread."""
+"""Features of a request that a simulator can refuse, or (some of them) accept without reading."""
 
 UNREAD = (
     *("choice-auto", "choice-none", "choice-any", "choice-tool", "system", "mid-system", "developer", "media"),
     "reasoning",
 )
-"""Features that can go unread."""
+"""Features that can be ignored."""
 
 KEYWORD = "schema:"
-"""What stands in front of a keyword of JSON Schema, refused or unread wherever a tool has it: ``schema:pattern``."""
+"""Prefix of a JSON Schema keyword to refuse or ignore in any tool: ``schema:pattern``."""

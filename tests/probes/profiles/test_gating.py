@@ -1,4 +1,4 @@
-"""Gating: tools that only read come first, those that write when the evidence is there; and what a tool can do."""
+"""Gating: read-only tools come first, those that write when the evidence is there; and what a tool can do."""
 
 from __future__ import annotations
 

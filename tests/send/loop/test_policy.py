@@ -109,7 +109,7 @@ def test_arguments_are_checked_by_the_schema_as_it_was(arguments: str, read: obj
 
 
 def test_a_tool_that_is_not_enabled_is_not_run() -> None:
-    for closed in ({"read": "destructive"}, {"*": "it does not drive tools"}):
+    for closed in ({"read": "destructive"}, {"*": "no tools"}):
         step = loop_of(answered(call()), LoopPolicy(closed=closed)).step
         assert isinstance(step, AnswerCall) and step.refusal
         assert step.refusal.as_json()["error_code"] == "TOOL_NOT_ENABLED"

@@ -57,7 +57,7 @@ async def test_the_seven_are_run_and_make_a_profile(size: tuple[int, int]) -> No
         }
         assert "✗ fail 0/1" in driver.text
         await driver.press("j", "j", "j")
-        assert "one call for each answer" in driver.text
+        assert "one call per answer" in driver.text
         (kept,) = ProfileStore.of_user().latest()
         assert kept.fact("supports_parallel_tool_use") is False and kept.evidence
 

@@ -1,7 +1,7 @@
-"""Capability profiles: what one model behind one endpoint was measured to do, and what has changed.
+"""Capability profiles: measured abilities of one model behind one endpoint, and their changes.
 
-In: measurements, and a request or a loop to correct. Out: profiles with their evidence, kept on disk, drift between
-two of them, and corrections, each with its reason and a switch. It may import what ``probes`` may.
+In: measurements, and a request or a loop to correct. Out: profiles with their evidence, stored on disk, drift between
+them, and corrections, each with its reason and a switch. It may import what ``probes`` may.
 """
 
 from __future__ import annotations

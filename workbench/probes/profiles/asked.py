@@ -1,7 +1,7 @@
-"""What a server tells of itself when it is asked: the models that it serves, and the chat template that it uses.
+"""Queries a server for its models and its chat template.
 
-Requests go to the target's own host with the target's own key, as every request to it does; redirects are not followed.
-The template is asked of servers that people run themselves, never of the known providers: they have no such endpoint.
+Requests go to the target's own host with its own key, like all requests to it; redirects are not followed. Known
+providers are never asked for their template: they have no such endpoint.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from workbench.wire import Body, HttpRequest, dumps, loads
 
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Of an answer: Ollama's tells the licence and the vocabulary of a model, too."""
+"""Most bytes of a response: Ollama's also contains the licence and the vocabulary of a model."""
 
 MOST_MODELS: Final = 1000
 DIGITS: Final = 16
-"""Hexadecimal ones, of a hash."""
+"""Hexadecimal digits of a hash."""
 
 _LISTS: Final = ("/v1/models", "/v1beta/models", "/api/tags")
 
 
 @dataclass(frozen=True, slots=True)
 class _TemplateSource:
-    """Where a server tells its template, and under which keys; all that are there count."""
+    """Endpoint that returns the template, and the keys to combine."""
 
     path: str
     keys: tuple[str, ...]
@@ -51,7 +51,7 @@ _PLACES: Final = (
 
 
 async def models(target: Target, protocol: str, *, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The models that a target lists, in its order; () where it lists none, or cannot be reached.
+    """Models that a target lists, in its order; empty if it lists none, or cannot be reached.
 
     Raises:
         UsageError: the variable of its key is not set.
@@ -68,7 +68,7 @@ async def models(target: Target, protocol: str, *, environ: Mapping[str, str] = 
 
 
 async def template_hash(target: Target, protocol: str, model: str, *, environ: Mapping[str, str] = os.environ) -> str:
-    """A hash of the chat template that a server says it uses for a model; "" where it does not say."""
+    """Hash of the chat template that a server reports for a model; empty if it reports none."""
     if target.is_simulator or contracts.endpoint(target.url) is not None:
         return ""
     try:
@@ -81,7 +81,7 @@ async def template_hash(target: Target, protocol: str, model: str, *, environ: M
                 if not asking.is_there:
                     break
     except WorkbenchError:
-        pass  # the probes will say what is wrong with the key
+        pass  # the probes report problems with the key
     return ""
 
 
@@ -115,10 +115,10 @@ async def _server_query(target: Target, protocol: str, environ: Mapping[str, str
 
 @dataclass(slots=True)
 class _ServerQuery:
-    """Questions to one target.
+    """Queries to one target.
 
     Attributes:
-        is_there: it could be reached; once it could not, no other question is worth the wait.
+        is_there: it could be reached; after a failure no more queries are made.
     """
 
     target: Target
@@ -128,7 +128,7 @@ class _ServerQuery:
     is_there: bool = True
 
     async def json(self, url: str, body: bytes = b"") -> Any:
-        """The JSON value of an answer; None for any other answer, and for none. Raises UsageError."""
+        """JSON value of a response; None for any other response, or none. Raises UsageError."""
         import httpx
 
         asked = HttpRequest("POST" if body else "GET", url, body=Body(body))
@@ -148,7 +148,7 @@ class _ServerQuery:
 
 
 async def _read(response: Any) -> JsonValue:
-    """The value of a body. Raises WireError."""
+    """Value of a body. Raises WireError."""
     body = b""
     async for piece in response.aiter_bytes():
         body += piece

@@ -1,4 +1,4 @@
-"""Which profile holds for a request and a target, and what is corrected because of it: for every front end the same."""
+"""Selects the profile for a request and a target, and its corrections: shared by all front ends."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProfileChoice:
-    """What holds for one target.
+    """Profile and corrections for one target.
 
     Attributes:
-        profile: None where nothing was measured, or nothing is to be corrected by it.
+        profile: None if nothing was measured, or it is not to be used.
         decided: the corrections, on and off.
-        due: probes whose results do not hold any longer.
+        due: stale probes.
     """
 
     profile: CapabilityProfile | None = None
@@ -37,13 +37,13 @@ class ProfileChoice:
 
     @property
     def title(self) -> str:
-        """Of what the profile is; "" where there is none."""
+        """Endpoint, protocol and model of the profile; empty if there is none."""
         key = self.profile.key if self.profile else None
         return f"{key.endpoint} · {key.protocol} · {key.model}" if key else ""
 
     @property
     def stale(self) -> str:
-        """The probes that are due, with why the first of them is; "" for none."""
+        """Names of stale probes, with the reason of the first; empty if there are none."""
         return f"{', '.join(due.probe.name for due in self.due)} ({self.due[0].why})" if self.due else ""
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -59,11 +59,11 @@ class ProfileChoice:
 def choose(
     profile: CapabilityProfile | None, now: float, on: Iterable[str] = (), off: Iterable[str] = ()
 ) -> ProfileChoice:
-    """What a profile asks for, as people switched it.
+    """Corrections of a profile, as switched by the user.
 
     Args:
         now: seconds since the epoch.
-        on, off: as ``switched`` takes them; it says what is raised, too.
+        on, off: as for ``apply_switches``, which also documents the errors.
     """
     decided = apply_switches(corrections(profile, fall(profile)), on, off)
     return ProfileChoice(profile, decided, stale(profile, now) if profile else ())
@@ -72,12 +72,12 @@ def choose(
 def of_request(
     profiles: Iterable[CapabilityProfile], target: Target, decoded: DecodedExchange, model: str = "", protocol: str = ""
 ) -> CapabilityProfile | None:
-    """The profile of exactly the target, model and protocol that a request is for; None where none was measured.
+    """The profile for exactly the target, model and protocol of a request; None if none was measured.
 
     Args:
         profiles: the newest of each key.
-        model: asked for in place of the one of the target or the request, "" for that one.
-        protocol: what it is to be written in, "" for its own where the target speaks that, else what that speaks.
+        model: replaces that of the target or the request; empty to keep it.
+        protocol: to write it in; empty for its own if the target supports it, else the target's.
     """
     request = decoded.request
     asked = model or target.model or (request.model if request else "")
@@ -87,7 +87,7 @@ def of_request(
 
 
 def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
-    """What came before it in its conversation, where reasoning that it lost is to be put back."""
+    """Earlier exchanges of the conversation, if lost reasoning has to be restored from them; else none."""
     lane = inspector.rows[index].conversation
     if lane is None or value_of(decided, REASONING) != VERBATIM:
         return []

@@ -1,6 +1,6 @@
-"""Falling back: how carefully a model is to be used, by what was measured of it and by how the session goes.
+"""Fallbacks: how carefully to use a model, by its profile and by the running session.
 
-A share counts as too low only where it surely is: where all of its 95 % interval lies below the mark.
+A share counts as too low only if its whole 95 % interval is below the threshold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.rules import Counts
 
 
 class CautionLevel(IntEnum):
-    """Each holds what those before it do."""
+    """Caution levels; each includes the previous ones."""
 
     NORMAL = 0
     SERIAL = 1
@@ -26,26 +26,26 @@ class CautionLevel(IntEnum):
 
     @property
     def words(self) -> str:
-        """What it holds, in words."""
+        """The restriction, in words."""
         return _WORDS[self]
 
 
 _WORDS = {
-    CautionLevel.NORMAL: "nothing is held back",
+    CautionLevel.NORMAL: "no restrictions",
     CautionLevel.SERIAL: "one call at a time",
     CautionLevel.WHOLE: "no streamed calls",
-    CautionLevel.STRICT: "strict schemas, and arguments checked here",
-    CautionLevel.READ_ONLY: "tools that only read",
-    CautionLevel.NO_TOOLS: "it does not drive tools",
+    CautionLevel.STRICT: "strict schemas, arguments validated locally",
+    CautionLevel.READ_ONLY: "read-only tools",
+    CautionLevel.NO_TOOLS: "no tools",
 }
 
 WELL, BADLY, HARDLY = 0.9, 0.7, 0.5
-"""Shares below which a metric has fallen, has fallen far, and is of no use."""
+"""Thresholds of a share: degraded, strongly degraded, useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class FallReason:
-    """Why no level below this one will do."""
+    """Reason for at least this level."""
 
     level: CautionLevel
     text: str
@@ -53,17 +53,17 @@ class FallReason:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """How far to fall back, and why. ``reasons``: the gravest first."""
+    """Required fallback. ``reasons``: the most severe first."""
 
     reasons: tuple[FallReason, ...] = ()
 
     @property
     def level(self) -> CautionLevel:
-        """The highest that something asks for."""
+        """The highest required level."""
         return max((reason.level for reason in self.reasons), default=CautionLevel.NORMAL)
 
     def why(self, level: CautionLevel) -> str:
-        """Why something of a level is done: the gravest reason; "" where none asks for it."""
+        """The most severe reason for a level; empty if nothing requires it."""
         return next((f"{r.text}: {r.level.words}" for r in self.reasons if r.level >= level), "")
 
 
@@ -71,10 +71,10 @@ NO_FALL = Fall()
 
 
 def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None) -> Fall:
-    """How far to fall back.
+    """Required fallback.
 
     Args:
-        counts: of the running session (``metrics``).
+        counts: of the running session.
     """
     found = [*(_measured(profile) if profile else ()), *(_running(counts) if counts else ())]
     return Fall(tuple(sorted(found, key=lambda reason: -reason.level)))
@@ -83,18 +83,16 @@ def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None)
 def _measured(profile: CapabilityProfile) -> list[FallReason]:
     found: list[FallReason] = []
     if profile.fact("tool_call_format") == "none":
-        found.append(FallReason(CautionLevel.NO_TOOLS, f"no call came in any form ({_samples(profile, 'format')})"))
+        found.append(FallReason(CautionLevel.NO_TOOLS, f"the model makes no calls ({_samples(profile, 'format')})"))
     if profile.fact("closes") is False and _fails(profile, "closure"):
-        found.append(
-            FallReason(CautionLevel.NO_TOOLS, f"results of tools are not read ({_samples(profile, 'closure')})")
-        )
+        found.append(FallReason(CautionLevel.NO_TOOLS, f"tool results are not read ({_samples(profile, 'closure')})"))
     if profile.fact("error_repair") == "none":
         found.append(
             FallReason(CautionLevel.READ_ONLY, f"failed calls are not corrected ({_samples(profile, 'repair')})")
         )
     if profile.fact("schema_level") == "string-only":
         found.append(
-            FallReason(CautionLevel.STRICT, f"arguments are not filled in as declared ({_samples(profile, 'schema')})")
+            FallReason(CautionLevel.STRICT, f"arguments do not follow their schema ({_samples(profile, 'schema')})")
         )
     return found
 
@@ -109,28 +107,28 @@ def _samples(profile: CapabilityProfile, probe: str) -> str:
 
 
 def _running(counts: Counts) -> list[FallReason]:
-    """By the session: readable arguments, fitting arguments, mended calls, answered calls."""
+    """By the session: readable arguments, fitting arguments, corrected calls, answered calls."""
     shares = (
-        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, WELL, CautionLevel.WHOLE),
+        ("{k} of {n} calls have readable arguments", counts.parsed, counts.calls, WELL, CautionLevel.WHOLE),
         (
-            "of {n} calls {k} have arguments that can be read",
+            "{k} of {n} calls have readable arguments",
             counts.parsed,
             counts.calls,
             BADLY,
             CautionLevel.READ_ONLY,
         ),
         (
-            "of {n} calls {k} have arguments that can be read",
+            "{k} of {n} calls have readable arguments",
             counts.parsed,
             counts.calls,
             HARDLY,
             CautionLevel.NO_TOOLS,
         ),
-        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
-        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
-        ("of {n} broken calls {k} were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
+        ("{k} of {n} calls fit their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
+        ("{k} of {n} calls fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
+        ("{k} of {n} broken calls were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
-            "of {n} requests with calls {k} answer every call",
+            "{k} of {n} requests with calls answer every call",
             counts.histories - counts.unclosed,
             counts.histories,
             WELL,
@@ -141,11 +139,7 @@ def _running(counts: Counts) -> list[FallReason]:
         FallReason(level, _below(words, k, n, mark)) for words, k, n, mark, level in shares if _is_below(k, n, mark)
     ]
     if counts.executed:
-        found.append(
-            FallReason(
-                CautionLevel.READ_ONLY, f"calls that could not be used, and were run all the same: {counts.executed}"
-            )
-        )
+        found.append(FallReason(CautionLevel.READ_ONLY, f"invalid calls that were run anyway: {counts.executed}"))
     return found
 
 

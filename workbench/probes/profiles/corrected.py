@@ -1,6 +1,6 @@
-"""Corrections applied: to one request, of which nothing else changes, and to the behaviour of a loop.
+"""Applies corrections to one request, of which nothing else changes, and to the behaviour of a loop.
 
-Applying them twice changes nothing more: a loop goes on from what was sent.
+Applying them twice changes nothing more, because a loop continues from the request as sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 ONE_AT_A_TIME = "Make one tool call at a time: wait for the result of a call before you make the next one."
-"""What the model is told where the protocol has no switch for parallel calls."""
+"""Instruction to the model if the protocol has no switch for parallel calls."""
 
 PLACES = ("closure.not-adjacent", "closure.result-not-first", "closure.wrong-role")
 LOST = ("reasoning.missing",)
@@ -57,8 +57,8 @@ class CorrectionResult:
     """A request after corrections.
 
     Attributes:
-        done: (name of the correction, what it did), of those that changed something, in order.
-        failed: the same, of those that could not be made, with why.
+        done: (name of the correction, effect), of those that changed something, in order.
+        failed: (name, reason) of those that could not be applied.
     """
 
     request: HttpRequest
@@ -67,21 +67,21 @@ class CorrectionResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done, one line each."""
+        """Effects and failures, one line each."""
         return (
             *(f"{name}: {what}" for name, what in self.done),
-            *(f"{name}: not done: {why}" for name, why in self.failed),
+            *(f"{name}: failed: {why}" for name, why in self.failed),
         )
 
 
 def correct(
     request: HttpRequest, protocol: str, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()
 ) -> CorrectionResult:
-    """A request with the corrections that are on. Which protocol it is written in, ``protocol_of`` says beforehand.
+    """Apply the corrections that are on. ``protocol_of`` gives the protocol beforehand.
 
     Args:
-        protocol: what it is written in.
-        earlier: what was sent and answered before it in its conversation: reasoning that it lost is there.
+        protocol: of the request.
+        earlier: previous exchanges of its conversation, the source of lost reasoning.
     """
     made = CorrectionResult(request)
     for correction in decided:
@@ -99,7 +99,7 @@ def correct(
 
 
 def correct_outgoing(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
-    """A request on its way to a target, corrected; what was done is in its notes. One that nobody can read stays."""
+    """Apply corrections to an outgoing request and note each one. Unreadable requests are left unchanged."""
     if not any(each.is_on for each in decided) or asked.protocol not in protocols.protocols():
         return asked
     made = correct(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
@@ -113,23 +113,23 @@ def correct_outgoing(asked: Outgoing, decided: Sequence[Correction], earlier: Se
 def correct_send(
     step: Send, target: Target, decided: Sequence[Correction], earlier: Sequence[Exchange] = (), model: str = ""
 ) -> Outgoing:
-    """The request of a step of a loop, corrected, on its way to a target. Raises LocalProtocolError, UsageError."""
+    """The request of a loop step, corrected and prepared. Raises LocalProtocolError, UsageError."""
     protocol = protocol_of(decided, target.protocols)
     return correct_outgoing(outgoing(step, target, model, protocol), decided, earlier)
 
 
 def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> str:
-    """The protocol that requests are to be written in; "" for the one they are in.
+    """Protocol to write requests in; empty to keep theirs.
 
     Args:
-        spoken: what the target speaks, () for anything.
+        spoken: protocols of the target; () for any.
     """
     wanted = value_of(decided, ENCODING)
     return wanted if isinstance(wanted, str) and (not spoken or wanted in spoken) else ""
 
 
 def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> ConversationLoop:
-    """A loop that goes on as the corrections have it: parser, limits of errors, and policy."""
+    """The loop with corrections applied: parser, limits of errors, and policy."""
     request = loop.decoded.request
     tools = request.tools if request else ()
     level = value_of(decided, SCHEMA)
@@ -152,13 +152,13 @@ def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> Conve
 
 def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapping[str, str]:
     if value_of(decided, NO_TOOLS):
-        return {EVERY_TOOL: "this model does not drive tools"}
+        return {EVERY_TOOL: "this model cannot use tools"}
     given = value_of(decided, READ_ONLY)
     request = loop.decoded.request
     if given is None or request is None:
         return {}
     found = of_request(request.tools, given)
-    return {t.name: f"only tools that read are ({t.why})" for t in found if t.risk is not Risk.READ_ONLY}
+    return {t.name: f"only read-only tools are enabled ({t.why})" for t in found if t.risk is not Risk.READ_ONLY}
 
 
 # -- requests
@@ -166,7 +166,7 @@ def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapp
 
 @dataclass(frozen=True, slots=True)
 class _CorrectedRequest:
-    """A request that is corrected."""
+    """A request while it is corrected."""
 
     http: HttpRequest
     protocol: str
@@ -182,14 +182,14 @@ class _CorrectedRequest:
 
 
 Made = tuple[HttpRequest, str]
-"""The request, and what was done to it."""
+"""The request, and the effect of the correction."""
 
 
 def _stream(asked: _CorrectedRequest, value: JsonValue) -> Made:
     request = asked.decoded.request
     if request is None or not request.stream or not request.tools:
         return asked.http, ""
-    return with_stream(asked.decoded, False), "it asks for no stream, since it declares tools"
+    return with_stream(asked.decoded, False), "streaming switched off, because the request declares tools"
 
 
 def _level(asked: _CorrectedRequest, value: JsonValue) -> Made:
@@ -204,11 +204,11 @@ def _serial(asked: _CorrectedRequest, value: JsonValue) -> Made:
     (variant,) = switch_off_parallel(subject)
     if subject.adapter.capabilities.tools.parallel_switch and not ignores(subject, "parallel_tool_calls"):
         return variant.request or asked.http, variant.title
-    return _with_system_text(asked, subject, ONE_AT_A_TIME), "the model is asked to make one call at a time"
+    return _with_system_text(asked, subject, ONE_AT_A_TIME), "system prompt: one tool call at a time"
 
 
 def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: str) -> HttpRequest:
-    """The request with a word to the model in its system prompt."""
+    """The request with an instruction in its system prompt."""
     request = subject.request
     if words.encode() in subject.text:
         return asked.http
@@ -232,15 +232,15 @@ def _reasoning(asked: _CorrectedRequest, value: JsonValue) -> Made:
     if value == LEFT_OUT:
         (variant,) = drop_reasoning(asked.subject)
         return variant.request or asked.http, variant.title
-    return _repair(asked, LOST, ""), "reasoning that was lost is put back as it came"
+    return _repair(asked, LOST, ""), "lost reasoning restored"
 
 
 def _placement(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    return _repair(asked, PLACES, str(value)), "results are put behind their calls"
+    return _repair(asked, PLACES, str(value)), "tool results moved after their calls"
 
 
 def _repair(asked: _CorrectedRequest, rules: Collection[str], label: str) -> HttpRequest:
-    """The request with everything repaired that is found by some rules, and can be without a loss."""
+    """Apply every lossless repair of findings of some rules."""
     session = MemorySession("corrected", (*asked.earlier, Exchange("corrected", asked.http)))
     inspector, index, http = Inspector(session, protocol=asked.protocol), len(asked.earlier), asked.http
     for _ in range(_MOST_REPAIRS):

@@ -1,7 +1,7 @@
-"""Corrections: what is done otherwise because of what was measured, each with its reason, and each to be switched off.
+"""Corrections: adaptations to measured abilities, each with its reason and a switch.
 
-Everything here is pure. ``corrections`` decides, ``profiles.corrected`` applies them to a request and to a
-loop. A correction that changes nothing of a request says nothing.
+Everything here is pure. ``corrections`` decides; ``profiles.corrector`` applies them to a request and to a loop. A
+correction that changes nothing in a request makes no note.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ SERIAL, REASONING, PLACEMENT = "serial-calls", "reasoning-replay", "result-place
 FEEDBACK, READ_ONLY, NO_TOOLS = "error-feedback", "read-only-tools", "no-tools"
 
 FEW_ERRORS = 2
-"""Structured errors in a row after which people are asked, where a model mends calls at once."""
+"""Consecutive structured errors after which the user is asked, if a model corrects calls at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One thing that is done otherwise.
+    """One adaptation.
 
     Attributes:
-        name: what people type.
-        does: what it does, in words.
-        why: the fact, the samples and when it was measured; or who asked for it.
-        value: what it takes: a protocol, a text format, a level, a number; True for nothing.
-        is_on: it is done.
+        name: as typed by the user.
+        does: its effect, in words.
+        why: the fact, its samples and time; or that it was requested.
+        value: a protocol, a text format, a level, a number; True if it takes none.
+        is_on: it is applied.
     """
 
     name: str
@@ -48,19 +48,19 @@ class Correction:
     is_on: bool = True
 
     def as_json(self) -> dict[str, JsonValue]:
-        """It as data."""
+        """The correction as data."""
         return {"name": self.name, "does": self.does, "why": self.why, "value": self.value, "on": self.is_on}
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionKind:
-    """A correction there can be.
+    """A kind of correction.
 
     Attributes:
-        does: in words; ``{}`` stands for its value.
-        found: (value, name of the fact) that a profile asks for; None where it asks for nothing.
-        typed: the value of a text that people type; raises UsageError.
-        usual: its value where people give none, None where they have to.
+        does: effect in words; ``{}`` is replaced by the value.
+        requested_by: (value, name of the fact) from a profile; None if the profile does not require it.
+        parse: parses a typed value; raises UsageError.
+        default: value if none is typed; None if one is required.
     """
 
     does: str
@@ -115,12 +115,12 @@ def _feedback(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
 
 
 def _never(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
-    """Only falling back asks for it."""
+    """Required only by fallbacks."""
     return None
 
 
 def _no_value(text: str) -> JsonValue:
-    raise UsageError(f"it takes no value, not {text!r:.40}")
+    raise UsageError(f"it takes no value, but got {text!r:.40}")
 
 
 def _protocol(text: str) -> JsonValue:
@@ -141,13 +141,13 @@ def _replay(text: str) -> JsonValue:
 
 def _one_of(text: str, known: Sequence[str]) -> str:
     if text not in known:
-        raise UsageError(f"no {text!r:.40} here", hint=f"known: {', '.join(known)}")
+        raise UsageError(f"unknown value {text!r:.40}", hint=f"known: {', '.join(known)}")
     return text
 
 
 def _number(text: str) -> JsonValue:
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 1000):
-        raise UsageError(f"{text!r:.40} is no number of errors", hint="1 or more")
+        raise UsageError(f"{text!r:.40} is not a number of errors", hint="1 or more")
     return int(text)
 
 
@@ -159,31 +159,31 @@ def _label(text: str) -> JsonValue:
 
 
 def _risks(text: str) -> JsonValue:
-    """``read_file:read-only,delete:destructive``."""
+    """Parse ``read_file:read-only,delete:destructive``."""
     pairs = (word.partition(":") for word in filter(None, text.split(",")))
     return {name: str(risk_of(risk)) for name, _, risk in pairs}
 
 
-_SERIALLY = "one call at a time: by the request's switch, else by a word to the model; and held by the loop"
-_DECLARED = "schemas of tools are declared as {}; arguments are checked by the whole schema"
-_BEHIND = "results are where {} reads them: after their calls, before other text"
-_READ = "calls are read from the text, as {}; results go back as that format has them"
+_SERIALLY = "one call at a time: by the request's switch, else by the system prompt; enforced by the loop"
+_DECLARED = "tool schemas are reduced to {}; arguments are validated against the full schema"
+_BEHIND = "tool results are placed where {} expects them: after their calls, before other content"
+_READ = "calls are parsed from text as {}; results are sent back in that format"
 
 KINDS: Mapping[str, CorrectionKind] = {
     ENCODING: CorrectionKind("requests are written in {}", _encoding, _protocol, None),
-    STREAMING: CorrectionKind("requests with tools ask for no stream", _streaming, _no_value),
+    STREAMING: CorrectionKind("requests with tools are not streamed", _streaming, _no_value),
     SCHEMA: CorrectionKind(_DECLARED, _schema, _level, SIMPLE),
     SERIAL: CorrectionKind(_SERIALLY, _serial, _no_value),
-    REASONING: CorrectionKind("reasoning of earlier answers goes back: {}", _reasoning, _replay, VERBATIM),
+    REASONING: CorrectionKind("reasoning of earlier answers is sent back: {}", _reasoning, _replay, VERBATIM),
     PLACEMENT: CorrectionKind(_BEHIND, _placement, _label, "generic"),
     PARSER: CorrectionKind(_READ, _parser, _format, None),
     FEEDBACK: CorrectionKind(
-        "failed calls get the reason; after {} in a row a person is asked", _feedback, _number, FEW_ERRORS
+        "failed calls get an error result; after {} in a row the user is asked", _feedback, _number, FEW_ERRORS
     ),
-    READ_ONLY: CorrectionKind("only tools that read are declared and run", _never, _risks, {}),
-    NO_TOOLS: CorrectionKind("no tool may be called", _never, _no_value),
+    READ_ONLY: CorrectionKind("only read-only tools are declared and run", _never, _risks, {}),
+    NO_TOOLS: CorrectionKind("tool calls are forbidden", _never, _no_value),
 }
-"""Name → what it is, in the order in which they are applied."""
+"""Name → kind, in the order of application."""
 
 _FALLING: Mapping[str, tuple[CautionLevel, JsonValue]] = {
     SERIAL: (CautionLevel.SERIAL, True),
@@ -192,15 +192,15 @@ _FALLING: Mapping[str, tuple[CautionLevel, JsonValue]] = {
     READ_ONLY: (CautionLevel.READ_ONLY, {}),
     NO_TOOLS: (CautionLevel.NO_TOOLS, True),
 }
-"""What falling back asks for: from which level on, and with what value."""
+"""Name → fallback level that requires it, and its value."""
 
 
 def corrections(profile: CapabilityProfile | None, fall: Fall = NO_FALL) -> tuple[Correction, ...]:
-    """What a profile asks for, and falling back; in the order in which it is applied.
+    """Corrections that a profile or a fallback requires, in the order of application.
 
     Args:
-        profile: None where nothing was measured.
-        fall: how far to fall back.
+        profile: None if nothing was measured.
+        fall: required fallback.
     """
     made: list[Correction] = []
     for name, kind in KINDS.items():
@@ -216,11 +216,11 @@ def corrections(profile: CapabilityProfile | None, fall: Fall = NO_FALL) -> tupl
 def apply_switches(
     decided: Sequence[Correction], on: Iterable[str] = (), off: Iterable[str] = ()
 ) -> tuple[Correction, ...]:
-    """Corrections as people want them.
+    """Corrections as the user switched them.
 
     Args:
-        on: ``NAME`` or ``NAME=VALUE``: what is done, whatever was measured.
-        off: names of what is not done.
+        on: ``NAME`` or ``NAME=VALUE``, applied whatever was measured.
+        off: names of those that are not applied.
 
     Raises:
         UsageError: there is no such correction, or no such value of it.
@@ -230,9 +230,9 @@ def apply_switches(
         name, is_valued, value = text.partition("=")
         kind = _kind(name)
         if not is_valued and kind.default is None and name not in found:
-            raise UsageError(f"{name} needs a value", hint=f"say {name}=…")
+            raise UsageError(f"{name} needs a value", hint=f"use {name}=…")
         if is_valued or name not in found:
-            found[name] = _correction(name, kind.parse(value) if is_valued else kind.default, "asked for")
+            found[name] = _correction(name, kind.parse(value) if is_valued else kind.default, "requested")
         found[name] = replace(found[name], is_on=True)
     for name in off:
         _kind(name)
@@ -242,7 +242,7 @@ def apply_switches(
 
 
 def value_of(decided: Sequence[Correction], name: str) -> JsonValue:
-    """The value of a correction that is on; None where it is off, or was not decided."""
+    """Value of a correction that is on; None if it is off or not decided."""
     return next((each.value for each in decided if each.name == name and each.is_on), None)
 
 
@@ -257,7 +257,7 @@ def _correction(name: str, value: JsonValue, why: str) -> Correction:
 
 
 def _measured_reason(profile: CapabilityProfile, fact: str) -> str:
-    """The fact, the samples behind it, and when."""
+    """The fact with its samples and date."""
     value = profile.fact(fact)
     said = {True: "yes", False: "no"}[value] if isinstance(value, bool) else _short(value)
     result = next((r for r in profile.results if fact in r.facts), None)

@@ -1,9 +1,9 @@
-"""Drift: has what a model does changed, by a test and not by one flaky sample.
+"""Drift: statistically confirmed changes in what a model does.
 
-For each probe the last runs together (one, two or three) are held against all runs before them since the last change:
-a likelihood-ratio test of two shares (Wilks 1938), with Yates' correction so that few samples do not look like many. A
-change counts only where it is also large: ``FLOOR``. ``CHANCES`` are small because the question is asked every day, of
-every probe; what they cost and find is simulated in the tests.
+For each probe the last one, two or three runs together are compared with all runs since the last change: a
+likelihood-ratio test of two shares (Wilks 1938), with Yates' correction for small samples. A change counts only if it
+is also large: ``FLOOR``. ``CHANCES`` are small because every probe is tested every day; the tests simulate false alarms
+and detection.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from math import erfc, log, sqrt
 from workbench.probes.profiles.profile import CapabilityProfile
 
 FLOOR = 0.1
-"""Change of a share that is worth a word, however sure it is."""
+"""Smallest change of a share that is reported, however certain."""
 
 CHANCES: Mapping[int, float] = {1: 1e-6, 2: 1e-5, 3: 7e-5}
-"""Runs at the end that are held against those before → the chance by luck alone below which they differ.
+"""Number of last runs that are compared → largest probability of a chance result.
 
-With 60 samples a run, of a stable model with seven probes 2 of 100 years of daily runs report anything, and a drop by
-20 points is found within three runs in 95 of 100 trials wherever the share was 75 % or more.
+With 60 samples a run and seven probes, a stable model raises an alarm in 2 of 100 years of daily runs; a drop by 20
+points from 75 % or more is found within three runs in 95 of 100 trials.
 """
 
 Counts = tuple[int, int]
-"""Samples that passed, and samples that were measured."""
+"""Number of passes, and number of measured samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Drift:
 
     Attributes:
         before, after: passes and samples.
-        runs: how many of the last runs show it.
-        chance: of so large a difference where nothing has changed.
+        runs: number of last runs that show it.
+        chance: probability of such a difference without a change.
     """
 
     probe: str
@@ -46,7 +46,7 @@ class Drift:
 
     @property
     def change(self) -> float:
-        """Of the share, -1 to 1."""
+        """Change of the share, -1 to 1."""
         return self.after[0] / self.after[1] - self.before[0] / self.before[1]
 
     def __str__(self) -> str:
@@ -56,20 +56,20 @@ class Drift:
 
 
 def drift(history: Sequence[CapabilityProfile]) -> tuple[Drift, ...]:
-    """Probes that pass otherwise than they did. ``history``: every profile of one key, oldest first."""
+    """Probes whose results changed. ``history``: every profile of one key, oldest first."""
     names = dict.fromkeys(result.probe for profile in history for result in profile.results)
     found = (latest_drift(name, series(history, name)) for name in names)
     return tuple(change for change in found if change)
 
 
 def series(history: Sequence[CapabilityProfile], probe: str) -> list[Counts]:
-    """The counts of one probe, run by run; what a profile took over from the one before it counts once."""
+    """Counts of one probe, run by run; results kept from an earlier profile count once."""
     by_time = {r.at: (r.passes, r.n) for profile in history for r in profile.results if r.probe == probe and r.n}
     return [by_time[at] for at in sorted(by_time)]
 
 
 def latest_drift(probe: str, counts: Sequence[Counts]) -> Drift | None:
-    """Whether the last runs of a probe differ from those before them, as far back as nothing had changed.
+    """Difference between the last runs of a probe and those before, back to the last change; None if there is none.
 
     Args:
         counts: of each run, oldest first.
@@ -84,7 +84,7 @@ def latest_drift(probe: str, counts: Sequence[Counts]) -> Drift | None:
 
 
 def at_end(probe: str, counts: Sequence[Counts]) -> Drift | None:
-    """Whether the last runs differ from all others."""
+    """Difference between the last runs and all others; None if there is none."""
     for window, luck in CHANCES.items():
         if window >= len(counts):
             return None
@@ -102,7 +102,7 @@ def _totals(counts: Sequence[Counts]) -> Counts:
 
 
 def chance_of(before: Counts, after: Counts) -> float:
-    """Chance of a difference as large as this, or larger, where both shares are the same."""
+    """Probability of a difference this large or larger, if both shares are equal."""
     (a, n), (b, m) = before, after
     whole, passes = n + m, a + b
     expected = m * passes / whole

@@ -1,7 +1,7 @@
-"""Gating: which tools a model is given, by what was measured of it; those that only read come first.
+"""Gate for tools: which tools a model may use, by its measured abilities; read-only ones first.
 
-A stage opens on evidence: where the lower end of the 95 % interval of every share that it rests on is above its mark,
-so that one lucky sample opens no tool that writes.
+A stage opens if the lower end of the 95 % interval of every required share is above its threshold, so that one lucky
+sample opens no tool that writes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.risk import RISKS, RatedTool, Risk, tool_risk
 
 LIKELY, SURELY = 0.5, 0.8
-"""Shares that have to pass at least: for writes that may be repeated (4 samples of 4), for all others (16 of 16)."""
+"""Required shares: for repeatable writes (4 of 4 samples), for all other tools (16 of 16)."""
 
 _MOST_SAMPLES = 1000
 
 
 class GateStage(IntEnum):
-    """What is enabled; each holds those before it."""
+    """Enabled tools; each stage includes the previous ones."""
 
     NONE = 0
     READ_ONLY = 1
@@ -32,11 +32,11 @@ class GateStage(IntEnum):
     EVERYTHING = 3
 
     def allows(self, risk: Risk) -> bool:
-        """A tool of this risk is enabled."""
+        """Tools of this risk are enabled."""
         return RISKS.index(risk) < self
 
 
-STAGES = ("no tool", "tools that read", "and writes that may be repeated", "every tool")
+STAGES = ("no tool", "read-only tools", "and repeatable writes", "every tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class GatedTool:
     """One tool.
 
     Attributes:
-        because: how its risk is known.
-        reason: why it is enabled, or is not.
+        because: source of its risk.
+        reason: why it is enabled or not.
     """
 
     name: str
@@ -57,10 +57,10 @@ class GatedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolGate:
-    """Which tools are enabled.
+    """The enabled tools.
 
     Attributes:
-        held: what is missing for the next stage, one line each; () where every tool is enabled.
+        missing: requirements of the next stage, one line each; empty if every tool is enabled.
     """
 
     stage: GateStage
@@ -68,7 +68,7 @@ class ToolGate:
     missing: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, JsonValue]:
-        """It as data."""
+        """The gate as data."""
         return {
             "stage": self.stage.name.lower().replace("_", "-"),
             "held": list(self.missing),
@@ -82,12 +82,12 @@ class ToolGate:
 def gate(
     profile: CapabilityProfile | None, tools: Sequence[RatedTool], fall: Fall = NO_FALL, stale: str = ""
 ) -> ToolGate:
-    """The tools that may be used now, and why the others may not.
+    """The tools that may be used now, and the reasons for the others.
 
     Args:
-        profile: None where nothing was measured: then tools that read are all there is.
-        fall: how far to fall back, whatever was measured.
-        stale: why the profile does not hold any longer, "" where it does.
+        profile: None if nothing was measured: then only read-only tools are enabled.
+        fall: required fallback, whatever was measured.
+        stale: why the profile is stale; empty if it is valid.
     """
     stage, held = _stage(profile, fall, stale)
     return ToolGate(stage, tuple(_gate_tool(tool, stage, held) for tool in tools), held)
@@ -96,12 +96,12 @@ def gate(
 def _gate_tool(tool: RatedTool, stage: GateStage, held: tuple[str, ...]) -> GatedTool:
     found = tool_risk(tool)
     is_enabled = stage.allows(found.risk)
-    reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not yet: {held[0]}"
+    reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not enabled: {held[0]}"
     return GatedTool(found.name, found.risk, found.why, is_enabled, reason)
 
 
 def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[GateStage, tuple[str, ...]]:
-    """The stage, and what the next one lacks."""
+    """The stage, and the requirements of the next one."""
     stage = GateStage.NONE
     for following in (GateStage.READ_ONLY, GateStage.IDEMPOTENT, GateStage.EVERYTHING):
         held = tuple(_lacks(following, profile, fall, stale))
@@ -112,38 +112,38 @@ def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[G
 
 
 def _lacks(stage: GateStage, profile: CapabilityProfile | None, fall: Fall, stale: str) -> list[str]:
-    """What is missing for a stage."""
+    """Missing requirements of a stage."""
     if fall.level >= (CautionLevel.NO_TOOLS if stage is GateStage.READ_ONLY else CautionLevel.READ_ONLY):
         return [fall.why(CautionLevel.READ_ONLY)]
     if stage is GateStage.READ_ONLY:
         return []
     if profile is None or stale:
-        return [f"tools that write need a measured profile: {stale or 'nothing was measured'}"]
+        return [f"tools that write need a valid profile: {stale or 'nothing was measured'}"]
     mark = LIKELY if stage is GateStage.IDEMPOTENT else SURELY
     found = [_below(profile, probe, mark) for probe in ("format", "closure")]
     if profile.fact("schema_level") in (None, "string-only"):
-        found.append(f"tools that write need arguments as declared: schema_level is {profile.fact('schema_level')}")
+        found.append(f"tools that write need valid arguments: schema_level is {profile.fact('schema_level')}")
     if profile.fact("error_repair") in (None, "none"):
-        found.append(f"tools that write need calls to be corrected: error_repair is {profile.fact('error_repair')}")
+        found.append(f"tools that write need error correction: error_repair is {profile.fact('error_repair')}")
     elif stage is GateStage.EVERYTHING:
         found.append(_below(profile, "repair", mark))
     return [line for line in found if line]
 
 
 def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
-    """Why a probe does not pass surely enough, "" where it does."""
+    """Why a probe does not pass surely enough; empty if it does."""
     result = next((r for r in profile.results if r.probe == probe), None)
     if result is None or not result.n:
         return f"{probe} was not measured"
     if result.interval.low >= mark:
         return ""
-    told = f"{probe} passes {result.passes} of {result.n}, which is surely above {result.interval.low:.0%} only"
-    return f"{told}, not {mark:.0%}{_enough(result, mark)}"
+    told = f"{probe} passed {result.passes} of {result.n}: surely above {result.interval.low:.0%}"
+    return f"{told}, but {mark:.0%} is required{_enough(result, mark)}"
 
 
 def _enough(result: ProbeResult, mark: float) -> str:
-    """How many samples would do, where all that were made passed."""
+    """Number of samples that would suffice, if all passed so far."""
     if result.passes < result.n:
         return ""
     wanted = next((n for n in range(result.n, _MOST_SAMPLES) if interval(n, n).low >= mark), None)
-    return f"; {wanted} samples that all pass would do" if wanted else ""
+    return f"; {wanted} passing samples would suffice" if wanted else ""

@@ -1,4 +1,4 @@
-"""Keeping what was measured: the exchanges as a session, the profile behind those that its key has already."""
+"""Saves measurements: the exchanges as a session, the profile in the history of its key."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.probes.profiles.store import ProfileStore
 
 @dataclass(frozen=True, slots=True)
 class SavedProfile:
-    """What became of a measurement.
+    """Result of saving a measurement.
 
     Attributes:
-        before: the last profile of the same key, None where this is the first.
-        drift: what passes otherwise than it did.
-        trouble: why the profile could not be written, "" where it was.
+        before: the previous profile of the same key; None if this is the first.
+        drift: probes whose results changed.
+        trouble: reason why the profile could not be written; empty if it was.
     """
 
     profile: CapabilityProfile
@@ -29,10 +29,10 @@ class SavedProfile:
 
 
 def save_evidence(measurement: Measurement, path: Path | None = None, *, at: float) -> str:
-    """Write the exchanges of a measurement as a session; its path, "" where there are none.
+    """Write the exchanges of a measurement as a session; returns its path, empty if there are none.
 
     Args:
-        path: where to; None for a new file beside the profiles.
+        path: of the file; None for a new file in the profiles folder.
         at: seconds since the epoch.
 
     Raises:
@@ -50,12 +50,12 @@ def save_evidence(measurement: Measurement, path: Path | None = None, *, at: flo
 
 
 def save_profile(measurement: Measurement, *, at: float, evidence: str = "", template: str = "") -> SavedProfile:
-    """Make the profile of a measurement and add it to the history of its key.
+    """Create the profile of a measurement and add it to the history of its key.
 
     Args:
         at: seconds since the epoch.
-        evidence: path of the session that shows it.
-        template: hash of the chat template that the server says it uses.
+        evidence: path of the session with its exchanges.
+        template: hash of the chat template that the server reports.
     """
     store = ProfileStore.of_user()
     key = key_of(measurement.subject.target, measurement.subject.contract.label, measurement, template)

@@ -12,15 +12,15 @@ from workbench.send import Target
 def of_target(
     profiles: Iterable[CapabilityProfile], target: Target, model: str, protocol: str = ""
 ) -> CapabilityProfile | None:
-    """The profile of exactly this target and model; None where none was measured in the protocol that is asked in.
+    """The profile of exactly this target and model; None if none was measured in the requested protocol.
 
-    Where others were measured, too, it is the one that drives tools best: calls in the protocol's own form before calls
-    in text, then whose result is read, then the protocol asked in, then the newest. What was measured with another chat
-    template before is gone: a server has one at a time.
+    If several protocols were measured, it is the one that drives tools best: calls in the protocol's own form before
+    calls in text, then results that are read, then the requested protocol, then the newest. Of several chat templates
+    only the newest counts: a server has one at a time.
 
     Args:
         profiles: the newest of each key.
-        protocol: what the request would be written in, "" for any.
+        protocol: of the request; empty for any.
     """
     endpoints = {target.url or target.name, *(url for _, url in target.others)}
     every = (p for p in profiles if p.key.endpoint in endpoints and p.key.model == model)
@@ -33,7 +33,7 @@ def of_target(
 
 
 def _worth(profile: CapabilityProfile) -> tuple[bool, bool, bool]:
-    """Whether it calls at all, in the protocol's own form, and reads what comes back."""
+    """Sort key: it makes calls, in the protocol's own form, and reads results."""
     calls = profile.fact("tool_call_format") not in (None, "none")
     passed = {result.probe for result in profile.results if result.outcome is Outcome.PASS}
     return calls, calls and not profile.fact("parser"), "closure" in passed

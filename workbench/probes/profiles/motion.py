@@ -1,14 +1,14 @@
-"""The whole motion of tool use, one visible state after the other: a value, without I/O.
+"""The tool-use cycle as an immutable state machine; performs no I/O.
 
-Model selected, profile looked up, probes first where it is stale, adapter and parser chosen, request encoded, answer
-received, parsed, its arguments validated, every call answered by a result or a structured error, results encoded,
-reasoning and tool state kept, exchange recorded; and again, until it ends. ``pending`` says what whoever drives it has
-to do; a state without one only wants to be seen. Whatever degrades does so in its state: a missing profile corrects
-nothing, a correction that cannot be made is said, arguments that cannot be used come back as an error.
+Select the model, look up the profile, run probes if it is stale, choose adapter and parser, encode the request, receive
+and parse the response, validate arguments, answer every call with a result or a structured error, encode the results,
+keep reasoning and tool state, record the exchange; and again, until it ends. ``pending`` is the work for the caller; a
+state without one is only displayed. Failures degrade: without a profile nothing is corrected, a correction that fails
+is reported, unusable arguments are answered with an error.
 
-    motion = begin(loop, target, profile=profile, now=now)
-    while not isinstance(todo := motion.pending, Ended):
-        motion = motion.after(do(todo) if todo else None)
+    tool_loop = begin(loop, target, profile=profile, now=now)
+    while not isinstance(todo := tool_loop.pending, LoopEnd):
+        tool_loop = tool_loop.after(do(todo) if todo else None)
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from workbench.wire import Exchange, HttpRequest
 
 
 class LoopState(StrEnum):
-    """Where the motion stands."""
+    """States of the cycle."""
 
     SELECTED = "model selected"
     PROFILE = "profile looked up"
     PROBE = "probe first"
     CHOSEN = "adapter and parser chosen"
     ENCODED = "request encoded"
-    RECEIVED = "answer received"
-    PARSED = "answer parsed"
+    RECEIVED = "response received"
+    PARSED = "response parsed"
     VALIDATED = "arguments validated"
     ANSWER = "call to be answered"
     RESULTS = "results encoded"
@@ -51,13 +51,13 @@ class LoopState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Probes are to be run first; what comes of it is the new profile, or None to go on with what is known."""
+    """Run probes first; the outcome is the new profile, or None to continue with the known one."""
 
     due: tuple[DueProbe, ...]
 
 
 Pending: TypeAlias = Measure | Outgoing | AnswerCall | LoopEnd | None
-"""What is to be done; None where a state only wants to be seen."""
+"""Work for the caller; None if a state is only displayed."""
 
 Outcome: TypeAlias = CapabilityProfile | Exchange | CallResult | Limits | Say | None
 
@@ -66,19 +66,19 @@ NO_COUNTS = Counts()
 
 @dataclass(frozen=True)
 class ToolLoop:
-    """The motion, as a value.
+    """The cycle, as a value.
 
     Attributes:
         loop: the conversation.
-        target: where requests go; ``model`` is asked for in place of the recorded one, "" for that one.
-        profile: what holds for them, None for nothing.
-        due: probes that are stale.
-        on, off: corrections that people switched.
-        decided: what is corrected.
-        earlier: what was sent and answered before it: reasoning that its history lost is there.
+        target: of requests; ``model`` replaces the recorded one, empty to keep it.
+        profile: of target and model; None if there is none.
+        due: stale probes.
+        on, off: corrections switched by the user.
+        decided: corrections in effect.
+        earlier: previous exchanges, the source of reasoning that the history lost.
         counts: of the session so far.
-        falls: when the counts fall, more is held back.
-        request: what people make of the request that is next, None for as it is.
+        falls: restrict the model when the counts get worse.
+        request: the next request as edited by the user; None if unchanged.
     """
 
     loop: ConversationLoop
@@ -97,7 +97,7 @@ class ToolLoop:
 
     @property
     def pending(self) -> Pending:
-        """What is to be done. Raises as ``outgoing`` where a request cannot be said."""
+        """Work for the caller. Raises as ``outgoing`` if a request cannot be encoded."""
         if self.state is LoopState.PROBE:
             return Measure(self.due)
         if self.state is LoopState.ENCODED:
@@ -109,26 +109,26 @@ class ToolLoop:
 
     @cached_property
     def outgoing(self) -> Outgoing:
-        """The request that is next, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
+        """The next request, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
         step = self.loop.step
         assert isinstance(step, Send)
         made = correct_send(step, self.target, self.decided, self.earlier, self.model)
         return made if self.request is None else replace(made, request=self.request)
 
     def with_request(self, request: HttpRequest) -> ToolLoop:
-        """With another request to be sent in the place of the one that is next."""
+        """Replace the next request."""
         return replace(self, request=request)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What there is to see in this state, one line each."""
+        """Details of this state, one line each."""
         return tuple(_LINES[self.state](self)) if self.state in _LINES else ()
 
     def after(self, outcome: Outcome = None) -> ToolLoop:
-        """The motion after its state, given what came of what was pending.
+        """Next state, given the outcome of the pending step.
 
         Raises:
-            TypeError: nothing of the kind can come of it.
+            TypeError: this cannot be the outcome of the step.
         """
         if isinstance(outcome, CapabilityProfile) and self.state is LoopState.PROBE:
             return replace(self, profile=outcome, due=(), state=LoopState.PROFILE)
@@ -143,14 +143,14 @@ class ToolLoop:
         if isinstance(outcome, Limits | Say) and self.state is LoopState.ENDED:
             return self._at(self.loop.after(outcome), LoopState.RECORDED)._advance()
         if outcome is not None or self.state in (LoopState.ENCODED, LoopState.ANSWER, LoopState.ENDED):
-            raise TypeError(f"{self.state.value}: nothing that {type(outcome).__name__} could be the outcome of")
+            raise TypeError(f"{self.state.value}: {type(outcome).__name__} cannot be its outcome")
         return self._advance()
 
     def _at(self, loop: ConversationLoop, state: LoopState) -> ToolLoop:
         return replace(self, loop=loop, request=None, state=state)
 
     def _advance(self) -> ToolLoop:
-        """The state that follows on one that only wanted to be seen."""
+        """The state after one that is only displayed."""
         if self.state is LoopState.SELECTED:
             return replace(self, state=LoopState.PROFILE)
         if self.state is LoopState.PROFILE and self.due:
@@ -176,7 +176,7 @@ class ToolLoop:
         return replace(self, state=LoopState.RECORDED)
 
     def _next_state(self, otherwise: LoopState) -> ToolLoop:
-        """By what the loop wants next; an answer that is there already is read first."""
+        """State for the loop's next step; an existing response is read first."""
         step = self.loop.step
         if self.state is LoopState.CHOSEN and self.loop.exchange.response and not self.loop.results and self.loop.calls:
             return replace(self, state=LoopState.PARSED)
@@ -189,7 +189,7 @@ class ToolLoop:
     # -- corrections
 
     def _with_corrections(self) -> ToolLoop:
-        """With the corrections that profile and session ask for now, and people want."""
+        """With the corrections that profile, session and user require now."""
         made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
         return replace(self, decided=apply_switches(made, self.on, self.off))
 
@@ -221,13 +221,13 @@ def begin(
     off: Sequence[str] = (),
     counts: Counts = NO_COUNTS,
 ) -> ToolLoop:
-    """The motion of a conversation, from its first state.
+    """The cycle of a conversation, in its first state.
 
     Args:
-        profile: the cached one of this target and model, None for none: then nothing is corrected unasked.
-        key: what is in use now, as far as it is known; a profile of another one is stale.
+        profile: of this target and model; None if there is none: then nothing is corrected unasked.
+        key: in use now, as far as known; a profile of another key is stale.
         now: seconds since the epoch.
-        on, off: corrections as ``switched`` takes them.
+        on, off: corrections, as for ``apply_switches``.
         counts: of the session until now.
 
     Raises:
@@ -238,7 +238,7 @@ def begin(
     return ToolLoop(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
 
 
-# -- what there is to see
+# -- details of each state
 
 
 def _selected(motion: ToolLoop) -> list[str]:
@@ -249,7 +249,7 @@ def _selected(motion: ToolLoop) -> list[str]:
 
 def _profile(motion: ToolLoop) -> list[str]:
     if motion.profile is None:
-        return ["none was measured: nothing is corrected unasked"]
+        return ["no profile measured, so nothing is corrected automatically"]
     known = sum(value is not None for value in motion.profile.facts.values())
     return [
         f"{motion.profile.key.endpoint} · {motion.profile.key.protocol} · {motion.profile.key.model}: {known} facts"
@@ -264,7 +264,7 @@ def _chosen(motion: ToolLoop) -> list[str]:
     protocol = (
         protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol or "protocol unknown"
     )
-    read = f"calls read from the text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
+    read = f"calls parsed from text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
     told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
     return [f"{protocol}, {read}", *told]
 
@@ -277,7 +277,7 @@ def _encoded(motion: ToolLoop) -> list[str]:
 def _received(motion: ToolLoop) -> list[str]:
     exchange = motion.loop.exchange
     status = exchange.response.status if exchange.response else None
-    return [f"status {status}" if status else f"no answer: {exchange.note}"]
+    return [f"status {status}" if status else f"no response: {exchange.note}"]
 
 
 def _parsed(motion: ToolLoop) -> list[str]:
@@ -303,7 +303,7 @@ def _kept(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     came = motion.loop.carriers
     gone = list(step.notes) if isinstance(step, Send) else []
-    kept = [f"{name} goes back as it came" for name in came if not any(note.startswith(name) for note in gone)]
+    kept = [f"{name} is sent back unchanged" for name in came if not any(note.startswith(name) for note in gone)]
     return [*kept, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
 
 

@@ -1,4 +1,4 @@
-"""A capability profile: measured facts with the samples behind them. Nothing in it is believed; it was seen."""
+"""Capability profile: measured facts with their samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.probes import Interval, Measurement, Outcome, ProbeResult
 from workbench.send import Target
 
 VERSION = 1
-"""Of the probes: a profile that was made by other ones is stale."""
+"""Version of the probes: profiles of another version are stale."""
 
 NAMES = (
     "schema_level",
@@ -22,19 +22,19 @@ NAMES = (
     "supports_streaming_tool_use",
     "error_repair",
 )
-"""The facts that every profile has, each None where it could not be measured."""
+"""Facts that every profile has; None if not measured."""
 
 STALE_SECONDS = 30 * 86_400.0
-"""Age from which on a profile is to be measured again."""
+"""Age after which a profile is stale."""
 
 
 class ProfileKey(NamedTuple):
-    """What a profile is of.
+    """Identity of a profile.
 
     Attributes:
-        provider: label of the contract it is judged by.
+        provider: label of the contract.
         endpoint: base URL, or ``sim:CONTRACT``.
-        chat_template_hash: of the template that the server says it uses; "" where it does not say.
+        chat_template_hash: of the template that the server reports; empty if it reports none.
     """
 
     provider: str
@@ -46,14 +46,14 @@ class ProfileKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CapabilityProfile:
-    """What was measured.
+    """Measured facts of one key.
 
     Attributes:
         facts: by name: those of ``NAMES``, and finer ones.
         results: of the probes, with their sample sizes.
-        verified_at: when, seconds since the epoch.
-        probe_version: of the probes that measured.
-        evidence: path of the session that shows it, "" where none was kept.
+        verified_at: time of the measurement, seconds since the epoch.
+        probe_version: of the probes.
+        evidence: path of the session with the exchanges; empty if none was kept.
     """
 
     key: ProfileKey
@@ -64,11 +64,11 @@ class CapabilityProfile:
     evidence: str = ""
 
     def fact(self, name: str) -> JsonValue:
-        """A measured fact, None for what was not measured."""
+        """A measured fact; None if not measured."""
         return self.facts.get(name)
 
     def why_stale(self, now: float) -> str:
-        """Why it is to be measured again, in words; "" where it holds: all that it took over from others, too."""
+        """Why it has to be measured again; empty if it is valid, including facts taken from earlier profiles."""
         if self.probe_version != VERSION:
             return f"measured by probes of version {self.probe_version}, these are of version {VERSION}"
         age = now - min((r.at for r in self.results if r.n and r.at), default=self.verified_at)
@@ -89,7 +89,7 @@ class CapabilityProfile:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """A fact that differs between two profiles; None where one has none."""
+    """A fact that differs between two profiles; None if absent in one."""
 
     name: str
     before: JsonValue
@@ -98,11 +98,11 @@ class FactChange:
 
 @dataclass(frozen=True, slots=True)
 class ProfileDifferences:
-    """What is different between two profiles.
+    """Differences between two profiles.
 
     Attributes:
         key: parts of the key that differ.
-        facts: measured in both, and not the same.
+        facts: measured in both, with different values.
         gained, lost: measured in one only.
     """
 
@@ -113,7 +113,7 @@ class ProfileDifferences:
 
 
 def key_of(target: Target, provider: str, measurement: Measurement, template: str = "") -> ProfileKey:
-    """What a measurement is of."""
+    """Key of a measurement."""
     subject = measurement.subject
     return ProfileKey(provider, subject.model, target.url or target.name, subject.protocol, template)
 
@@ -121,10 +121,10 @@ def key_of(target: Target, provider: str, measurement: Measurement, template: st
 def of_measurement(
     key: ProfileKey, measurement: Measurement, *, at: float, evidence: str = "", before: CapabilityProfile | None = None
 ) -> CapabilityProfile:
-    """The profile that a measurement gives.
+    """The profile of a measurement.
 
     Args:
-        before: the last profile of the same key: what was not measured anew is taken over, with its own time.
+        before: the previous profile of the same key: results that were not measured again are kept with their time.
         at: seconds since the epoch.
         evidence: path of the session of its exchanges.
     """
@@ -137,7 +137,7 @@ def of_measurement(
 
 
 def of_json(value: JsonValue) -> CapabilityProfile:
-    """The profile of its data. Raises ProfileError."""
+    """Read a profile from data. Raises ProfileError."""
     try:
         return CapabilityProfile(
             ProfileKey(**{name: value[name] for name in ProfileKey._fields}),
@@ -152,7 +152,7 @@ def of_json(value: JsonValue) -> CapabilityProfile:
 
 
 def differences(before: CapabilityProfile, after: CapabilityProfile) -> ProfileDifferences:
-    """What the second profile says otherwise."""
+    """Differences between two profiles."""
     olds, news = before.facts, after.facts
     names = tuple(dict.fromkeys((*NAMES, *olds, *news)))
     keys = tuple(

@@ -1,4 +1,4 @@
-"""What is to be measured anew: what was never measured, is stale, or costs next to nothing."""
+"""Probes to run again: never measured, stale, or cheap."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from workbench.probes import Probe, ProbeResult, all_probes
 from workbench.probes.profiles.profile import STALE_SECONDS, VERSION, CapabilityProfile, ProfileKey
 
 CHEAP_REQUESTS = 2
-"""Requests of a sample up to which a probe is cheap."""
+"""Most requests per sample of a cheap probe."""
 
 CHEAP_SECONDS = 86_400.0
-"""Age from which on what is cheap is measured with whatever else is."""
+"""Age after which cheap probes are repeated along with others."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueProbe:
-    """A probe that is to be run, and why."""
+    """A probe to run, and the reason."""
 
     probe: Probe
     why: str
@@ -26,13 +26,13 @@ class DueProbe:
 def stale(
     profile: CapabilityProfile | None, now: float, key: ProfileKey | None = None, ttl: float = STALE_SECONDS
 ) -> tuple[DueProbe, ...]:
-    """The probes of a profile whose results do not hold any longer; none where all of it holds.
+    """Probes of a profile whose results are stale; empty if all are valid.
 
     Args:
-        profile: None where nothing was measured.
+        profile: None if nothing was measured.
         now: seconds since the epoch.
-        key: what is in use now; None for what the profile is of.
-        ttl: seconds that a result holds.
+        key: in use now; None for the profile's own.
+        ttl: lifetime of a result in seconds.
     """
     known = all_probes()
     why = _all_of_it(profile, key)
@@ -52,18 +52,18 @@ def stale(
 def light(
     profile: CapabilityProfile | None, now: float, key: ProfileKey | None = None, ttl: float = STALE_SECONDS
 ) -> tuple[DueProbe, ...]:
-    """What a light refresh runs: what is stale, and what is cheap and not of today; () where nothing is stale."""
+    """Probes of a light refresh: stale ones, plus cheap ones that are not of today; empty if nothing is stale."""
     due = stale(profile, now, key, ttl)
     if not due or profile is None:
         return due
     have = {each.probe.name for each in due}
     cheap = (p for p in all_probes() if p.is_core and p.name not in have and p.requests <= CHEAP_REQUESTS)
-    more = (DueProbe(p, "cheap, and not of today") for p in cheap if _is_of_before(profile, p, now))
+    more = (DueProbe(p, "cheap, older than a day") for p in cheap if _is_of_before(profile, p, now))
     return _sort((*due, *more))
 
 
 def within(due: Sequence[DueProbe], budget: int, samples: int = 1) -> tuple[tuple[DueProbe, ...], tuple[DueProbe, ...]]:
-    """Those that no more requests can be needed for than a budget, in order; and those that are left out."""
+    """Probes that fit a budget of requests, in order; and the others."""
     taken: list[DueProbe] = []
     for each in due:
         if sum(d.probe.requests for d in (*taken, each)) * samples <= budget:
@@ -72,12 +72,12 @@ def within(due: Sequence[DueProbe], budget: int, samples: int = 1) -> tuple[tupl
 
 
 def _tells(result: ProbeResult) -> bool:
-    """It was measured, or there was nothing to measure: a model that does not reason."""
+    """It was measured, or there was nothing to measure, as for a model without reasoning."""
     return bool(result.n or result.facts)
 
 
 def _all_of_it(profile: CapabilityProfile | None, key: ProfileKey | None) -> str:
-    """Why nothing of a profile holds; "" where that has to be asked of each result."""
+    """Why the whole profile is stale; empty if each result has to be checked."""
     if profile is None:
         return "never measured"
     if profile.probe_version != VERSION:

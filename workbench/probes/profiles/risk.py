@@ -1,4 +1,4 @@
-"""How much a tool can do: only read, write what may be written twice, or more than can be taken back."""
+"""Risk of tools: read-only, repeatable writes, or irreversible effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.ir import NOTHING, JsonValue, ToolDef
 
 
 class Risk(StrEnum):
-    """From the least up."""
+    """Risk classes, lowest first."""
 
     READ_ONLY = "read-only"
     IDEMPOTENT = "idempotent-write"
@@ -33,11 +33,11 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class RatedTool:
-    """A tool with what is said of it.
+    """A tool with its annotations.
 
     Attributes:
-        annotations: as MCP has them: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint``.
-        risk: that people gave it, None for none.
+        annotations: of MCP: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint``.
+        risk: given by the user; None if not given.
     """
 
     name: str
@@ -47,7 +47,7 @@ class RatedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolRisk:
-    """A tool, how much it can do, and by what that is known."""
+    """A tool, its risk, and how that is known."""
 
     name: str
     risk: Risk
@@ -55,30 +55,30 @@ class ToolRisk:
 
 
 def tool_risk(tool: RatedTool) -> ToolRisk:
-    """The risk of a tool: as people say, else by its annotations, else by its name; the highest where none tells."""
+    """Risk of a tool: given by the user, else by its annotations, else by its name; the highest if unknown."""
     if tool.risk:
-        return ToolRisk(tool.name, tool.risk, "as listed")
+        return ToolRisk(tool.name, tool.risk, "given by the user")
     hints = tool.annotations
     if hints.get("readOnlyHint") is True:
-        return ToolRisk(tool.name, Risk.READ_ONLY, "readOnlyHint says so; the tool's own word")
+        return ToolRisk(tool.name, Risk.READ_ONLY, "readOnlyHint (claimed by the tool itself)")
     if hints.get("destructiveHint") is True:
-        return ToolRisk(tool.name, Risk.DESTRUCTIVE, "destructiveHint says so")
+        return ToolRisk(tool.name, Risk.DESTRUCTIVE, "destructiveHint")
     if hints.get("idempotentHint") is True and hints.get("destructiveHint") is False:
-        return ToolRisk(tool.name, Risk.IDEMPOTENT, "idempotentHint says so; the tool's own word")
+        return ToolRisk(tool.name, Risk.IDEMPOTENT, "idempotentHint (claimed by the tool itself)")
     if hints.get("readOnlyHint") is not False:
         first = next(iter(_WORDS.findall(tool.name.rpartition("__")[2] or tool.name)), "").lower()
         if first in _READS:
-            return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r}; nothing else tells")
+            return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r} (no annotations)")
         if first in _WRITES_AGAIN:
-            return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r}; nothing else tells")
-    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing says that it is harmless")
+            return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r} (no annotations)")
+    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "no sign that it is harmless")
 
 
 def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
-    """The tools that a request declares.
+    """Risks of the tools that a request declares.
 
     Args:
-        given: name → risk, as people say.
+        given: name → risk, from the user.
     """
     named = (tool for tool in tools if tool.name)
     return tuple(
@@ -90,16 +90,16 @@ def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> 
 
 
 def annotations_of(held: JsonValue) -> Mapping[str, JsonValue]:
-    """The annotations of a declaration, where it has some."""
+    """The annotations of a declaration; empty if it has none."""
     found = held.get("annotations") if isinstance(held, Mapping) else None
     return found if isinstance(found, Mapping) else NOTHING
 
 
 def tools_of(value: JsonValue) -> tuple[RatedTool, ...]:
-    """The tools of a list that people or a server wrote.
+    """Tools from a list written by a user or a server.
 
     Args:
-        value: of MCP's ``tools/list`` the result or the answer; a list of tools or names; or ``{name: risk}``.
+        value: result or response of MCP's ``tools/list``; a list of tools or names; or ``{name: risk}``.
 
     Raises:
         UsageError: it is none of these.
@@ -135,5 +135,5 @@ def risk_of(text: str) -> Risk:
 
 
 def names(tools: Sequence[ToolRisk], most: Risk) -> frozenset[str]:
-    """Those whose risk is no higher."""
+    """Names of tools with at most this risk."""
     return frozenset(tool.name for tool in tools if RISKS.index(tool.risk) <= RISKS.index(most))

@@ -1,4 +1,4 @@
-"""Measured profiles on disk: a file for each key, a line for each measurement, the newest last; none is changed."""
+"""Measured profiles on disk: a file for each key, a line for each measurement, appended only."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from workbench.wire import dumps, loads
 
 @dataclass(frozen=True, slots=True)
 class ProfileStore:
-    """The profiles below a folder. Reading skips what cannot be read; ``faults`` says what that is."""
+    """Profiles in a folder. Reading skips unreadable lines; ``faults`` lists them."""
 
     folder: Path
 
     @staticmethod
     def of_user() -> ProfileStore:
-        """Where the program keeps them."""
+        """The user's profiles."""
         return ProfileStore(resources.state_folder("profiles"))
 
     def save(self, profile: CapabilityProfile) -> Path:
-        """Add a measurement to the history of its key. Raises OSError."""
+        """Append a measurement to the history of its key. Raises OSError."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(profile.key)
         with path.open("ab") as file:
@@ -41,22 +41,22 @@ class ProfileStore:
         return [profile for profile in _read(self._path(key)) if profile.key == key]
 
     def latest(self) -> list[CapabilityProfile]:
-        """The newest measurement of each key, by endpoint and model."""
+        """The newest measurement of each key, sorted by endpoint and model."""
         found = [list(_read(path)) for path in self._files()]
         newest = [profiles[-1] for profiles in found if profiles]
         return sorted(newest, key=lambda profile: (profile.key.endpoint, profile.key.model, profile.key.protocol))
 
     def find(self, name: str) -> CapabilityProfile:
-        """The newest profile that a name is for: part of endpoint, model or protocol, or a number of the list.
+        """The newest profile that a name selects: part of endpoint, model or protocol, or an index of the list.
 
-        ``NAME@2`` is the measurement before the newest one, ``@3`` the one before that. Raises UsageError.
+        ``NAME@2`` is the measurement before the newest, ``@3`` the one before that. Raises UsageError.
         """
         name, _, back = name.partition("@")
         every = self.latest()
         found = [p for n, p in enumerate(every, 1) if name == str(n)] or [p for p in every if _fits(p.key, name)]
         if len(found) != 1:
-            hint = "workbench profile list shows all" if every else "workbench probe --target T makes one"
-            raise UsageError(f"{len(found) or 'no'} profiles fit {name!r}", hint=hint)
+            hint = "workbench profile list shows all" if every else "create one with workbench probe --target T"
+            raise UsageError(f"{len(found) or 'no'} profiles match {name!r}", hint=hint)
         if not back:
             return found[0]
         history = self.history(found[0].key)

@@ -1,8 +1,8 @@
-"""Self-test: plants known faults in healthy sessions, and counts how many are named at the right place.
+"""Self-test: plants known faults in healthy sessions, and counts how many are found at the right place.
 
-In: healthy sessions. Out: ``Report``. A fault counts as named where a finding of one of its rules is at the place where
-it was planted, or inside or around it. The healthy sessions themselves, and the same sessions written in another way,
-are the negative control: any finding there is a false alarm. Nothing leaves the process.
+In: healthy sessions. Out: ``SelftestReport``. A fault counts as found if a finding of one of its rules is at the place
+where it was planted, or inside or around it. The healthy sessions, also reformatted, are the negative control: any
+finding there is a false alarm. Nothing leaves the process.
 It may import what ``probes`` may.
 """
 
@@ -42,17 +42,17 @@ __all__ = [
 
 
 MOST_WAYS = 3
-"""Ways in which one fault is planted in one exchange."""
+"""Most ways in which one fault is planted in one exchange."""
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A fault that nobody named at its place.
+    """A fault that was not found at its place.
 
     Attributes:
         fault: its name.
-        session: where it was planted, and in which exchange, from zero.
-        found: what was said instead: (slug, pointer).
+        session: where it was planted; ``exchange``: index from zero.
+        found: other findings: (slug, pointer).
     """
 
     fault: str
@@ -64,7 +64,7 @@ class Miss:
 
 @dataclass(slots=True)
 class FaultTally:
-    """How a kind of fault was named: at its place, at another place, or not at all."""
+    """Counts of one fault: planted, found at its place, found elsewhere."""
 
     planted: int = 0
     named: int = 0
@@ -73,13 +73,13 @@ class FaultTally:
 
 @dataclass(slots=True)
 class SelftestReport:
-    """What came of it.
+    """Result of a self-test.
 
     Attributes:
-        tallies: name of a fault → how often it was planted and named.
-        misses: every one that was not named at its place.
-        healthy: exchanges of the negative control.
-        alarms: (session, exchange, finding) of what was found there.
+        tallies: name of a fault → its counts.
+        misses: faults that were not found at their place.
+        healthy: number of exchanges of the negative control.
+        alarms: (session, exchange, finding) of false alarms.
     """
 
     tallies: dict[str, FaultTally] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class SelftestReport:
 
     @property
     def is_clean(self) -> bool:
-        """Every fault was named at its place, and nothing else was."""
+        """Every fault was found at its place, without false alarms."""
         return not self.misses and not self.alarms
 
 
@@ -118,7 +118,7 @@ def run(sessions: Iterable[HealthySession], progress: Callable[[str], None] = la
 
 
 def _control(report: SelftestReport, healthy: HealthySession, inspector: Inspector) -> None:
-    """The session as it is, and each request of it written in another way."""
+    """Negative control: the session as it is, and each request reformatted."""
     for row in inspector.rows:
         report.healthy += 1
         alarms = list(row.findings)
@@ -158,7 +158,7 @@ def _spoil_answer(report: SelftestReport, healthy: HealthySession, inspector: In
 
 
 def _answer_findings(healthy: HealthySession, index: int, spoiled: Exchange) -> Iterator[Finding]:
-    """What is said of an answer, after everything that came before it."""
+    """Findings on an answer, after everything before it."""
     before = (healthy.session.exchange(n) for n in range(index))
     session = MemorySession(healthy.name, (*before, spoiled))
     rows = Inspector(session, provider=healthy.provider).run().rows

@@ -1,4 +1,4 @@
-"""Faults to plant in healthy answers, whole ones and streams."""
+"""Faults to plant in healthy responses, whole ones and streams."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.wire import Body, Exchange, Framing, dumps, loads
 
 
 class SpoiledAnswer(NamedTuple):
-    """An answer with one fault in it.
+    """A response with one fault.
 
     Attributes:
         body: its bytes.
-        pointers: the right places, any of them; () for any place of the answer.
+        pointers: the right places, any of them; empty for any place.
     """
 
     body: bytes
@@ -29,7 +29,7 @@ class SpoiledAnswer(NamedTuple):
 
 
 class AnswerFault(NamedTuple):
-    """A kind of fault. ``rules``: slugs that name it rightly. ``spoil``: every way to plant it in a healthy answer."""
+    """A kind of fault. ``rules``: slugs that describe it. ``spoil``: all ways to plant it in a healthy response."""
 
     name: str
     rules: tuple[str, ...]
@@ -38,17 +38,17 @@ class AnswerFault(NamedTuple):
 
 @dataclass(frozen=True)
 class HealthyAnswer:
-    """A healthy answer, decoded."""
+    """A healthy response, decoded."""
 
     decoded: DecodedExchange
 
     def fresh(self) -> Any:
-        """The body as values of one's own; None for a stream."""
+        """A copy of the body to change; None for a stream."""
         return None if self.decoded.events else copy.deepcopy(loads(self.decoded.response_text))
 
     @cached_property
     def calls(self) -> list[tuple[str, ToolCallIR, str]]:
-        """(pointer, call, pointer of its arguments) of an answer that is no stream."""
+        """(pointer, call, pointer of its arguments); empty for a stream."""
         if self.decoded.events:
             return []
         found = [(m, c) for m in self.decoded.messages(RESPONSE) for _, c in m.tool_calls()]
@@ -56,12 +56,12 @@ class HealthyAnswer:
 
     @property
     def blocks(self) -> list[bytes]:
-        """The blocks of a stream of server-sent events; [] for anything else."""
+        """Blocks of a stream of server-sent events; empty for anything else."""
         is_sse = bool(self.decoded.events) and self.decoded.framing is Framing.SSE
         return re.split(rb"(?<=\n\n)", self.decoded.response_text.replace(b"\r\n", b"\n"))[:-1] if is_sse else []
 
     def with_body(self, body: bytes) -> Exchange:
-        """The exchange with another answer."""
+        """The exchange with another response body."""
         exchange = self.decoded.exchange
         assert exchange.response is not None
         return replace(exchange, response=replace(exchange.response, body=Body(body)))
@@ -106,7 +106,7 @@ def _call_a_stranger(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
 
 
 def _write_the_call_as_text(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    """Only where calls stand beside the text in a list of their own: the list goes, and the text holds them."""
+    """Only if calls are in a list beside the text: the list is removed, and the text contains the call."""
     for pointer, call, _ in said.calls:
         holder, _, number = pointer.rpartition("/")
         if holder.endswith("/tool_calls") and number == "0":
@@ -130,7 +130,7 @@ def _break_off(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
 
 
 def _lose_the_end(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    """Every block behind the last one that adds to a part."""
+    """Remove every block after the last one that adds to a part."""
     ends = [n for m in said.decoded.messages(RESPONSE) for p in m.parts for n in p.source.events]
     if ends and 0 < max(ends) + 1 < len(blocks := said.blocks):
         yield SpoiledAnswer(b"".join(blocks[: max(ends) + 1]))
@@ -154,4 +154,4 @@ ANSWER_FAULTS: Sequence[AnswerFault] = (
     AnswerFault("a stream lacks its end", ("stream.no-terminator", "stream.truncated"), _lose_the_end),
     AnswerFault("a character is damaged", ("stream.encoding",), _damage_a_character),
 )
-"""Every kind, in the order in which the report lists them."""
+"""Every kind, in report order."""

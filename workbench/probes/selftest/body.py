@@ -1,4 +1,4 @@
-"""A request body as values that can be changed at pointers, with the calls and results that stand in it."""
+"""A request body as values that can be changed at pointers, with its calls and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.wire import Body, Exchange, HttpRequest, dumps, loads
 
 
 class PartNode(NamedTuple):
-    """A part of a message and where both stand."""
+    """A part with its message."""
 
     message: Message
     part: Any
@@ -25,21 +25,21 @@ class PartNode(NamedTuple):
         return self.message.absolute(self.part)
 
     def field(self, name: str) -> str:
-        """Pointer of one of its fields, "" where the protocol has none of it."""
+        """Pointer of one of its fields; empty if the protocol has none."""
         found = self.part.source.fields.get(name)
         return "" if found is None else self.pointer + found
 
     @property
     def is_alone(self) -> bool:
-        """Its message holds nothing else."""
+        """Its message contains nothing else."""
         return len(self.message.parts) == 1
 
 
 @dataclass(frozen=True)
 class HealthyRequest:
-    """A healthy request: its bytes decoded, and values that a fault may change.
+    """A healthy request, decoded, with values that a fault may change.
 
-    ``owed`` are the messages whose reasoning has to come back.
+    ``required`` are the messages whose reasoning has to be sent back.
     """
 
     decoded: DecodedExchange
@@ -50,13 +50,13 @@ class HealthyRequest:
         return self.decoded.messages(REQUEST)
 
     def fresh(self) -> dict[str, Any]:
-        """The body as values of one's own."""
+        """A copy of the body to change."""
         value = loads(self.decoded.request_text)
         assert isinstance(value, dict)
         return copy.deepcopy(value)
 
     def nodes(self, kind: type[Part]) -> list[PartNode]:
-        """Every part of a kind, in order; calls and results of server tools left out."""
+        """Every part of a kind, in order, without those of server tools."""
         found = ((n, m, p) for n, m in enumerate(self.messages) for p in m.parts if isinstance(p, kind))
         return [PartNode(m, p, n) for n, m, p in found if not getattr(p, "is_server", False)]
 
@@ -77,7 +77,7 @@ class HealthyRequest:
         return self.nodes(Text)
 
     def pairs(self) -> Iterator[tuple[PartNode, PartNode]]:
-        """(call, its result) of every call that is answered by its id."""
+        """(call, result) of every call that is answered by id."""
         by_id = {result.part.tool_call_id: result for result in self.results if result.part.tool_call_id}
         return ((call, by_id[call.part.id]) for call in self.calls if call.part.id in by_id)
 
@@ -98,26 +98,26 @@ def split(pointer: str) -> list[str]:
 
 
 def get(body: Any, pointer: str) -> Any:
-    """What stands at a pointer. Raises LookupError."""
+    """Value at a pointer. Raises LookupError."""
     for step in split(pointer):
         body = body[int(step)] if isinstance(body, list) else body[step]
     return body
 
 
 def put(body: Any, pointer: str, value: Any) -> None:
-    """Set what stands at a pointer."""
+    """Set the value at a pointer."""
     holder, step = _holder(body, pointer)
     holder[step] = value
 
 
 def remove(body: Any, pointer: str) -> None:
-    """Take out what stands at a pointer."""
+    """Remove the value at a pointer."""
     holder, step = _holder(body, pointer)
     del holder[step]
 
 
 def insert(body: Any, pointer: str, value: Any) -> None:
-    """Put a new element before the one at a pointer."""
+    """Insert an element before the one at a pointer."""
     holder, step = _holder(body, pointer)
     holder.insert(step, value)
 
@@ -130,5 +130,5 @@ def _holder(body: Any, pointer: str) -> tuple[Any, Any]:
 
 
 def take_out(body: Any, node: PartNode) -> None:
-    """Remove a part, and its message where nothing else is in it."""
+    """Remove a part, and its message if it contains nothing else."""
     remove(body, node.message.pointer if node.is_alone else node.pointer)

@@ -12,7 +12,7 @@ from workbench.wire import Body, HttpRequest, loads
 
 
 def rewrite(request: HttpRequest) -> Iterator[HttpRequest]:
-    """Indented, in ASCII alone, and with the keys of its objects in another order where no order counts."""
+    """The request reformatted: indented, in ASCII only, and with its top-level keys reversed."""
     try:
         value = loads(request.body.raw)
     except WireError:

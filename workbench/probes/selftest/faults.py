@@ -1,7 +1,7 @@
-"""Faults to plant in healthy requests: each with the rule that has to name it, and where.
+"""Faults to plant in healthy requests, each with the rules that describe it and its place.
 
-A fault looks at a healthy request and gives every way to plant it there: the changed body, and how to find the place in
-what is then decoded. It knows no protocol: parts are found in the IR, and changed where they stand.
+A fault yields every way to plant it in a healthy request: the changed body, and a function that finds the place in the
+decoded result. It knows no protocol: parts are found in the IR and changed at their pointers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from workbench.contracts import Contract
 from workbench.probes.selftest.body import HealthyRequest, PartNode, get, insert, put, remove, take_out
 
 Where = Callable[[HealthyRequest], list[str]]
-"""Pointers that are the right place, in the request as it is with the fault in it."""
+"""Finds the right pointers in the request with the fault."""
 
 
 class PlantedFault(NamedTuple):
-    """A request with one fault in it."""
+    """A request with one fault."""
 
     body: Any
     where: Where
@@ -28,10 +28,10 @@ class FaultKind(NamedTuple):
     """A kind of fault.
 
     Attributes:
-        name: what was done, in words.
-        rules: slugs that name it rightly, the first one best.
-        plant: every way to plant it in a healthy request; none where it does not apply.
-        needs: whether a contract asks for what the fault breaks.
+        name: in words.
+        rules: slugs that describe it, the best first.
+        plant: yields every way to plant it in a healthy request; nothing if it does not apply.
+        needs: the contract requires what the fault breaks.
     """
 
     name: str
@@ -41,7 +41,7 @@ class FaultKind(NamedTuple):
 
 
 def _keeps_results_together(contract: Contract) -> bool:
-    """Where neighbours of one role are one message, only an order inside of it forbids words before results."""
+    """If neighbours of one role are merged, only an order rule forbids text before results."""
     terms = contract.closure
     return terms.placement is Placement.CONTIGUOUS or (
         terms.placement is Placement.NEXT_MESSAGE and terms.results_first
@@ -69,7 +69,7 @@ def _at_tool(name: str | None) -> Where:
 
 
 def _at_turn(ids: list[str | None]) -> Where:
-    """The message that makes these calls."""
+    """The message with these calls."""
     return lambda asked: [m.pointer for m in asked.messages if ids and ids == [c.id for _, c in m.tool_calls()]]
 
 
@@ -78,7 +78,7 @@ def _either(*places: Where) -> Where:
 
 
 def _is_followed(asked: HealthyRequest, node: PartNode) -> bool:
-    """Something stands behind a result that does not wait for it."""
+    """Something that does not wait for the result comes after it."""
     others = [n for n in asked.results if n.number == node.number and n is not node]
     return bool(others) or any(message for message in asked.messages[node.number + 1 :])
 
@@ -126,7 +126,7 @@ def _name_another_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
 
 
 def _speak_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    """A message of the user's words before the results, copied from the first one that is nothing else."""
+    """A user message before the results, a copy of the first plain one."""
     words = next((m for m in asked.messages if m.role == "user" and not any(m.tool_results())), None)
     for call, result in asked.pairs() if words else ():
         assert words is not None
@@ -165,13 +165,13 @@ def _write_arguments_as_text(asked: HealthyRequest) -> Iterator[PlantedFault]:
 
 
 def _lose_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    """All of one turn; what stands beside it stays."""
+    """Remove all reasoning of one turn; the rest stays."""
     for number in dict.fromkeys(n.number for n in asked.reasoning if n.number in asked.required):
         body, turn = asked.fresh(), asked.messages[number]
         mine = [n for n in asked.reasoning if n.number == number]
         for node in reversed(mine):
             signature = node.field("signature")
-            if any(call.pointer == node.pointer for call in asked.calls):  # it is a field of the call that it came with
+            if any(call.pointer == node.pointer for call in asked.calls):  # it is a field of its call
                 remove(body, signature)
             else:
                 take_out(body, node)
@@ -191,7 +191,7 @@ def _empty_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
 
 
 def _with_text(asked: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
-    """Another text in place of that of some reasoning; what stands around it in one string (its tags) stays."""
+    """Replace the text of some reasoning; text around it in the same string (its tags) stays."""
     pointer, body = node.field("text"), asked.fresh()
     held = get(body, pointer) if pointer and node.part.text else None
     if isinstance(held, str) and node.part.text in held:
@@ -221,7 +221,7 @@ def _misname_a_tool(asked: HealthyRequest) -> Iterator[PlantedFault]:
 
 
 def _object_named(value: Any, name: str | None) -> dict[str, Any] | None:
-    """The object of this name: a declaration, or what it wraps."""
+    """The object with this name: a declaration, or its wrapped part."""
     if not isinstance(value, dict):
         return None
     return (
@@ -292,4 +292,4 @@ FAULTS: tuple[FaultKind, ...] = (
     FaultKind("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
     FaultKind("a text contains a key", ("secret.in-body",), _show_a_key),
 )
-"""Every kind, in the order in which the report lists them."""
+"""Every kind, in report order."""

@@ -1,4 +1,4 @@
-"""Healthy sessions: a client that keeps to the protocol, and the simulator of each contract."""
+"""Healthy sessions: a correct client and the simulator of each contract."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ QUESTIONS = (
     "Please read_file the notes in docs/notizen.md, and say what is in them — in full, please.",
     "And now list_dir the folder, then sum it up: what is it for? Größe zählt.",
 )
-"""What the user says: each names a tool, and holds characters outside of ASCII."""
+"""User messages: each names a tool and contains non-ASCII characters."""
 
 RESULTS = ("the first line — naïve\nthe second line", "größe.py\nb.py\nREADME.md")
 
 MOST_STEPS = 12
-"""Requests after which a session ends, however willing the model is."""
+"""Most requests of a session, however willing the model is."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthySession:
-    """A session without a fault, and the contract it was made under."""
+    """A session without a fault, and its contract."""
 
     name: str
     provider: str
@@ -39,7 +39,7 @@ class HealthySession:
 
 
 def sessions(wanted: Iterable[str] = ()) -> Iterator[HealthySession]:
-    """With every variant of every contract, in each protocol it speaks, streaming and not. Raises UsageError."""
+    """Sessions with every variant of every contract, in each of its protocols, streaming and not. Raises UsageError."""
     from workbench.send import labels
 
     for label in labels(wanted):
@@ -61,7 +61,7 @@ def _of(label: str, protocol: str) -> Iterator[HealthySession]:
 
 
 def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
-    """A conversation of two questions, each with its calls; one exchange after another."""
+    """A conversation of two questions, each with its calls; yields its exchanges."""
     waiting = list(QUESTIONS)
     first = Exchange("exchange-0", first_request(simulator, adapter, waiting.pop(0), stream=stream))
     loop = ConversationLoop(first, adapter.name, simulator.label, limits=Limits(MOST_STEPS, repeats=0))

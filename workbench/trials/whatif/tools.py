@@ -132,7 +132,7 @@ def _additions(subject: VariedRequest, at: str, before: JsonValue, after: JsonVa
 
 
 def _strict(subject: VariedRequest, tool: ToolDef) -> Iterable[Change]:
-    """The switch of a tool for strict decoding, where the protocol has one."""
+    """Set a tool's switch for strict decoding, if the protocol has one."""
     if tool.strict or not subject.adapter.capabilities.tools.strict or not tool.pointer:
         return
     written = [_encoded_declaration(subject, strict) for strict in (None, True)]
