@@ -42,7 +42,7 @@ def test_what_was_measured_corrects_the_request_and_is_said(run: Run, session: P
     run("probe", "--target", "sim:openai", "streaming", "parallel", "--dial", "stream=cut")
     done = run("send", session, "--target", "sim:openai")
     assert "correction streaming-off" in done.out
-    assert "note: streaming-off: it asks for no stream" in done.out
+    assert "note: streaming-off: streaming switched off" in done.out
     told = json.loads(run("send", session, "--target", "sim:openai", "--format", "json").out)["sent"][0]
     assert told["profile"]["model"] == MODEL
     assert {each["name"]: each["on"] for each in told["corrections"]}["streaming-off"] is True
@@ -56,7 +56,7 @@ def test_what_was_measured_corrects_the_request_and_is_said(run: Run, session: P
 def test_a_correction_is_done_unmeasured_where_people_say_so(run: Run, session: Path) -> None:
     words = ("--correct", "serial-calls", "--correct", "schema-level=string-only", "--out", session.with_name("o.wb"))
     told = json.loads(run("send", session, "--target", "sim:openai", *words, "--format", "json").out)["sent"][0]
-    assert [each["why"] for each in told["corrections"]] == ["asked for", "asked for"]
+    assert [each["why"] for each in told["corrections"]] == ["requested", "requested"]
     sent = store.open_session(session.with_name("o.wb")).exchange(1).request
     assert sent and b'"parallel_tool_calls"' in sent.body.raw
 
@@ -76,7 +76,7 @@ def test_a_conversation_goes_on_as_was_measured(run: Run, session: Path) -> None
     states = [each["state"] for each in told["states"]]
     assert states[:4] == ["model selected", "profile looked up", "adapter and parser chosen", "request encoded"]
     assert states[-1] == "ended"
-    assert any("asks for no stream" in note for note in told["steps"][0]["notes"])
+    assert any("streaming switched off" in note for note in told["steps"][0]["notes"])
     text = run("continue", session, *words[:4], "--states")
     assert "[arguments validated]\n  read: strict, validated" in text.out
 

@@ -80,9 +80,9 @@ WRONG = {
     "no samples": (("probe", "--target", "sim:openai", "--samples", "0"), "--samples 0"),
     "no such dial": (("probe", "--target", "sim:openai", "--dial", "colour=red"), "colour"),
     "no value": (("probe", "--target", "sim:openai", "--dial", "parallel"), "NAME=VALUE"),
-    "another protocol": (("probe", "--target", "sim:openai", "--protocol", "gemini"), "does not speak gemini"),
-    "no profile": (("profile", "show", "nobody"), "no profiles fit 'nobody'"),
-    "too many names": (("profile", "list", "one"), "needs 0 names"),
+    "another protocol": (("probe", "--target", "sim:openai", "--protocol", "gemini"), "does not support gemini"),
+    "no profile": (("profile", "show", "nobody"), "no profiles match 'nobody'"),
+    "too many names": (("profile", "list", "one"), "takes 0 names"),
 }
 
 

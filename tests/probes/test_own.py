@@ -117,9 +117,9 @@ WRONG = {
     "odd name": ("name: a b\n" + HEAD, "own.yaml#/name: a name has letters, digits, dots, dashes and underscores"),
     "odd pattern": (
         f"{HEAD}  expect: {{text: '('}}\n",
-        "own.yaml#/requests/0/expect/text: '(' is no regular expression",
+        "own.yaml#/requests/0/expect/text: '(' is not a regular expression",
     ),
-    "no such tool": (f"{HEAD}  tools: [probe_fly]\n", "own.yaml#/requests/0/tools/0: no tool of ours is named"),
+    "no such tool": (f"{HEAD}  tools: [probe_fly]\n", "own.yaml#/requests/0/tools/0: no built-in tool"),
     "odd choice": (f"{HEAD}  choice: fly\n", "own.yaml#/requests/0/choice: auto, none, any, or the name of a tool"),
     "odd thinking": (f"{HEAD}  thinking: deep\n", "own.yaml#/requests/0/thinking: on, off or adaptive"),
     "odd parameter": (f"{HEAD}  params: {{heat: 1}}\n", "own.yaml#/requests/0/params/heat: unknown parameter"),
@@ -169,7 +169,7 @@ BROKEN = {
     "does not parse": ("probe = (", r"bad\.py:1: SyntaxError"),
     "raises": ("\nraise ValueError('no')", r"bad\.py:2: ValueError: no"),
     "leaves": ("raise SystemExit(0)", r"bad\.py:1: SystemExit"),
-    "holds none": ("x = 1", "bad.py: it holds no object 'probe'"),
+    "holds none": ("x = 1", "bad.py: it defines no object 'probe'"),
 }
 
 
@@ -184,7 +184,7 @@ def test_a_program_that_is_no_probe(mine: Path, name: str) -> None:
 def test_a_name_that_ships_is_not_taken_twice(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(f"name: format\n{HEAD}")
-    with pytest.raises(UsageError, match="named 'format', as one that ships"):
+    with pytest.raises(UsageError, match="your probe 'format' has the name of a built-in probe"):
         probes.select([str(path)])
     with pytest.raises(UsageError, match="No such file"):
         probes.select([str(tmp_path / "nowhere.yaml")])

@@ -18,11 +18,12 @@ from workbench import plugins
 from workbench.errors import UsageError
 from workbench.fronts import lazy
 from workbench.probes._aim import MOST_SAMPLES, probe_protocols, scripted_model, subject_of
+from workbench.probes._drive import AnsweredCall, PlayedConversation, drive, follow
 from workbench.probes._facts import FACTS
 from workbench.probes._measure import Measurement, SampleStep, as_evidence, measure, send
 from workbench.probes._own import is_path, load_own, own_probes
 from workbench.probes._run import ProbeRun
-from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
+from workbench.probes._script import Ask, Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._verdict import Interval, ProbeResult, verdict
 
@@ -35,10 +36,12 @@ __all__ = [
     "CORE",
     "FACTS",
     "MOST_SAMPLES",
+    "AnsweredCall",
     "Ask",
     "Interval",
     "Measurement",
     "Outcome",
+    "PlayedConversation",
     "Probe",
     "ProbeResult",
     "ProbeRun",
@@ -48,14 +51,20 @@ __all__ = [
     "Subject",
     "all_probes",
     "as_evidence",
+    "drive",
+    "failed",
+    "follow",
     "measure",
     "own_probes",
+    "partly",
+    "passed",
     "probe_protocols",
     "scripted_model",
     "select",
     "selftest",
     "send",
     "subject_of",
+    "unclear",
     "verdict",
 ]
 

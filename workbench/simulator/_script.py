@@ -1,15 +1,15 @@
 """Scripts: the answers of a scripted model, turn by turn, as a YAML file.
 
-    version: 1
-    dials: {parallel: 2}                # for every turn, and for requests that match no turn
-    turns:
-    - match: {text: weather, turn: 1}   # part of the user's text, number of the answer; also model, tool, results
-      dials: {arguments: truncated}
-      answer:
-        thinking: The user wants the weather.
-        text: Let me look.
-        calls: [{name: get_weather, arguments: {city: Paris}}]
-      times: 1                          # for one request; without it for all
+version: 1
+dials: {parallel: 2}                # for every turn, and for requests that match no turn
+turns:
+- match: {text: weather, turn: 1}   # part of the user's text, number of the answer; also model, tool, results
+  dials: {arguments: truncated}
+  answer:
+    thinking: The user wants the weather.
+    text: Let me look.
+    calls: [{name: get_weather, arguments: {city: Paris}}]
+  times: 1                          # for one request; without it for all
 """
 
 from __future__ import annotations

@@ -362,7 +362,7 @@ def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
 
 def test_corrections_are_switched_by_name() -> None:
     assert [(c.name, c.value, c.why) for c in apply_switches((), ["error-feedback=5"])] == [
-        ("error-feedback", 5, "asked for")
+        ("error-feedback", 5, "requested")
     ]
     assert [c.is_on for c in apply_switches(apply_switches((), ["serial-calls"]), off=["serial-calls"])] == [False]
     for text, said in (

@@ -29,13 +29,13 @@ def profile(samples: int, **facts: JsonValue) -> CapabilityProfile:
 
 STAGES = {
     "nothing measured": (None, GateStage.READ_ONLY, "nothing was measured"),
-    "one sample each": (profile(1), GateStage.READ_ONLY, "4 samples that all pass would do"),
-    "four samples": (profile(4), GateStage.IDEMPOTENT, "16 samples that all pass would do"),
+    "one sample each": (profile(1), GateStage.READ_ONLY, "4 passing samples would suffice"),
+    "four samples": (profile(4), GateStage.IDEMPOTENT, "16 passing samples would suffice"),
     "sixteen samples": (profile(16), GateStage.EVERYTHING, ""),
     "it gives up": (profile(16, error_repair="none"), GateStage.READ_ONLY, "not corrected"),
     "it mends late": (profile(16, error_repair="limited"), GateStage.EVERYTHING, ""),
     "texts only": (profile(16, schema_level="string-only"), GateStage.READ_ONLY, "schema_level is string-only"),
-    "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "no call came in any form"),
+    "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "the model makes no calls"),
 }
 
 
@@ -46,21 +46,21 @@ def test_a_stage_opens_on_evidence(name: str) -> None:
     assert found.stage is stage
     assert [tool.is_enabled for tool in found.tools] == [n < stage for n in range(3)]
     assert any(said in line for line in found.missing) if said else not found.missing
-    assert all(not t.is_enabled for t in found.tools if t.reason.startswith("not yet"))
+    assert all(not t.is_enabled for t in found.tools if t.reason.startswith("not enabled"))
 
 
 def test_what_goes_wrong_in_the_session_closes_tools_that_write() -> None:
     running = fall(profile(16), Counts(calls=9, parsed=9, fitting=9, executed=2))
     found = gate(profile(16), TOOLS, running)
     assert (found.stage, [tool.is_enabled for tool in found.tools]) == (GateStage.READ_ONLY, [True, False, False])
-    assert "run all the same: 2" in found.tools[1].reason
+    assert "run anyway: 2" in found.tools[1].reason
     assert gate(profile(16), TOOLS, Fall((FallReason(CautionLevel.NO_TOOLS, "broken"),))).stage is GateStage.NONE
 
 
 def test_a_stale_profile_opens_nothing_that_writes() -> None:
     found = gate(profile(16), TOOLS, stale="measured 31 days ago")
     assert found.stage is GateStage.READ_ONLY
-    assert found.as_json()["held"] == ["tools that write need a measured profile: measured 31 days ago"]
+    assert found.as_json()["held"] == ["tools that write need a valid profile: measured 31 days ago"]
 
 
 RISKS = {

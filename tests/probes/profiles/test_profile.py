@@ -103,7 +103,11 @@ def test_profiles_are_named_by_number_and_by_part(tmp_path: Path) -> None:
     assert store.find("1").facts["a"] == 2
     assert store.find("gpt-4").facts["a"] == 2
     assert store.find("gpt-4@2").facts["a"] == 1
-    for name, said in (("openai", "2 profiles fit"), ("nope", "no profiles fit"), ("gpt-4@3", "no measurement '3'")):
+    for name, said in (
+        ("openai", "2 profiles match"),
+        ("nope", "no profiles match"),
+        ("gpt-4@3", "no measurement '3'"),
+    ):
         with pytest.raises(UsageError, match=said):
             store.find(name)
 
