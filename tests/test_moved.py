@@ -58,6 +58,7 @@ def test_an_old_name_is_the_module_itself(old: str) -> None:
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if moved.now(name)]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(moved, "_asked", {})
 
 
 def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> None:

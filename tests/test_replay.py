@@ -63,5 +63,5 @@ def test_it_goes_where_the_provider_listens(lost: replay.Turn, url: str, target:
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_there_is_no_such_request(number: int) -> None:
-    with pytest.raises(UsageError, match=f"there is no request {number}"):
+    with pytest.raises(UsageError, match=f"no request {number}"):
         replay.recorded(LOST, number, "deepseek", "openai-chat")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.probes.profiles.test_asked import telling
+from tests.probes.profiles.test_server_info import telling
 from workbench.formats.importers import open_input
 from workbench.probes import CORE
 from workbench.probes.profiles import NAMES
@@ -82,7 +82,7 @@ WRONG = {
     "no value": (("probe", "--target", "sim:openai", "--dial", "parallel"), "NAME=VALUE"),
     "another protocol": (("probe", "--target", "sim:openai", "--protocol", "gemini"), "does not support gemini"),
     "no profile": (("profile", "show", "nobody"), "no profiles match 'nobody'"),
-    "too many names": (("profile", "list", "one"), "takes 0 names"),
+    "too many names": (("profile", "list", "one"), "needs 0 names"),
 }
 
 
@@ -118,7 +118,7 @@ def test_a_server_that_lists_its_models_is_asked_for_them(run: Run) -> None:
         done = run(*words)
         assert (done.status, done.out) == (2, "")
         assert "several models" in done.err and "--model: qwen3, gemma" in done.err
-        assert "say --model NAME" in run(*words, "--no-ask").err
+        assert "use --model NAME" in run(*words, "--no-ask").err
 
 
 def test_a_changed_template_is_another_profile(run: Run) -> None:

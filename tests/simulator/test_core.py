@@ -151,7 +151,7 @@ def test_bodies_that_are_no_requests(label, path, body, message):
 def test_a_path_of_a_protocol_that_the_contract_does_not_speak(label, method, path, foreign):
     reply = Simulator(label).send(method, path, (JSON,), b"{}")
     assert reply.status == 404 and b"error" in reply.body()
-    said = f"contract '{label}' does not speak {foreign}"
+    said = f"contract '{label}' does not support {foreign}"
     assert reply.served.line().endswith(f"{method} {path} 404 {said}" if foreign else f"Invalid URL ({method} {path})")
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from workbench.send.matrix import MatrixHistory, MatrixRow, labels
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
     from workbench.send.preflight import Preflight, judge_exchange, run_preflight
-    from workbench.send.recalled import simulator_history
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
+    from workbench.send.simulator_history import simulator_history
     from workbench.send.target import Origin, Target, origin, providers, resolve
     from workbench.send.unbound import UnboundReasoning, find_unbound
     from workbench.send.urls import join_url, server_url, with_query_of

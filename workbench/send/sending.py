@@ -21,8 +21,8 @@ from workbench.send.credentials import AuthenticatedHeaders, authenticate
 from workbench.send.endpoint import HttpEndpoint, describe_error, is_tls_error
 from workbench.send.masking import SecretMask
 from workbench.send.outgoing import Outgoing
-from workbench.send.recalled import simulator_history
 from workbench.send.retrying import MOST_REQUESTED_SECONDS, backoff, blames_request, is_retryable, requested_wait
+from workbench.send.simulator_history import simulator_history
 from workbench.send.target import origin
 from workbench.simulator import ScriptedModel, SimulatedReply, Simulator
 from workbench.wire import (

@@ -16,13 +16,13 @@ from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
 from workbench.simulator import _errors, _features
-from workbench.simulator._asked import input_tokens
 from workbench.simulator._endpoints import COUNT, MODEL, NAMES, STORED, Route, route
 from workbench.simulator._ids import Ids, call_ids
 from workbench.simulator._memory import SimulatorMemory
 from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
 from workbench.simulator._proofs import answers_of, downgrade_unprovable, proofs_of
 from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
+from workbench.simulator._request_text import input_tokens
 from workbench.simulator._wire import JSON, EncodedReply, encode_reply
 from workbench.wire import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State, dumps, loads
 from workbench.wire.session import Session, exchanges_of

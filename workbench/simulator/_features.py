@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolResultIR
-from workbench.simulator._asked import input_tokens, is_error
 from workbench.simulator._dials import Dials
 from workbench.simulator._model import THOUGHTS
+from workbench.simulator._request_text import input_tokens, is_error
 from workbench.simulator.faults import KEYWORD
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]*")

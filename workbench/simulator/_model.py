@@ -28,8 +28,10 @@ from workbench.ir import (
 )
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
-from workbench.simulator import _senses
-from workbench.simulator._asked import (
+from workbench.simulator import _recognition
+from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
+from workbench.simulator._ids import CALLS, Ids, call_ids
+from workbench.simulator._request_text import (
     ERROR,
     SHOWN,
     as_json,
@@ -40,8 +42,6 @@ from workbench.simulator._asked import (
     tokens,
     user_words,
 )
-from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
-from workbench.simulator._ids import CALLS, Ids, call_ids
 from workbench.simulator._spoil import spoil_call
 from workbench.simulator._values import arguments_for
 from workbench.toolcalls import formats
@@ -222,7 +222,7 @@ class _Writer:
         if (results or self.text_calls) and not (self.dials.reads and self.remembers()):
             return f"I am done.{ending}"
         if "codeword" in user_words(self.request):
-            told = ", ".join(_senses.codewords(self.request))
+            told = ", ".join(_recognition.codewords(self.request))
             return f"The codeword: {told}.{ending}" if told else f"I see no such word.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
@@ -262,7 +262,7 @@ class _Writer:
         mode = choice.mode if choice else "auto"
         most = self.params.get("max_tokens")
         is_short = isinstance(most, int) and most < _LEAST_FOR_CALLS
-        is_asked = _senses.asks_codeword(user_words(self.request)) and mode in ("auto", "none")
+        is_asked = _recognition.asks_codeword(user_words(self.request)) and mode in ("auto", "none")
         if mode == "none" or not self.tools or is_short or is_asked:
             return
         if results and mode not in ("any", "tool"):
@@ -446,7 +446,7 @@ def _is_relative(key: str, value: JsonValue) -> bool:
 
 def _as_quoted(made: JsonValue, words: str) -> JsonValue:
     """Arguments with the quoted texts, one for each string."""
-    quoted = _senses.quoted_texts(words)
+    quoted = _recognition.quoted_texts(words)
     if not quoted or not isinstance(made, dict):
         return made
     names = [name for name, value in made.items() if isinstance(value, str)]

@@ -9,7 +9,7 @@ from workbench import probes
 from workbench.ir import JsonValue, ModelRequest
 from workbench.probes import Measurement, Subject
 from workbench.probes.profiles import CapabilityProfile, key_of, of_measurement
-from workbench.probes.profiles.motion import Measure, ToolLoop, begin
+from workbench.probes.profiles.tool_loop import Measure, ToolLoop, begin
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, refusal_result
 from workbench.send.outgoing import Outgoing, prepare

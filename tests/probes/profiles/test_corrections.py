@@ -12,10 +12,10 @@ from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes.profiles import CapabilityProfile
 from workbench.probes.profiles.conservative import CautionLevel, fall
-from workbench.probes.profiles.corrected import correct, correct_outgoing, protocol_of
 from workbench.probes.profiles.corrections import KINDS, apply_switches, corrections
+from workbench.probes.profiles.corrector import correct, correct_outgoing, protocol_of
 from workbench.probes.profiles.matching import of_target
-from workbench.probes.profiles.motion import LoopState, ToolLoop
+from workbench.probes.profiles.tool_loop import LoopState, ToolLoop
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.counts import Counts
 from workbench.send.loop import AnswerCall as Step
@@ -354,7 +354,7 @@ def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
     sent = prepare(broken, resolve("sim:openai"), protocol="openai-chat")
     made = correct_outgoing(sent, apply_switches((), ["serial-calls"]))
     assert made.request == sent.request
-    assert any("serial-calls: not done" in note for note in made.notes)
+    assert any("serial-calls: not applied" in note for note in made.notes)
 
 
 # -- names
@@ -369,7 +369,7 @@ def test_corrections_are_switched_by_name() -> None:
         ("weather", "no correction named 'weather'"),
         ("parser", "parser needs a value"),
         ("parser=weather", "weather"),
-        ("schema-level=high", "no 'high' here"),
+        ("schema-level=high", "unknown value 'high'"),
         ("serial-calls=yes", "takes no value"),
         ("error-feedback=0", "no number of errors"),
         ("encoding=smtp", "smtp"),

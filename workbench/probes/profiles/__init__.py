@@ -15,10 +15,8 @@ from workbench.probes.profiles.store import ProfileStore
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import choosing
-    from workbench.probes.profiles.asked import models, template_hash
     from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
     from workbench.probes.profiles.conservative import fall
-    from workbench.probes.profiles.corrected import correct_loop, correct_outgoing, correct_send, protocol_of
     from workbench.probes.profiles.corrections import (
         KINDS,
         PARSER,
@@ -28,12 +26,14 @@ if TYPE_CHECKING:
         apply_switches,
         value_of,
     )
+    from workbench.probes.profiles.corrector import correct_loop, correct_outgoing, correct_send, protocol_of
     from workbench.probes.profiles.gating import STAGES, GateStage, ToolGate, gate
-    from workbench.probes.profiles.keeping import SavedProfile, save_evidence, save_profile
-    from workbench.probes.profiles.motion import LoopState, Measure, Pending, ToolLoop, begin
     from workbench.probes.profiles.profile import ProfileDifferences
     from workbench.probes.profiles.refresh import DueProbe, light, within
     from workbench.probes.profiles.risk import RatedTool, annotations_of, tools_of
+    from workbench.probes.profiles.saving import SavedProfile, save_evidence, save_profile
+    from workbench.probes.profiles.server_info import models, template_hash
+    from workbench.probes.profiles.tool_loop import LoopState, Measure, Pending, ToolLoop, begin
 else:
     __getattr__ = lazy(__name__)
 

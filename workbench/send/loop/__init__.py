@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 from workbench.send.loop.machine import ConversationLoop
 from workbench.send.loop.policy import AS_IT_COMES, LoopPolicy
-from workbench.send.loop.recorded import RecordedResult, RecordedResults
+from workbench.send.loop.recorded_results import RecordedResult, RecordedResults
 from workbench.send.loop.steps import (
     AnswerCall,
     CallResult,
@@ -31,10 +31,10 @@ from workbench.send.loop.steps import (
 )
 
 if TYPE_CHECKING:
-    from workbench.send.loop.following import user_values
     from workbench.send.loop.machine import DEFAULT_LIMITS
+    from workbench.send.loop.next_request import user_values
     from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT, VERBATIM
-    from workbench.send.loop.recorded import call_key
+    from workbench.send.loop.recorded_results import call_key
     from workbench.send.loop.sending import outgoing, with_sent_body
 else:
     __getattr__ = lazy(__name__)

@@ -7,12 +7,12 @@ be stopped at any step. It may import what ``trials`` may.
 
 from __future__ import annotations
 
-from workbench.trials.minimize.bench import BodyJudge, JudgedBody
 from workbench.trials.minimize.bisecting import Bisection, BisectResult
-from workbench.trials.minimize.course import BUDGET, MinimizeRun, judge_for
+from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody
 from workbench.trials.minimize.driving import TargetVerdict, UnansweredError, drive, target_verdict
 from workbench.trials.minimize.failure import Failure, contract_failure, target_failure
-from workbench.trials.minimize.mending import FixSearch, MinimalFix
+from workbench.trials.minimize.fixes import FixSearch, MinimalFix
+from workbench.trials.minimize.minimize_run import BUDGET, MinimizeRun, judge_for
 from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from workbench.errors import WorkbenchError
 from workbench.trials.minimize import units
-from workbench.trials.minimize.bench import BodyJudge, JudgedBody, body_digest
+from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody, body_digest
 from workbench.trials.minimize.driving import TargetVerdict
 from workbench.trials.minimize.failure import UNREADABLE, Failure, target_failure
 from workbench.trials.minimize.units import Lister, Unit

@@ -14,7 +14,7 @@ from types import ModuleType
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.probes._script import Probe
-from workbench.probes._written import read
+from workbench.probes._yaml_probe import read
 
 PYTHON = ".py"
 ENDINGS = (".yaml", ".yml", PYTHON)

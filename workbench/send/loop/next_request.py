@@ -11,7 +11,7 @@ from workbench.edits import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import Adapter, DecodedExchange
-from workbench.send.loop.said import normal_calls, value_at, written
+from workbench.send.loop.answer_values import normal_calls, value_at, written
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
 from workbench.wire import HttpRequest, dumps, loads, patch

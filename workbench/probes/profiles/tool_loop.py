@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from workbench.probes.profiles.conservative import fall
-from workbench.probes.profiles.corrected import correct_loop, correct_send, protocol_of
 from workbench.probes.profiles.corrections import Correction, apply_switches, corrections
+from workbench.probes.profiles.corrector import correct_loop, correct_send, protocol_of
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
 from workbench.probes.profiles.refresh import DueProbe, light
 from workbench.rules import Counts

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.leaves import scalars
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, KnownMessages
-from workbench.send.loop.said import value_at
+from workbench.send.loop.answer_values import value_at
 from workbench.send.loop.steps import BUILT_IN, CallResult
 from workbench.wire import loads
 from workbench.wire.session import Session, exchanges_of

@@ -12,7 +12,7 @@ import pytest
 
 from tests.send.hostile import Hostile, answer
 from workbench.errors import UsageError
-from workbench.probes.profiles.asked import models, template_hash
+from workbench.probes.profiles.server_info import models, template_hash
 from workbench.send.target import Target
 
 TEMPLATE = "{%- for message in messages %}{{ message.content }}{%- endfor %}"

@@ -20,7 +20,7 @@ from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import judge
-from workbench.trials.minimize.bench import BodyJudge, body_digest
+from workbench.trials.minimize.body_judge import BodyJudge, body_digest
 from workbench.trials.minimize.changes import aligned_changes
 from workbench.trials.minimize.failure import Failure, of_judgement, target_failure
 from workbench.trials.minimize.search import Steps

@@ -14,7 +14,7 @@ from tests.probes.measuring import measured, outcomes, words
 from workbench import probes
 from workbench.errors import ProfileError, UsageError, WorkbenchError
 from workbench.probes import Probe
-from workbench.probes._written import read
+from workbench.probes._yaml_probe import read
 
 HEAD = "version: 1\nrequests:\n- words: Call probe_echo with the text {nonce}.\n"
 

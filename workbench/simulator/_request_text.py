@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.limits import BYTES_PER_TOKEN
-from workbench.simulator import _senses
+from workbench.simulator import _recognition
 from workbench.wire import dumps
 
 SHOWN = 400
@@ -66,7 +66,7 @@ def is_error(result: ToolResultIR) -> bool:
 
 def result_text(result: ToolResultIR) -> str:
     """Beginning of a result's text."""
-    pictures = (_senses.colour(p) for p in result.content if isinstance(p, Media))
+    pictures = (_recognition.colour(p) for p in result.content if isinstance(p, Media))
     texts = " ".join((*(p.text for p in result.content if isinstance(p, Text)), *pictures)).strip()
     return texts[:SHOWN] or "nothing that is text"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.rules import Inspector
 from workbench.send import Outgoing, Target, prepare
-from workbench.trials.minimize.bench import BodyJudge
-from workbench.trials.minimize.mending import MOST_ASKED, FixSearch, MinimalFix
+from workbench.trials.minimize.body_judge import BodyJudge
+from workbench.trials.minimize.fixes import MOST_ASKED, FixSearch, MinimalFix
 from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
 from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
