@@ -354,7 +354,7 @@ def test_a_body_that_nobody_can_read_goes_as_it_is() -> None:
     sent = prepare(broken, resolve("sim:openai"), protocol="openai-chat")
     made = correct_outgoing(sent, apply_switches((), ["serial-calls"]))
     assert made.request == sent.request
-    assert any("serial-calls: not applied" in note for note in made.notes)
+    assert any("serial-calls: failed" in note for note in made.notes)
 
 
 # -- names
@@ -371,7 +371,7 @@ def test_corrections_are_switched_by_name() -> None:
         ("parser=weather", "weather"),
         ("schema-level=high", "unknown value 'high'"),
         ("serial-calls=yes", "takes no value"),
-        ("error-feedback=0", "no number of errors"),
+        ("error-feedback=0", "not a number of errors"),
         ("encoding=smtp", "smtp"),
     ):
         with pytest.raises(UsageError, match=said):
