@@ -35,7 +35,6 @@ LEFT: dict[str, tuple[int, int]] = {
     "cli": (3, 0),
     "contracts": (19, 24),
     "crashes": (0, 1),
-    "diff": (40, 45),
     "edits": (0, 7),
     "errors": (1, 0),
     "filters": (6, 4),

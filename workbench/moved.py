@@ -25,7 +25,7 @@ MOVED: Mapping[str, str] = {
     "workbench.capability.corrected": "workbench.probes.profiles.corrector",
     "workbench.capability.keeping": "workbench.probes.profiles.saving",
     "workbench.capability.motion": "workbench.probes.profiles.tool_loop",
-    "workbench.chain.said": "workbench.diff.said",
+    "workbench.chain.said": "workbench.diff.content",
     "workbench.chain.turns": "workbench.diff.turns",
     "workbench.chain.versions": "workbench.diff.versions",
     "workbench.comparison": "workbench.diff.comparison",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.diff.turns import Sight, encloses, is_outside, likeness_of, places, turns
+from workbench.diff.turns import HopExchange, encloses, is_outside, likeness_of, places, turns
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 
@@ -31,7 +31,7 @@ def at(hop, messages, started=None, duration=None, *, url=MESSAGES, id="", paren
 def paired(outer, inner):
     """(position in the first list, positions in the second) of each turn."""
     sights = (
-        [Sight(summarize(n, e), likeness_of(DecodedExchange(n, e))) for n, e in enumerate(exchanges)]
+        [HopExchange(summarize(n, e), likeness_of(DecodedExchange(n, e))) for n, e in enumerate(exchanges)]
         for exchanges in (outer, inner)
     )
     return [(turn.outer, turn.inner) for turn in turns(*sights)]

@@ -14,7 +14,7 @@ from workbench.diff.comparison import (
     compare_sessions,
     hops_of,
 )
-from workbench.diff.damage import Kind
+from workbench.diff.damage import DamageKind
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
@@ -204,18 +204,18 @@ def test_two_places_stand_side_by_side_turn_by_turn() -> None:
     turn = found[0]
     assert turn.outer == "before" and not turn.is_same_bytes and not turn.is_same
     assert [(d.kind, d.side) for d in turn.damages] == [
-        (Kind.TEXT_TRIMMED, "request"),
-        (Kind.TEXT_TRIMMED, "response"),
+        (DamageKind.TEXT_TRIMMED, "request"),
+        (DamageKind.TEXT_TRIMMED, "response"),
     ]
     (alone,) = [one for one in found if one.before is None]
-    assert alone.damages[0].kind is Kind.ASKED
+    assert alone.damages[0].kind is DamageKind.ASKED
 
 
 def test_the_place_nearer_to_the_client_is_known_by_its_times() -> None:
     found = list(compare_sessions(MemorySession("B", tuple(INNER)), MemorySession("A", tuple(OUTER))))
     assert pairs(found) == [(0, 0), (1, 1), (2, 2)]
     assert {one.outer for one in found} == {"after"}
-    assert found[0].damages[0].kind is Kind.TEXT_TRIMMED
+    assert found[0].damages[0].kind is DamageKind.TEXT_TRIMMED
 
 
 def test_places_without_names_are_told_by_times_that_enclose_one_another() -> None:
@@ -238,4 +238,4 @@ def test_a_turn_that_was_tried_again_stands_beside_the_last_try() -> None:
     first = sighting("g", asked(TURNS[0].strip()), b'{"error": {"message": "later"}}', 0.2, 0.1)
     session = MemorySession("B", (first, INNER[0]))
     (found,) = compare_sessions(MemorySession("A", (OUTER[0],)), session)
-    assert (found.after, found.tries, found.damages[0].kind) == (1, (0, 1), Kind.REPEATED)
+    assert (found.after, found.tries, found.damages[0].kind) == (1, (0, 1), DamageKind.REPEATED)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.diff import Kind, compare
-from workbench.diff.meaning import Detail
+from workbench.diff import ItemChangeKind, compare
+from workbench.diff.meaning import ValueDifference
 
 HISTORY = [
     {"role": "user", "content": "Fix it."},
@@ -41,18 +41,21 @@ def swap(plain: dict) -> None:
 CASES = {
     "the history grows": (
         body(messages=[*HISTORY, {"role": "assistant", "content": "ok"}]),
-        [(Kind.ADDED, None, "/messages/3", "assistant")],
+        [(ItemChangeKind.ADDED, None, "/messages/3", "assistant")],
     ),
-    "a turn is dropped": (body(messages=HISTORY[1:]), [(Kind.REMOVED, "/messages/0", None, "user")]),
-    "a parameter is added": (body(temperature=0), [(Kind.ADDED, None, "/temperature", "temperature")]),
-    "a parameter is another": (body(max_tokens=20), [(Kind.CHANGED, "/max_tokens", "/max_tokens", "max_tokens")]),
-    "a tool is gone": (body(tools=[{"name": "write"}]), [(Kind.REMOVED, "/tools/0", None, "read")]),
+    "a turn is dropped": (body(messages=HISTORY[1:]), [(ItemChangeKind.REMOVED, "/messages/0", None, "user")]),
+    "a parameter is added": (body(temperature=0), [(ItemChangeKind.ADDED, None, "/temperature", "temperature")]),
+    "a parameter is another": (
+        body(max_tokens=20),
+        [(ItemChangeKind.CHANGED, "/max_tokens", "/max_tokens", "max_tokens")],
+    ),
+    "a tool is gone": (body(tools=[{"name": "write"}]), [(ItemChangeKind.REMOVED, "/tools/0", None, "read")]),
     "a tool is declared otherwise": (
         body(tools=[{"name": "read", "strict": True}, {"name": "write"}]),
-        [(Kind.CHANGED, "/tools/0", "/tools/0", "read")],
+        [(ItemChangeKind.CHANGED, "/tools/0", "/tools/0", "read")],
     ),
-    "thinking is trimmed": (edited(trim), [(Kind.CHANGED, "/messages/1", "/messages/1", "assistant")]),
-    "messages change places": (edited(swap), [(Kind.MOVED, "/messages/1", "/messages/0", "assistant")]),
+    "thinking is trimmed": (edited(trim), [(ItemChangeKind.CHANGED, "/messages/1", "/messages/1", "assistant")]),
+    "messages change places": (edited(swap), [(ItemChangeKind.MOVED, "/messages/1", "/messages/0", "assistant")]),
 }
 
 
@@ -65,7 +68,9 @@ def test_what_happened_is_named(name: str) -> None:
 
 def test_the_trimmed_character_is_found() -> None:
     found = compare(body(), edited(trim))
-    assert found.changes[0].details == (Detail(Kind.CHANGED, "/messages/1/content/0/thinking", "hm\n", "hm"),)
+    assert found.changes[0].details == (
+        ValueDifference(ItemChangeKind.CHANGED, "/messages/1/content/0/thinking", "hm\n", "hm"),
+    )
     (hunk,) = found.hunks
     assert found.before[slice(*hunk.before)] == b"\\n"
     assert found.after[slice(*hunk.after)] == b""
@@ -84,12 +89,12 @@ SPELLINGS = {
 def test_the_same_meaning_in_other_bytes_is_called_so(how: str) -> None:
     found = compare(body(), SPELLINGS[how])
     assert found.changes
-    assert {c.kind for c in found.changes} == {Kind.RESPELLED}
+    assert {c.kind for c in found.changes} == {ItemChangeKind.RESPELLED}
     assert {s for c in found.changes for s in c.spelling} == {how}
 
 
 def test_true_and_one_are_two_values() -> None:
-    assert [c.kind for c in compare(b'{"stream": true}', b'{"stream": 1}').changes] == [Kind.CHANGED]
+    assert [c.kind for c in compare(b'{"stream": true}', b'{"stream": 1}').changes] == [ItemChangeKind.CHANGED]
 
 
 def test_what_is_no_json_is_compared_as_bytes() -> None:
@@ -99,9 +104,9 @@ def test_what_is_no_json_is_compared_as_bytes() -> None:
 
 
 def test_the_shared_beginning_is_a_share_of_the_second_body() -> None:
-    assert compare(b"abcd", b"abxyzxyz").shared == 0.25
-    assert compare(b"abcd", b"abcd").shared == 1.0
-    assert compare(b"abcd", b"").shared == 1.0
+    assert compare(b"abcd", b"abxyzxyz").unchanged_share == 0.25
+    assert compare(b"abcd", b"abcd").unchanged_share == 1.0
+    assert compare(b"abcd", b"").unchanged_share == 1.0
 
 
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.text('ab\u00e9\n"\\', max_size=4)

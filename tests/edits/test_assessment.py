@@ -8,7 +8,7 @@ import pytest
 
 from workbench.chain.closure import CallState
 from workbench.contracts import Verdict
-from workbench.diff.meaning import Kind
+from workbench.diff.meaning import ItemChangeKind
 from workbench.edits import apply_changes, with_body
 from workbench.edits.assessment import EditAssessment, assess
 from workbench.edits.elements import ElementKind as Of
@@ -50,7 +50,7 @@ def test_nothing_edited_means_nothing(inspector: Inspector) -> None:
 
 def test_a_result_that_went_is_told_in_bytes_meaning_closure_and_verdict(inspector: Inspector) -> None:
     found = told(inspector, Of.RESULT)
-    assert [change.kind for change in found.difference.changes] == [Kind.CHANGED]
+    assert [change.kind for change in found.difference.changes] == [ItemChangeKind.CHANGED]
     assert len(found.difference.hunks) == 1
     assert found.closure and CallState.MISSING in [line.state for line in found.closure.lines]
     assert found.ledger is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.diff import Change, Comparison, Difference, Item, Pair
+    from workbench.diff import AnswerItem, Comparison, Difference, ItemChange, ItemPair
     from workbench.diff.damage import Damage
     from workbench.ir import JsonValue
 
@@ -93,7 +93,7 @@ def _request_lines(found: Difference) -> Iterator[str]:
         yield "  request: identical"
         return
     where = f" {_pointer(found)}" if found.is_read else ""
-    unchanged = f"{int(found.shared * 100)} % of the bytes unchanged"
+    unchanged = f"{int(found.unchanged_share * 100)} % of the bytes unchanged"
     yield f"  request: first difference at byte {found.first:,}{where}, {unchanged}"
     yield from _bytes(found.before, found.after, found.first)
     for change in found.changes[:MOST_LINES]:
@@ -102,7 +102,7 @@ def _request_lines(found: Difference) -> Iterator[str]:
         yield f"    … and {len(found.changes) - MOST_LINES} more"
 
 
-def _change_words(change: Change) -> str:
+def _change_words(change: ItemChange) -> str:
     where = change.after if change.after is not None else change.before
     words = f"{change.kind.value} {_output.cut(change.label, 40)} {where}"
     if change.spelling:
@@ -161,7 +161,7 @@ def _weight(damage: Damage) -> int:
     return 2 * damage.is_same_meaning + (place.startswith("/headers/") and not is_of_note)
 
 
-def _item_words(item: Item | None) -> str:
+def _item_words(item: AnswerItem | None) -> str:
     return "(none)" if item is None else _value(item.value)
 
 
@@ -250,7 +250,7 @@ def _request_json(found: Difference) -> JsonValue:
     }
 
 
-def _item_json(pair: Pair) -> JsonValue:
+def _item_json(pair: ItemPair) -> JsonValue:
     item = pair.after or pair.before
     assert item
     return {

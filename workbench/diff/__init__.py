@@ -10,40 +10,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.diff.meaning import Change, Kind, changes
+from workbench.diff.meaning import ItemChange, ItemChangeKind, changes
 from workbench.diff.wire import Hunk, first_difference, hunks
 from workbench.fronts import lazy
 from workbench.wire import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import (
+        AnswerItem,
         Ask,
         Comparison,
-        Item,
-        Pair,
+        ItemPair,
         compare_answers,
         compare_exchanges,
         compare_hops,
         compare_sessions,
         hops_of,
     )
-    from workbench.diff.meaning import Detail
-    from workbench.diff.said import Lost, lost
+    from workbench.diff.content import ContentLoss, content_losses
+    from workbench.diff.meaning import ValueDifference
     from workbench.diff.wire import align, common, common_end
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "AnswerItem",
     "Ask",
-    "Change",
     "Comparison",
-    "Detail",
+    "ContentLoss",
     "Difference",
     "Hunk",
-    "Item",
-    "Kind",
-    "Lost",
-    "Pair",
+    "ItemChange",
+    "ItemChangeKind",
+    "ItemPair",
+    "ValueDifference",
     "align",
     "common",
     "common_end",
@@ -53,44 +53,44 @@ __all__ = [
     "compare_hops",
     "compare_indexed",
     "compare_sessions",
+    "content_losses",
     "hops_of",
-    "lost",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two bodies against one another.
+    """Two bodies compared.
 
     Attributes:
-        first: offset of the first byte that differs in either body; None where they are equal.
+        first: offset of the first byte that differs in either body; None if they are equal.
         hunks: every range of bytes that differs, in order; between them the bodies are equal.
-        changes: what that means, in order of the second body.
-        is_read: both are JSON; else only ``hunks`` says something.
+        changes: the changed items, in the order of the second body.
+        is_read: both are JSON; else only ``hunks`` is meaningful.
     """
 
     before: bytes
     after: bytes
     first: int | None
     hunks: tuple[Hunk, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ItemChange, ...]
     is_read: bool
 
     @property
-    def shared(self) -> float:
-        """How much of the second body stands unchanged at its beginning, 0 to 1."""
+    def unchanged_share(self) -> float:
+        """Share of the second body before the first difference, 0 to 1."""
         if self.first is None or not self.after:
             return 1.0
         return min(self.first / len(self.after), 1.0)
 
 
 def compare(before: bytes, after: bytes) -> Difference:
-    """The differences between two bodies (content-decoded). Never raises: what is no JSON is compared as bytes."""
+    """Compare two bodies (content-decoded). Never raises: bodies that are no JSON are compared as bytes."""
     return compare_indexed(JsonIndex(before), JsonIndex(after))
 
 
 def compare_indexed(a: JsonIndex, b: JsonIndex) -> Difference:
-    """The same of bodies that are indexed already: what was looked up in one is not looked up again."""
+    """The same for bodies with an index: lookups already made are not repeated."""
     before, after = a.text, b.text
     found = changes(a, b)
     return Difference(

@@ -1,13 +1,13 @@
-"""Two exchanges side by side: requests in bytes and in meaning, answers item by item, and what happened between.
+"""Compares two exchanges: requests in bytes and in meaning, responses item by item, and damage between the two.
 
-Made for an answer beside the one that was recorded, for the same turn in two sessions, and for the same turn at two
-places: before and behind a gateway.
+For a new response and the recorded one, for the same turn in two sessions, and for the same turn at two hops (before
+and after a gateway).
 
-For a screen: ``hops_of(session)`` names the places of a recording, the client's first. ``compare_hops(session, outer,
-inner)`` or ``compare_sessions(before, after)`` yield one ``Comparison`` for each turn, in its order: ``before`` and
-``after`` (indexes, None where a side has none), ``damages`` (``damage.Damage``: kind, side, pointers, words, places,
-first bytes; the first divergence first), ``tries`` (of one turn that a gateway asked several times, all indexes
-behind it), and ``request``, ``answers``, ``headers`` and ``line`` for what stands side by side.
+``hops_of(session)`` names the hops of a recording, the client's first. ``compare_hops(session, outer, inner)`` and
+``compare_sessions(before, after)`` yield one ``Comparison`` per turn, in order: ``before`` and ``after`` (indexes, None
+if a side lacks the turn), ``damages`` (``damage.Damage``, the first divergence first), ``tries`` (indexes of all
+requests that a gateway sent for one turn), and ``request``, ``answers``, ``headers`` and ``line`` for a view side by
+side.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from workbench.diff import Difference, compare
-from workbench.diff.damage import Damage, across, between
+from workbench.diff.damage import Damage, damages_between, damages_of_tries
 from workbench.diff.meaning import canonical
-from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness_of, places, turns
+from workbench.diff.turns import HopExchange, TurnMatch, encloses, is_outside, likeness_of, places, turns
 from workbench.diff.versions import versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
@@ -33,18 +33,18 @@ Ask = Callable[[int, Exchange], DecodedExchange]
 OF_A_CONNECTION = frozenset(
     ("connection", "content-length", "date", "host", "keep-alive", "transfer-encoding", "content-encoding")
 )
-"""Headers that belong to one connection, or follow from the body: they are never compared."""
+"""Headers that belong to one connection, or follow from the body: never compared."""
 
 
-class Item(NamedTuple):
-    """One thing that an answer says.
+class AnswerItem(NamedTuple):
+    """One item of a response.
 
     Attributes:
         kind: ``"status"``, ``"error"``, ``"reasoning"``, ``"text"``, ``"call"``, ``"media"``, ``"finish reason"``,
-            ``"model"`` or ``"usage"``.
-        label: what it is called: the name of a tool, a carrier; "" for nothing.
-        value: what it says, whatever its spelling and its ids.
-        pointer: into the (accumulated) body, "" for none.
+    ``"model"`` or ``"usage"``.
+        label: name of a tool, or a carrier; empty for others.
+        value: its content, without spelling and ids.
+        pointer: into the (accumulated) body; empty if it has none.
     """
 
     kind: str
@@ -53,15 +53,15 @@ class Item(NamedTuple):
     pointer: str = ""
 
 
-class Pair(NamedTuple):
-    """What stands side by side; None where one side has nothing."""
+class ItemPair(NamedTuple):
+    """Two items that belong together; None if one side has none."""
 
-    before: Item | None
-    after: Item | None
+    before: AnswerItem | None
+    after: AnswerItem | None
 
     @property
     def is_same(self) -> bool:
-        """Both say the same."""
+        """True if both have the same label and value."""
         return (
             self.before is not None
             and self.after is not None
@@ -72,26 +72,26 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Two answers.
+    """Two responses.
 
     Attributes:
-        pairs: their items, those that belong together side by side.
-        first: offset of the first byte in which the bodies differ, None where they are equal.
+        pairs: their items, paired.
+        first: offset of the first byte in which the bodies differ; None if they are equal.
         texts: both bodies, content-decoded.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ItemPair, ...]
     first: int | None
     texts: tuple[bytes, bytes] = field(default=(b"", b""), repr=False)
 
     @property
     def is_same(self) -> bool:
-        """They say the same."""
+        """True if all items are equal."""
         return all(pair.is_same for pair in self.pairs)
 
 
-class Header(NamedTuple):
-    """A header that differs; None where one side has none."""
+class HeaderDifference(NamedTuple):
+    """A header that differs; None if one side lacks it."""
 
     name: str
     before: str | None
@@ -100,23 +100,23 @@ class Header(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two exchanges, or what is there of them.
+    """Two exchanges compared, or one without a partner.
 
     Attributes:
-        before, after: indexes in their sessions; None where the other one has no partner.
-        request: of the bodies, None where no side has a request.
-        headers: of the requests.
-        answers: None where no side has one.
-        line: method and URL of either request where they differ, () where not.
-        damages: what happened between the two, the first divergence first.
-        tries: where a gateway asked several times for one turn, the indexes of all of them; ``after`` is the last.
-        outer: of two places, the one nearer to the client: "before" or "after"; "" for two versions of one exchange.
+        before, after: indexes in their sessions; None for a missing partner.
+        request: difference of the bodies; None if no side has a request.
+        headers: differing headers of the requests.
+        answers: None if no side has a response.
+        line: method and URL of both requests if they differ, else ().
+        damages: changes between the two, the first divergence first.
+        tries: indexes of all requests that a gateway sent for one turn, if several; ``after`` is the last.
+        outer: for two hops, the side nearer to the client: "before" or "after"; empty for two versions of one exchange.
     """
 
     before: int | None
     after: int | None
     request: Difference | None = None
-    headers: tuple[Header, ...] = ()
+    headers: tuple[HeaderDifference, ...] = ()
     answers: Answers | None = None
     line: tuple[str, ...] = ()
     damages: tuple[Damage, ...] = ()
@@ -125,7 +125,7 @@ class Comparison:
 
     @property
     def is_same_bytes(self) -> bool:
-        """Both bodies are the same, byte for byte, and what stands around the request is; of two places: unharmed."""
+        """True if both bodies are equal byte for byte, with the same headers and URL; between two hops: no damage."""
         both = self.before is not None and self.after is not None
         if self.outer:
             return both and not self.damages
@@ -135,15 +135,15 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """They mean the same, however they are spelled."""
+        """True if both mean the same, in any spelling."""
         both = self.before is not None and self.after is not None
         if self.outer:
             return both and all(damage.is_same_meaning for damage in self.damages)
-        said = self.request is None or self.request.first is None or (self.request.is_read and not self._changed)
+        said = self.request is None or self.request.first is None or (self.request.is_read and not self._has_changes)
         return both and said and (self.answers is None or self.answers.is_same)
 
     @property
-    def _changed(self) -> bool:
+    def _has_changes(self) -> bool:
         return any(not change.spelling for change in self.request.changes) if self.request else False
 
 
@@ -154,22 +154,22 @@ def compare_sessions(
     ask_after: Ask | None = None,
     hops: tuple[str, str] | None = None,
 ) -> Iterator[Comparison]:
-    """Every exchange of two sessions.
+    """Compare every exchange of two sessions.
 
-    Two places of one traffic, told by their names or by times that enclose one another, stand side by side turn by
-    turn, however their requests were altered. Of other sessions it goes by hop and conversation (``chain.versions``):
-    within a conversation requests of the same bytes stand side by side, between them those that say the same last.
+    Two hops of one traffic, known by their names or by times that enclose one another, are compared turn by turn,
+    however their requests were altered. Other sessions are compared hop by hop and conversation by conversation
+    (``versions``): equal requests are paired, between them those with the same last message.
 
     Args:
         ask: decodes an exchange, given its index in its session.
         ask_after: the same for the second session.
-        hops: places to compare, of the first and of the second session.
+        hops: hops to compare, of the first and of the second session.
 
-    Raises SessionFormatError where an exchange cannot be read.
+    Raises SessionFormatError if an exchange cannot be read.
     """
     ask_after = ask_after or ask
-    one, other = _Place.of(before, ask, hops and hops[0]), _Place.of(after, ask_after, hops and hops[1])
-    if one and other and (hops or _are_places(one, other)):
+    one, other = _HopRecording.of(before, ask, hops and hops[0]), _HopRecording.of(after, ask_after, hops and hops[1])
+    if one and other and (hops or _are_hops(one, other)):
         yield from _turns(one, other)
         return
     for turn in _versions(before, after, ask, ask_after):
@@ -180,44 +180,44 @@ def compare_sessions(
             yield compare_exchanges(ask(old, before.exchange(old)), ask_after(new, after.exchange(new)))
 
 
-def _versions(before: Session, after: Session, ask: Ask, ask_after: Ask) -> Sequence[Turn]:
-    """Which exchanges of two sessions belong together; nothing is decoded where all requests are the same."""
+def _versions(before: Session, after: Session, ask: Ask, ask_after: Ask) -> Sequence[TurnMatch]:
+    """Pairs of the exchanges of two sessions; nothing is decoded if all requests are equal."""
     olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))
     if olds == news:
-        return [Turn(n, (n,)) for n in range(len(olds))]
+        return [TurnMatch(n, (n,)) for n in range(len(olds))]
     one = (ask(n, exchange) for n, exchange in enumerate(exchanges_of(before)))
     other = (ask_after(n, exchange) for n, exchange in enumerate(exchanges_of(after)))
     return versions(one, other, list(before.summaries()), list(after.summaries()))
 
 
 def hops_of(session: Session) -> list[str]:
-    """Names of the places where a session was recorded, the client's first; "" is the one without a name."""
+    """Names of the hops of a session, the client's first; empty for the hop without a name."""
     return places(session.summaries())
 
 
 def compare_hops(session: Session, outer: str, inner: str, ask: Ask = DecodedExchange) -> Iterator[Comparison]:
-    """Every turn of two places of one session, ``outer`` nearer to the client. Raises SessionFormatError."""
-    one, other = (_Place(session, ask, _rows(session, name)) for name in (outer, inner))
+    """Every turn of two hops of one session, ``outer`` nearer to the client. Raises SessionFormatError."""
+    one, other = (_HopRecording(session, ask, _rows(session, name)) for name in (outer, inner))
     yield from _turns(one, other, is_ordered=True)
 
 
-class _Place(NamedTuple):
-    """What was recorded at one place."""
+class _HopRecording(NamedTuple):
+    """Exchanges recorded at one hop."""
 
     session: Session
     ask: Ask
     rows: Sequence[Summary]
 
     @classmethod
-    def of(cls, session: Session, ask: Ask, name: str | None) -> _Place | None:
-        """The only place of a session, or the one of that name."""
+    def of(cls, session: Session, ask: Ask, name: str | None) -> _HopRecording | None:
+        """The hop of that name, or the only one; None if there are several."""
         names = hops_of(session)
         if name is None and len(names) != 1:
             return None
         return cls(session, ask, _rows(session, names[0] if name is None else name))
 
-    def decoded(self, position: int) -> DecodedExchange:
-        """One of its exchanges."""
+    def decode(self, position: int) -> DecodedExchange:
+        """Decode the exchange at a position of this hop."""
         index = self.rows[position].index
         return self.ask(index, self.session.exchange(index))
 
@@ -226,8 +226,8 @@ def _rows(session: Session, name: str) -> Sequence[Summary]:
     return [row for row in session.summaries() if row.hop == name]
 
 
-def _are_places(one: _Place, other: _Place) -> bool:
-    """Two places of one traffic, and not two recordings, or two versions of one recording."""
+def _are_hops(one: _HopRecording, other: _HopRecording) -> bool:
+    """True for two hops of one traffic; False for two recordings, or two versions of one recording."""
     names = {place.rows[0].hop for place in (one, other) if place.rows}
     if len(names) > 1:
         return True
@@ -235,20 +235,20 @@ def _are_places(one: _Place, other: _Place) -> bool:
     return not seen[0] & seen[1] and encloses(one.rows, other.rows)
 
 
-def _turns(one: _Place, other: _Place, *, is_ordered: bool = False) -> Iterator[Comparison]:
-    """Turn by turn, in the order of the place nearer to the client."""
+def _turns(one: _HopRecording, other: _HopRecording, *, is_ordered: bool = False) -> Iterator[Comparison]:
+    """Turn by turn, in the order of the hop nearer to the client."""
     is_swapped = not is_ordered and is_outside(one.rows, other.rows) is False
     outer, inner = (other, one) if is_swapped else (one, other)
     sights = (
-        [Sight(row, likeness_of(place.decoded(n))) for n, row in enumerate(place.rows)] for place in (outer, inner)
+        [HopExchange(row, likeness_of(place.decode(n))) for n, row in enumerate(place.rows)] for place in (outer, inner)
     )
     for turn in turns(*sights):
-        yield _compared(outer, inner, turn, is_swapped=is_swapped)
+        yield _compare_turn(outer, inner, turn, is_swapped=is_swapped)
 
 
-def _compared(outer: _Place, inner: _Place, turn: Turn, *, is_swapped: bool) -> Comparison:
-    came = None if turn.outer is None else outer.decoded(turn.outer)
-    went = [inner.decoded(n) for n in turn.inner]
+def _compare_turn(outer: _HopRecording, inner: _HopRecording, turn: TurnMatch, *, is_swapped: bool) -> Comparison:
+    came = None if turn.outer is None else outer.decode(turn.outer)
+    went = [inner.decode(n) for n in turn.inner]
     sides = (went[-1] if went else None, came) if is_swapped else (came, went[-1] if went else None)
     tries = tuple(decoded.index for decoded in went) if len(went) > 1 else ()
     if sides[0] and sides[1]:
@@ -256,13 +256,13 @@ def _compared(outer: _Place, inner: _Place, turn: Turn, *, is_swapped: bool) -> 
     else:
         before, after = (decoded.index if decoded else None for decoded in sides)
         made = Comparison(before, after)
-    return replace(made, damages=across(came, went), tries=tries, outer="after" if is_swapped else "before")
+    return replace(made, damages=damages_of_tries(came, went), tries=tries, outer="after" if is_swapped else "before")
 
 
 def compare_exchanges(before: DecodedExchange, after: DecodedExchange) -> Comparison:
-    """Two exchanges against one another: recorded at two places one turn, else two versions of one."""
+    """Compare two exchanges: one turn if they were recorded at two hops, else two versions of one exchange."""
     is_passed_on = before.exchange.hop != after.exchange.hop
-    damages = between(before, after, is_passed_on=is_passed_on)
+    damages = damages_between(before, after, is_passed_on=is_passed_on)
     return replace(_side_by_side(before, after), damages=damages, outer="before" if is_passed_on else "")
 
 
@@ -277,91 +277,91 @@ def _side_by_side(before: DecodedExchange, after: DecodedExchange) -> Comparison
 
 
 def compare_answers(before: DecodedExchange, after: DecodedExchange) -> Answers:
-    """The answers of two exchanges; of a stream what it adds up to."""
+    """Compare the responses of two exchanges; of a stream its accumulated body."""
     olds, news = tuple(items(before)), tuple(items(after))
     texts = before.response_text, after.response_text
     return Answers(tuple(_pairs(olds, news)), first_difference(*texts), texts)
 
 
-def items(decoded: DecodedExchange) -> Iterator[Item]:
-    """What an answer says, in its order; nothing where there is none."""
+def items(decoded: DecodedExchange) -> Iterator[AnswerItem]:
+    """Items of a response, in order; none without a response."""
     http, answer = decoded.exchange.response, decoded.response
     if http is None:
         return
-    yield Item("status", "", http.status)
+    yield AnswerItem("status", "", http.status)
     if answer is None:
-        yield Item("text", "", decoded.response_text.decode("utf-8", "replace"))
+        yield AnswerItem("text", "", decoded.response_text.decode("utf-8", "replace"))
         return
     if answer.error:
         label = answer.error.type or answer.error.code or ""
-        yield Item("error", label, answer.error.message, answer.error.pointer)
+        yield AnswerItem("error", label, answer.error.message, answer.error.pointer)
     for message in answer.messages:
         yield from (_item(message, part) for part in message.parts)
     yield from _rest(answer)
 
 
-def _rest(answer: ModelResponse) -> Iterator[Item]:
+def _rest(answer: ModelResponse) -> Iterator[AnswerItem]:
     if answer.finish_reason is not None:
-        yield Item("finish reason", "", answer.finish_reason)
+        yield AnswerItem("finish reason", "", answer.finish_reason)
     if answer.model is not None:
-        yield Item("model", "", answer.model)
+        yield AnswerItem("model", "", answer.model)
     if answer.usage:
         counts = ("input", "output", "cache_read", "cache_write", "reasoning")
-        said = {name: getattr(answer.usage, name) for name in counts}
-        yield Item("usage", "", {name: value for name, value in said.items() if value is not None})
+        known = {name: getattr(answer.usage, name) for name in counts}
+        yield AnswerItem("usage", "", {name: value for name, value in known.items() if value is not None})
 
 
-def _item(message: Message, part: Part) -> Item:
+def _item(message: Message, part: Part) -> AnswerItem:
     at = message.absolute(part)
     match part:
         case Text():
-            return Item("text", "", part.text, at)
+            return AnswerItem("text", "", part.text, at)
         case Reasoning():
-            said = part.text if part.text is not None else part.data
-            return Item("reasoning", part.carrier.value, said, at)
+            content = part.text if part.text is not None else part.data
+            return AnswerItem("reasoning", part.carrier.value, content, at)
         case ToolCallIR():
-            return Item("call", part.name or "", part.raw if part.error else part.input, at)
+            return AnswerItem("call", part.name or "", part.raw if part.error else part.input, at)
         case Media():
-            return Item("media", part.kind, part.url or part.file_id or part.data, at)
+            return AnswerItem("media", part.kind, part.url or part.file_id or part.data, at)
         case Opaque():
-            return Item("other", part.type, part.value, at)
+            return AnswerItem("other", part.type, part.value, at)
         case _:
-            return Item("result", "", None, at)
+            return AnswerItem("result", "", None, at)
 
 
-def _pairs(olds: Sequence[Item], news: Sequence[Item]) -> Iterator[Pair]:
-    """Equal items side by side, and between them those of one kind."""
+def _pairs(olds: Sequence[AnswerItem], news: Sequence[AnswerItem]) -> Iterator[ItemPair]:
+    """Pairs of equal items, and between them of items of one kind."""
     for tag, i, j, k, m in align([_key(item) for item in olds], [_key(item) for item in news]):
         if tag == "equal":
-            yield from map(Pair, olds[i:j], news[k:m])
+            yield from map(ItemPair, olds[i:j], news[k:m])
         else:
             yield from _unequal(list(olds[i:j]), list(news[k:m]))
 
 
-def _unequal(olds: list[Item], news: list[Item]) -> Iterator[Pair]:
+def _unequal(olds: list[AnswerItem], news: list[AnswerItem]) -> Iterator[ItemPair]:
     for new in news:
         at = next((n for n, old in enumerate(olds) if old.kind == new.kind), None)
         if at is None:
-            yield Pair(None, new)
+            yield ItemPair(None, new)
             continue
-        yield from (Pair(old, None) for old in olds[:at])
-        yield Pair(olds[at], new)
+        yield from (ItemPair(old, None) for old in olds[:at])
+        yield ItemPair(olds[at], new)
         olds = olds[at + 1 :]
-    yield from (Pair(old, None) for old in olds)
+    yield from (ItemPair(old, None) for old in olds)
 
 
-def _key(item: Item) -> tuple[str, str, str]:
+def _key(item: AnswerItem) -> tuple[str, str, str]:
     return item.kind, item.label, canonical(item.value)
 
 
-def _headers(before: HttpRequest | HttpResponse, after: HttpRequest | HttpResponse) -> Iterator[Header]:
+def _headers(before: HttpRequest | HttpResponse, after: HttpRequest | HttpResponse) -> Iterator[HeaderDifference]:
     olds, news = ({name.lower(): value for name, value in http.headers} for http in (before, after))
     for name in dict.fromkeys((*olds, *news)):
         if name not in OF_A_CONNECTION and olds.get(name) != news.get(name):
-            yield Header(name, olds.get(name), news.get(name))
+            yield HeaderDifference(name, olds.get(name), news.get(name))
 
 
 def _digest(exchange: Exchange) -> bytes:
-    """What tells requests apart: where they were recorded, where they go, and what they say."""
+    """Identity of a request for comparison: hop, method, URL and body."""
     http = exchange.request
     return sha256(encode(f"{exchange.hop}\n{http.method} {http.url}\n") + http.body.raw).digest() if http else b""

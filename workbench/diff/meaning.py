@@ -1,4 +1,4 @@
-"""What changed between two JSON bodies: messages, tools and parameters that came, went, moved or read otherwise."""
+"""Changed items of two JSON bodies: messages, tools and parameters that were added, removed, moved or edited."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_DETAILS = 200
 """Differences named inside one changed item."""
 
 
-class Kind(StrEnum):
-    """What happened to an item of a body."""
+class ItemChangeKind(StrEnum):
+    """Kind of change of an item of a body."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -31,14 +31,15 @@ class Kind(StrEnum):
     RESPELLED = "re-spelled"  # the same value in other bytes
 
 
-class Detail(NamedTuple):
-    """A difference inside a changed item: at a pointer of the second body, or of the first where it was removed.
+class ValueDifference(NamedTuple):
+    """A difference inside a changed item: at a pointer of the second body, or of the first if it was removed.
 
     Attributes:
-        missing_at: of what was removed, where it would stand in the second body (of an element: its list).
+        missing_at: for a removed value, its pointer if it were in the second body (of an element: the pointer of its
+    list).
     """
 
-    kind: Kind
+    kind: ItemChangeKind
     pointer: str
     before: JsonValue = None
     after: JsonValue = None
@@ -46,47 +47,47 @@ class Detail(NamedTuple):
 
     @property
     def place(self) -> str:
-        """In the second body."""
+        """Pointer in the second body."""
         return self.missing_at or self.pointer
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ItemChange:
     """One item that differs.
 
     Attributes:
-        before, after: its pointer in either body; None where it is not there.
-        label: what it is, in untrusted words ("user", "read_file", "max_tokens").
-        details: where it differs, for a changed one.
-        spelling: how the bytes differ, for a re-spelled one.
+        before, after: its pointer in either body; None if that body lacks it.
+        label: its name, role or type, untrusted ("user", "read_file", "max_tokens").
+        details: its differences, for a changed item.
+        spelling: differences of the bytes, for a re-spelled item.
     """
 
-    kind: Kind
+    kind: ItemChangeKind
     before: str | None
     after: str | None
     label: str
-    details: tuple[Detail, ...] = ()
+    details: tuple[ValueDifference, ...] = ()
     spelling: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
-class _Item:
+class _BodyItem:
     pointer: str
     value: JsonValue
     raw: bytes
 
     @cached_property
     def key(self) -> str:
-        """What it means, in any spelling: dear, so that it is asked only where the bytes differ."""
+        """Canonical text of the value. Costly, so it is computed only if the bytes differ."""
         return canonical(self.value)
 
-    def means(self, other: _Item) -> bool:
-        """It means the same."""
+    def means(self, other: _BodyItem) -> bool:
+        """True if both have the same value."""
         return self.raw == other.raw != b"" or self.key == other.key
 
 
-def changes(a: JsonIndex, b: JsonIndex) -> tuple[Change, ...] | None:
-    """Every item that differs between two indexed bodies; None where one of them is no JSON object."""
+def changes(a: JsonIndex, b: JsonIndex) -> tuple[ItemChange, ...] | None:
+    """Every item that differs between two indexed bodies; None if one of them is no JSON object."""
     try:
         old, new = loads(a.text), loads(b.text)
     except WireError:
@@ -96,7 +97,7 @@ def changes(a: JsonIndex, b: JsonIndex) -> tuple[Change, ...] | None:
     return tuple(_members(a, old, b, new))
 
 
-def _members(a: JsonIndex, old: dict[str, JsonValue], b: JsonIndex, new: dict[str, JsonValue]) -> Iterator[Change]:
+def _members(a: JsonIndex, old: dict[str, JsonValue], b: JsonIndex, new: dict[str, JsonValue]) -> Iterator[ItemChange]:
     for name in dict.fromkeys((*new, *old)):
         pointer = f"/{escape(name)}"
         both = name in old and name in new
@@ -105,22 +106,22 @@ def _members(a: JsonIndex, old: dict[str, JsonValue], b: JsonIndex, new: dict[st
             continue
         olds = [_item(a, pointer, old[name])] if name in old else []
         news = [_item(b, pointer, new[name])] if name in new else []
-        yield from _paired(olds, news)
+        yield from _pair_items(olds, news)
 
 
-def _items(index: JsonIndex, pointer: str, values: Sequence[JsonValue]) -> list[_Item]:
+def _items(index: JsonIndex, pointer: str, values: Sequence[JsonValue]) -> list[_BodyItem]:
     spans = dict(index.elements(pointer))
     raws = (index.text[slice(*spans.get(str(n), (0, 0)))] for n in range(len(values)))
-    return [_Item(f"{pointer}/{n}", value, raw) for n, (value, raw) in enumerate(zip(values, raws, strict=True))]
+    return [_BodyItem(f"{pointer}/{n}", value, raw) for n, (value, raw) in enumerate(zip(values, raws, strict=True))]
 
 
-def _item(index: JsonIndex, pointer: str, value: JsonValue) -> _Item:
+def _item(index: JsonIndex, pointer: str, value: JsonValue) -> _BodyItem:
     span = index.span(pointer)
-    return _Item(pointer, value, index.text[slice(*span)] if span else b"")
+    return _BodyItem(pointer, value, index.text[slice(*span)] if span else b"")
 
 
 def canonical(value: JsonValue) -> str:
-    """One text for every spelling of a value; numbers by their value, true and 1 apart."""
+    """One text for every spelling of a value; numbers by their value, true and 1 different."""
     return json.dumps(_plain(value), sort_keys=True)
 
 
@@ -132,64 +133,71 @@ def _plain(value: JsonValue) -> JsonValue:
     return [_plain(v) for v in value] if isinstance(value, list) else value
 
 
-def _elements(olds: list[_Item], news: list[_Item]) -> Iterator[Change]:
-    head, tail = ends(olds, news, _Item.means)
-    found = [c for o, n in zip(olds[:head], news[:head], strict=True) for c in _same(o, n)]
+def _elements(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
+    head, tail = ends(olds, news, _BodyItem.means)
+    found = [c for o, n in zip(olds[:head], news[:head], strict=True) for c in _spelling_change(o, n)]
     old, new = olds[head : len(olds) - tail], news[head : len(news) - tail]
     for tag, i, j, k, m in align([o.key for o in old], [n.key for n in new]):
         if tag == "equal":
-            found += (c for o, n in zip(old[i:j], new[k:m], strict=True) for c in _same(o, n))
+            found += (c for o, n in zip(old[i:j], new[k:m], strict=True) for c in _spelling_change(o, n))
         else:
-            found += _paired(old[i:j], new[k:m])
-    found += (c for o, n in zip(olds[len(olds) - tail :], news[len(news) - tail :], strict=True) for c in _same(o, n))
+            found += _pair_items(old[i:j], new[k:m])
+    found += (
+        c
+        for o, n in zip(olds[len(olds) - tail :], news[len(news) - tail :], strict=True)
+        for c in _spelling_change(o, n)
+    )
     yield from _moves(found, {i.pointer: i.key for i in old}, {i.pointer: i.key for i in new})
 
 
-def _same(old: _Item, new: _Item) -> Iterator[Change]:
-    """An item that means the same: nothing, or that it is spelled otherwise."""
+def _spelling_change(old: _BodyItem, new: _BodyItem) -> Iterator[ItemChange]:
+    """A re-spelled change for two items of the same value; nothing if the bytes are equal."""
     how = spellings(old.raw, new.raw)
     if how:
-        yield Change(Kind.RESPELLED, old.pointer, new.pointer, label_of(new), spelling=how)
+        yield ItemChange(ItemChangeKind.RESPELLED, old.pointer, new.pointer, label_of(new), spelling=how)
 
 
-def _paired(olds: list[_Item], news: list[_Item]) -> Iterator[Change]:
-    """Items between equal ones: those of one label are one item that changed, the rest came or went."""
+def _pair_items(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
+    """Changes of the items between equal ones.
+
+    Items with one label are one changed item, the rest was added or removed.
+    """
     left = list(olds)
     for new in news:
         old = next((o for o in left if label_of(o) == label_of(new)), None)
         if old is None:
-            yield Change(Kind.ADDED, None, new.pointer, label_of(new))
+            yield ItemChange(ItemChangeKind.ADDED, None, new.pointer, label_of(new))
             continue
-        yield from (Change(Kind.REMOVED, o.pointer, None, label_of(o)) for o in left[: left.index(old)])
+        yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in left[: left.index(old)])
         left = left[left.index(old) + 1 :]
         if old.means(new):
-            yield from _same(old, new)
+            yield from _spelling_change(old, new)
         else:
             details = tuple(islice(_details(old, new), MOST_DETAILS))
-            yield Change(Kind.CHANGED, old.pointer, new.pointer, label_of(new), details)
-    yield from (Change(Kind.REMOVED, o.pointer, None, label_of(o)) for o in left)
+            yield ItemChange(ItemChangeKind.CHANGED, old.pointer, new.pointer, label_of(new), details)
+    yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in left)
 
 
-def _moves(found: list[Change], olds: Mapping[str, str], news: Mapping[str, str]) -> Iterator[Change]:
-    """What went in one place and came in another was moved."""
+def _moves(found: list[ItemChange], olds: Mapping[str, str], news: Mapping[str, str]) -> Iterator[ItemChange]:
+    """The changes, with a removal and an addition of the same value joined to one move."""
     gone: dict[str, list[str]] = {}
     for change in found:
-        if change.kind is Kind.REMOVED and change.before is not None:
+        if change.kind is ItemChangeKind.REMOVED and change.before is not None:
             gone.setdefault(olds[change.before], []).append(change.before)
     moved: dict[str, str] = {}
     for change in found:
-        if change.kind is Kind.ADDED and change.after is not None and gone.get(news[change.after]):
+        if change.kind is ItemChangeKind.ADDED and change.after is not None and gone.get(news[change.after]):
             moved[change.after] = gone[news[change.after]].pop(0)
     sources = set(moved.values())
     for change in found:
-        if change.kind is Kind.ADDED and change.after in moved:
-            yield Change(Kind.MOVED, moved[change.after], change.after, change.label)
-        elif change.kind is not Kind.REMOVED or change.before not in sources:
+        if change.kind is ItemChangeKind.ADDED and change.after in moved:
+            yield ItemChange(ItemChangeKind.MOVED, moved[change.after], change.after, change.label)
+        elif change.kind is not ItemChangeKind.REMOVED or change.before not in sources:
             yield change
 
 
-def label_of(item: _Item) -> str:
-    """What an item is called: its name, role or type, else the name of its member."""
+def label_of(item: _BodyItem) -> str:
+    """Label of an item: its name, role or type, else the name of its member."""
     value = item.value
     if isinstance(value, dict):
         function = value.get("function")
@@ -200,8 +208,8 @@ def label_of(item: _Item) -> str:
     return item.pointer.split("/")[1]
 
 
-def _details(old: _Item, new: _Item) -> Iterator[Detail]:
-    """Where two values differ, in order; only what differs is entered."""
+def _details(old: _BodyItem, new: _BodyItem) -> Iterator[ValueDifference]:
+    """Differences of two values, in order; equal values are not entered."""
     stack: list[tuple[str, str, JsonValue, JsonValue]] = [(old.pointer, new.pointer, old.value, new.value)]
     while stack:
         at_old, at_new, a, b = stack.pop()
@@ -212,15 +220,15 @@ def _details(old: _Item, new: _Item) -> Iterator[Detail]:
             for name in dict.fromkeys((*b, *a)):
                 step = escape(name)
                 if name not in a:
-                    yield Detail(Kind.ADDED, f"{at_new}/{step}", None, b[name])
+                    yield ValueDifference(ItemChangeKind.ADDED, f"{at_new}/{step}", None, b[name])
                 elif name not in b:
-                    yield Detail(Kind.REMOVED, f"{at_old}/{step}", a[name], None, f"{at_new}/{step}")
+                    yield ValueDifference(ItemChangeKind.REMOVED, f"{at_old}/{step}", a[name], None, f"{at_new}/{step}")
                 else:
                     inner.append((f"{at_old}/{step}", f"{at_new}/{step}", a[name], b[name]))
         elif isinstance(a, list) and isinstance(b, list):
             yield from _list_details(at_old, at_new, a, b, inner)
         else:
-            yield Detail(Kind.CHANGED, at_new, a, b)
+            yield ValueDifference(ItemChangeKind.CHANGED, at_new, a, b)
         stack.extend(reversed(inner))
 
 
@@ -230,11 +238,13 @@ def _list_details(
     a: list[JsonValue],
     b: list[JsonValue],
     inner: list[tuple[str, str, JsonValue, JsonValue]],
-) -> Iterator[Detail]:
+) -> Iterator[ValueDifference]:
     for tag, i, j, k, m in align([canonical(v) for v in a], [canonical(v) for v in b]):
         if tag == "equal":
             continue
         both = min(j - i, m - k)
         inner += ((f"{at_old}/{i + n}", f"{at_new}/{k + n}", a[i + n], b[k + n]) for n in range(both))
-        yield from (Detail(Kind.REMOVED, f"{at_old}/{n}", a[n], None, at_new) for n in range(i + both, j))
-        yield from (Detail(Kind.ADDED, f"{at_new}/{n}", None, b[n]) for n in range(k + both, m))
+        yield from (
+            ValueDifference(ItemChangeKind.REMOVED, f"{at_old}/{n}", a[n], None, at_new) for n in range(i + both, j)
+        )
+        yield from (ValueDifference(ItemChangeKind.ADDED, f"{at_new}/{n}", None, b[n]) for n in range(k + both, m))

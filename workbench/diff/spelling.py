@@ -1,4 +1,4 @@
-"""How two texts of the same JSON value differ: whitespace, key order, escapes, number spelling."""
+"""Differences between two texts of the same JSON value: whitespace, key order, escapes, number spelling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WHITESPACE, KEY_ORDER, ESCAPES, NUMBERS = "whitespace", "key order", "escapes", 
 
 
 def spellings(before: bytes, after: bytes) -> tuple[str, ...]:
-    """In what two texts of one value differ, most visible first; empty where they are the same bytes."""
+    """Ways in which two texts of one value differ, most visible first; empty if the bytes are equal."""
     if before == after:
         return ()
     olds, news = _TOKEN.findall(before), _TOKEN.findall(after)
@@ -22,8 +22,8 @@ def spellings(before: bytes, after: bytes) -> tuple[str, ...]:
         found.append(WHITESPACE)
     if _keys(before) != _keys(after):
         found.append(KEY_ORDER)
-    found += [ESCAPES] if _of(olds, b'"') != _of(news, b'"') else []
-    found += [NUMBERS] if _of(olds, b"-0123456789") != _of(news, b"-0123456789") else []
+    found += [ESCAPES] if _tokens_starting(olds, b'"') != _tokens_starting(news, b'"') else []
+    found += [NUMBERS] if _tokens_starting(olds, b"-0123456789") != _tokens_starting(news, b"-0123456789") else []
     return tuple(found)
 
 
@@ -33,5 +33,5 @@ def _keys(text: bytes) -> list[bytes]:
     return [dumps(loads(key)) for key in _KEY.findall(text)]
 
 
-def _of(tokens: list[bytes], firsts: bytes) -> Counter[bytes]:
+def _tokens_starting(tokens: list[bytes], firsts: bytes) -> Counter[bytes]:
     return Counter(token for token in tokens if token[0] in firsts)

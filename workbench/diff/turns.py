@@ -1,8 +1,8 @@
-"""The turns of two places side by side: which exchange behind a gateway was made of which one before it.
+"""Matches the turns of two hops: pairs each inner exchange with the outer exchange it was made from.
 
-What an exchange was made from by record counts first; then times, where what went on began while what came in was
-going on; then what is said. Every request may be altered, some asked twice, some never passed on, some made by the
-gateway itself. Takes time in proportion to the exchanges, but for those that go on at one time.
+The parent that a record names counts first; then times, if the inner exchange began while the outer one was open; then
+content. A gateway may alter every request, repeat some, drop some and send some of its own. Takes time in proportion to
+the exchanges, except for those that overlap in time.
 """
 
 from __future__ import annotations
@@ -15,43 +15,53 @@ from workbench.chain import Likeness, alike, likeness_of
 from workbench.diff.wire import align
 from workbench.wire import Origin, Summary
 
-__all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness_of", "places", "turns"]
+__all__ = [
+    "LIKENESS_WITHOUT_TIMES",
+    "HopExchange",
+    "TurnMatch",
+    "encloses",
+    "is_outside",
+    "likeness_of",
+    "ordered_turns",
+    "places",
+    "turns",
+]
 
-WHILE = 0.2
-"""Likeness with which two exchanges are one turn, where one went on while the other did."""
+LIKENESS_WITH_TIMES = 0.2
+"""Least likeness of two exchanges of one turn, if they overlap in time."""
 
-ELSE = 0.5
-"""The same where no times tell."""
+LIKENESS_WITHOUT_TIMES = 0.5
+"""Least likeness of two exchanges of one turn, if times are unknown."""
 
 _NEAREST = 24
-"""Exchanges around that are compared, where many go on at one time or no times tell."""
+"""Number of exchanges around a position that are compared, if many overlap or times are unknown."""
 
-_SURE = 0.7
-"""Likeness from which a turn tells about which position the next one is looked for."""
+_ANCHOR_LIKENESS = 0.7
+"""Least likeness of a pair that tells where the partner of the next exchange is looked for."""
 
-_TIMED = 0.5
-"""What it counts that one went on while the other did, beside a likeness of 1: clocks of two machines may differ."""
+_OVERLAP_BONUS = 0.5
+"""Added to the likeness (0 to 1) of two exchanges that overlap in time; small, because two machines have two clocks."""
 
 _SKEW = 0.05
-"""Seconds that an exchange may seem to have begun before the one it was made of."""
+"""Seconds by which an exchange may seem to begin before the one it was made from."""
 
 
-class Sight(NamedTuple):
-    """One exchange at one place."""
+class HopExchange(NamedTuple):
+    """One exchange at one hop."""
 
     row: Summary
     like: Likeness
 
 
-class Turn(NamedTuple):
-    """One turn at both places, as positions in the two lists: None and () where one has none."""
+class TurnMatch(NamedTuple):
+    """One turn at both hops, as positions in the two lists; None and () if a hop does not have it."""
 
     outer: int | None
     inner: tuple[int, ...]
 
 
-class _Match(NamedTuple):
-    """Two exchanges that may be one turn: what is more likely is greater."""
+class _TurnCandidate(NamedTuple):
+    """Two exchanges that may be one turn; the likelier pair compares as greater."""
 
     is_known: bool
     score: float
@@ -59,13 +69,13 @@ class _Match(NamedTuple):
     near: int
     outer: int
     inner: int
-    is_while: bool
+    is_overlapping: bool
     alike: float
 
 
-def turns(outer: Sequence[Sight], inner: Sequence[Sight]) -> list[Turn]:
-    """Every exchange of both places once, in the order of the outer one; what only the inner one has stands between."""
-    matches = sorted(_matches(outer, inner), reverse=True)
+def turns(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> list[TurnMatch]:
+    """Every exchange of both hops once, in the order of the outer hop; those of the inner hop alone are in between."""
+    matches = sorted(_all_candidates(outer, inner), reverse=True)
     mine: dict[int, list[int]] = {}
     taken: set[int] = set()
     for match in matches:
@@ -73,14 +83,14 @@ def turns(outer: Sequence[Sight], inner: Sequence[Sight]) -> list[Turn]:
             mine[match.outer] = [match.inner]
             taken.add(match.inner)
     for match in matches:
-        if match.inner not in taken and match.outer in mine and _is_try(match, inner, mine[match.outer][0]):
+        if match.inner not in taken and match.outer in mine and _is_retry(match, inner, mine[match.outer][0]):
             mine[match.outer].append(match.inner)
             taken.add(match.inner)
-    return list(in_order(len(outer), len(inner), mine, taken))
+    return list(ordered_turns(len(outer), len(inner), mine, taken))
 
 
 def places(rows: Sequence[Summary]) -> list[str]:
-    """Names of the places of a recording, the client's first: by what was made of what, by times, else as they come."""
+    """Names of the hops of a recording, the client's first: ordered by parents, else by times, else by appearance."""
     rows = [row for row in rows if row.origin not in _MADE_HERE]
     by_name: dict[str, list[Summary]] = {}
     for row in rows:
@@ -97,7 +107,7 @@ def places(rows: Sequence[Summary]) -> list[str]:
 
 
 _MADE_HERE = frozenset({Origin.RESENT, Origin.EDITED, Origin.PROBE})
-"""Exchanges that no client had with anybody: they were seen at no place."""
+"""Origins of exchanges that were not recorded at any hop."""
 
 
 def _is_outer(one: Sequence[Summary], other: Sequence[Summary], otherwise: bool) -> bool:
@@ -105,24 +115,24 @@ def _is_outer(one: Sequence[Summary], other: Sequence[Summary], otherwise: bool)
     made = sum(row.parent in ids[0] for row in other) - sum(row.parent in ids[1] for row in one)
     if made:
         return made > 0
-    told = is_outside(one, other)
-    return otherwise if told is None else told
+    by_times = is_outside(one, other)
+    return otherwise if by_times is None else by_times
 
 
 def is_outside(one: Sequence[Summary], other: Sequence[Summary]) -> bool | None:
-    """The exchanges of the first place enclose those of the second in time; None where no times tell."""
-    inside = _enclosed(one, other) - _enclosed(other, one)
+    """True if the exchanges of the first hop enclose those of the second in time; None if times do not tell."""
+    inside = _count_enclosed(one, other) - _count_enclosed(other, one)
     return None if inside == 0 else inside > 0
 
 
 def encloses(one: Sequence[Summary], other: Sequence[Summary]) -> bool:
-    """Most exchanges of one of two places were made while one of the other place was going on."""
+    """True if most exchanges of one hop happened during exchanges of the other hop."""
     most = min(len(one), len(other))
-    return most > 0 and max(_enclosed(one, other), _enclosed(other, one)) * 2 > most
+    return most > 0 and max(_count_enclosed(one, other), _count_enclosed(other, one)) * 2 > most
 
 
-def _enclosed(outer: Sequence[Summary], inner: Sequence[Summary]) -> int:
-    """How many of the second began while one of the first went on, and ended before it did."""
+def _count_enclosed(outer: Sequence[Summary], inner: Sequence[Summary]) -> int:
+    """Number of inner exchanges that began and ended during an outer one."""
     spans = sorted((r.started_at, r.started_at + (r.duration or 0.0)) for r in outer if r.started_at is not None)
     starts, latest, far = [start for start, _ in spans], list[float](), 0.0
     for _, end in spans:
@@ -136,47 +146,49 @@ def _enclosed(outer: Sequence[Summary], inner: Sequence[Summary]) -> int:
     return count
 
 
-def _matches(outer: Sequence[Sight], inner: Sequence[Sight]) -> Iterator[_Match]:
+def _all_candidates(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> Iterator[_TurnCandidate]:
     ids = {sight.row.id: n for n, sight in enumerate(outer)}
-    timed = _Timed(outer)
+    timed = _TimeIndex(outer)
     anchors, shift = _anchors(outer, inner), 0
     for number, sight in enumerate(inner):
         known = ids.get(sight.row.parent) if sight.row.parent else None
         if known is not None:
-            yield _Match(True, 1.0, True, 0, known, number, True, 1.0)
+            yield _TurnCandidate(True, 1.0, True, 0, known, number, True, 1.0)
         at = anchors.get(number, number + shift)
-        found = list(_near(outer, timed, number, sight, at))
+        found = list(_candidates(outer, timed, number, sight, at))
         yield from found
         best = max(found, default=None)
-        shift = best.outer - number if best and best.alike >= _SURE else at - number
+        shift = best.outer - number if best and best.alike >= _ANCHOR_LIKENESS else at - number
 
 
-def _near(outer: Sequence[Sight], timed: _Timed, number: int, sight: Sight, at: int) -> Iterator[_Match]:
-    """What may be one turn with an exchange of the inner place, about a position of the outer one."""
+def _candidates(
+    outer: Sequence[HopExchange], timed: _TimeIndex, number: int, sight: HopExchange, at: int
+) -> Iterator[_TurnCandidate]:
+    """Exchanges of the outer hop near a position that may be one turn with an exchange of the inner hop."""
     while_, seen = timed.around(sight.row), set[int]()
     for n in sorted(while_, key=lambda n: abs(n - at))[:_NEAREST]:
         seen.add(n)
         share = alike(outer[n].like, sight.like)
-        if share >= WHILE or (len(while_) == 1 and share > 0):
+        if share >= LIKENESS_WITH_TIMES or (len(while_) == 1 and share > 0):
             is_inside = _is_inside(sight.row, outer[n].row)
-            yield _Match(False, share + _TIMED, is_inside, -abs(n - at), n, number, True, share)
+            yield _TurnCandidate(False, share + _OVERLAP_BONUS, is_inside, -abs(n - at), n, number, True, share)
     for n in range(max(0, at - _NEAREST), min(len(outer), at + _NEAREST + 1)):
         share = 0.0 if n in seen else alike(outer[n].like, sight.like)
-        if share >= ELSE:
-            yield _Match(False, share, False, -abs(n - at), n, number, False, share)
+        if share >= LIKENESS_WITHOUT_TIMES:
+            yield _TurnCandidate(False, share, False, -abs(n - at), n, number, False, share)
 
 
-class _Timed:
-    """When the exchanges of a place went on."""
+class _TimeIndex:
+    """Times of the exchanges of a hop, sorted by their start."""
 
-    def __init__(self, outer: Sequence[Sight]) -> None:
+    def __init__(self, outer: Sequence[HopExchange]) -> None:
         spans = ((_span(sight.row), n) for n, sight in enumerate(outer))
         self._spans = sorted((span, n) for span, n in spans if span)
         self._starts = [span[0] for span, _ in self._spans]
         self._longest = max((end - start for (start, end), _ in self._spans), default=0.0)
 
     def around(self, row: Summary) -> list[int]:
-        """Positions of the exchanges that went on when this one began."""
+        """Positions of the exchanges that were open when this one began."""
         if row.started_at is None:
             return []
         first = bisect_left(self._starts, row.started_at - self._longest - _SKEW)
@@ -185,7 +197,7 @@ class _Timed:
 
 
 def _is_inside(row: Summary, outer: Summary) -> bool:
-    """It began and ended while the other went on, by clocks that agree: one before or behind it did not."""
+    """True if it began and ended during the other one, by clocks that agree."""
     mine, around = _span(row), _span(outer)
     return bool(mine and around and around[0] <= mine[0] and mine[1] <= around[1])
 
@@ -196,29 +208,29 @@ def _span(row: Summary) -> tuple[float, float] | None:
     return row.started_at, row.started_at + row.duration
 
 
-def _anchors(outer: Sequence[Sight], inner: Sequence[Sight]) -> dict[int, int]:
-    """Inner position → the outer one that ends with the same words and is as long, where that goes in one order."""
+def _anchors(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> dict[int, int]:
+    """Inner position → outer position with the same last message and length, as far as both are in one order."""
     keys = [[(*s.like.said[-1:], len(s.like.said)) for s in sights] for sights in (outer, inner)]
     equal = ((i, j, k) for tag, i, j, k, _ in align(*keys) if tag == "equal")
     return {k + n: i + n for i, j, k in equal for n in range(j - i)}
 
 
-def _is_try(match: _Match, inner: Sequence[Sight], first: int) -> bool:
-    """It repeats what was asked already for the same turn: at the same time, or next to it."""
+def _is_retry(match: _TurnCandidate, inner: Sequence[HopExchange], first: int) -> bool:
+    """True if it repeats the request of the same turn: at the same time, or directly before or after."""
     one, other = inner[first], inner[match.inner]
-    is_again = alike(one.like, other.like) >= 0.9 and (match.is_while or match.is_known)
+    is_again = alike(one.like, other.like) >= 0.9 and (match.is_overlapping or match.is_known)
     is_next = abs(first - match.inner) == 1 and one.like.digest == other.like.digest
-    return is_again or (is_next and not match.is_while and match.alike >= ELSE)
+    return is_again or (is_next and not match.is_overlapping and match.alike >= LIKENESS_WITHOUT_TIMES)
 
 
-def in_order(outers: int, inners: int, mine: dict[int, list[int]], taken: set[int]) -> Iterator[Turn]:
-    """Every position of both once: those of the outer one in order, what only the inner one has between them."""
+def ordered_turns(outers: int, inners: int, mine: dict[int, list[int]], taken: set[int]) -> Iterator[TurnMatch]:
+    """Every position of both hops once: the outer ones in order, those of the inner hop alone between them."""
     alone = [n for n in range(inners) if n not in taken]
     at = 0
     for n in range(outers):
         rows = tuple(sorted(mine.get(n, ())))
         while rows and at < len(alone) and alone[at] < rows[0]:
-            yield Turn(None, (alone[at],))
+            yield TurnMatch(None, (alone[at],))
             at += 1
-        yield Turn(n, rows)
-    yield from (Turn(None, (n,)) for n in alone[at:])
+        yield TurnMatch(n, rows)
+    yield from (TurnMatch(None, (n,)) for n in alone[at:])

@@ -1,9 +1,9 @@
-"""The exchanges of two recordings side by side: hop by hop, conversation by conversation, never by position.
+"""Pairs the exchanges of two recordings: hop by hop, conversation by conversation, never by position.
 
-For two versions or two runs of one task. A conversation belongs to the one of the other recording that holds the same
-requests, else to the one that is most like it in what it says first or last; one that is left over at a hop belongs to
-the only one left over at the other. Within two conversations equal requests belong together, between them those that
-end with the same words, between those the ones that follow one another.
+For two versions or two runs of one task. A conversation is paired with the one that contains the same requests, else
+with the one whose first or last messages are most alike; the only one left at a hop is paired with the only one left in
+the other recording. Within two conversations equal requests are paired, between them those with the same last message,
+and between those one after the other.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from workbench.chain import Conversations, Likeness, alike, likeness_of
-from workbench.diff.turns import ELSE, Turn, in_order, places
+from workbench.diff.turns import LIKENESS_WITHOUT_TIMES, TurnMatch, ordered_turns, places
 from workbench.diff.wire import align
 from workbench.protocols import DecodedExchange
 from workbench.wire import Summary
 
 MOST_COMPARED = 10_000
-"""Pairs of conversations that are compared without having a request or the first words in common."""
+"""Pairs of conversations compared without a common request or first message."""
 
 Members = Sequence[tuple[int, Likeness]]
-"""Exchanges of a conversation: position in the recording, and what each is known by."""
+"""Exchanges of a conversation: (position in the recording, fingerprint)."""
 
 
 @dataclass(slots=True)
-class _Thread:
+class _ExchangeThread:
     """A conversation, or the requests of one method and path that are no model exchanges.
 
     Attributes:
-        members: (position in the recording, what it is known by), in order.
+        members: (position in the recording, fingerprint), in order.
     """
 
     members: list[tuple[int, Likeness]] = field(default_factory=list)
 
     @property
     def what(self) -> tuple[str, str]:
-        """Method and end of the path of what is no model exchange; empty strings for a conversation."""
+        """Method and end of the path if these are no model exchanges; empty strings for a conversation."""
         return self.members[0][1].what
 
     @property
     def names(self) -> set[object]:
-        """Values one of which two threads share that are known to be alike: requests, and the first thing said."""
+        """Values of which threads that may be a pair share one: requests, and the first message."""
         digests: set[object] = {like.digest for _, like in self.members}
         return digests | {("first", *like.said[:1]) for _, like in self.members[:1] if like.said}
 
@@ -52,53 +52,55 @@ def versions(
     after: Iterable[DecodedExchange],
     olds: Sequence[Summary],
     news: Sequence[Summary],
-) -> list[Turn]:
-    """Every exchange of both recordings once, in the order of the first; what only the second has stands between.
+) -> list[TurnMatch]:
+    """Every exchange of both recordings once, in the order of the first; those of the second alone are in between.
 
     Args:
         before: all exchanges of the first recording, in order.
-        olds: its list; ``news``: that of the second one.
+        olds: summaries of the first recording; ``news``: of the second.
     """
     one, other = _threads(before), _threads(after)
     mine: dict[int, list[int]] = {}
     for hop, hop_there in _hops(olds, news):
-        for a, b in _matched(one.get(hop, []), other.get(hop_there, [])):
-            mine |= {i: [j] for i, j in _aligned(a.members, b.members) if i is not None and j is not None}
+        for a, b in _thread_pairs(one.get(hop, []), other.get(hop_there, [])):
+            mine |= {i: [j] for i, j in _exchange_pairs(a.members, b.members) if i is not None and j is not None}
     taken = {j for found in mine.values() for j in found}
-    return list(in_order(len(olds), len(news), mine, taken))
+    return list(ordered_turns(len(olds), len(news), mine, taken))
 
 
-def _threads(exchanges: Iterable[DecodedExchange]) -> dict[str, list[_Thread]]:
+def _threads(exchanges: Iterable[DecodedExchange]) -> dict[str, list[_ExchangeThread]]:
     """By hop, in order of first appearance."""
-    conversations, found = Conversations(), dict[str, dict[object, _Thread]]()
+    conversations, found = Conversations(), dict[str, dict[object, _ExchangeThread]]()
     for position, decoded in enumerate(exchanges):
         like, conversation = likeness_of(decoded), conversations.add(decoded)
         key = conversation.id if conversation else like.what
         at_hop = found.setdefault(decoded.exchange.hop, {})
-        at_hop.setdefault(key, _Thread()).members.append((position, like))
+        at_hop.setdefault(key, _ExchangeThread()).members.append((position, like))
     return {hop: list(threads.values()) for hop, threads in found.items()}
 
 
 def _hops(olds: Sequence[Summary], news: Sequence[Summary]) -> Iterator[tuple[str, str]]:
-    """Hops of the same name; of the others the client's first with the client's first."""
+    """Pairs of hops: those of the same name, then the rest in order, the client's first."""
     one, other = (list(dict.fromkeys((*places(rows), *(row.hop for row in rows)))) for rows in (olds, news))
     yield from ((hop, hop) for hop in one if hop in other)
     yield from zip([hop for hop in one if hop not in other], [hop for hop in other if hop not in one], strict=False)
 
 
-def _matched(olds: Sequence[_Thread], news: Sequence[_Thread]) -> Iterator[tuple[_Thread, _Thread]]:
-    """The likest first; in the end the only one of each that is left over."""
+def _thread_pairs(
+    olds: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]
+) -> Iterator[tuple[_ExchangeThread, _ExchangeThread]]:
+    """Pairs of threads, most alike first; then the only conversations left."""
     scored = ((_score(olds[n], news[m]), -abs(n - m), n, m) for n, m in _candidates(olds, news))
     left, right = dict(enumerate(olds)), dict(enumerate(news))
     for score, _, n, m in sorted(scored, reverse=True):
-        if score >= ELSE and n in left and m in right:
+        if score >= LIKENESS_WITHOUT_TIMES and n in left and m in right:
             yield left.pop(n), right.pop(m)
     rest = [[thread for thread in side.values() if thread.what == ("", "")] for side in (left, right)]
     if len(rest[0]) == len(rest[1]) == 1:
         yield rest[0][0], rest[1][0]
 
 
-def _candidates(olds: Sequence[_Thread], news: Sequence[_Thread]) -> Iterable[tuple[int, int]]:
+def _candidates(olds: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]) -> Iterable[tuple[int, int]]:
     if len(olds) * len(news) <= MOST_COMPARED:
         return [(n, m) for n in range(len(olds)) for m in range(len(news))]
     known: dict[object, list[int]] = {}
@@ -108,8 +110,8 @@ def _candidates(olds: Sequence[_Thread], news: Sequence[_Thread]) -> Iterable[tu
     return {(n, m) for n, thread in enumerate(olds) for name in thread.names for m in known.get(name, ())}
 
 
-def _score(a: _Thread, b: _Thread) -> float:
-    """How much two threads are one: above 1 where they hold the same requests."""
+def _score(a: _ExchangeThread, b: _ExchangeThread) -> float:
+    """Likeness of two threads; above 1 if they share requests."""
     if a.what != b.what:
         return 0.0
     if a.what != ("", ""):
@@ -121,8 +123,8 @@ def _score(a: _Thread, b: _Thread) -> float:
     return max(alike(one, other) for one, other in ends)
 
 
-def _aligned(olds: Members, news: Members) -> Iterator[tuple[int | None, int | None]]:
-    """Equal requests, between them those of the same last words and length, between those one after the other."""
+def _exchange_pairs(olds: Members, news: Members) -> Iterator[tuple[int | None, int | None]]:
+    """Positions paired by equal requests, between them by last message and length, between those in order."""
 
     def key(like: Likeness) -> object:
         return *like.said[-1:], len(like.said)
@@ -135,6 +137,6 @@ def _aligned(olds: Members, news: Members) -> Iterator[tuple[int | None, int | N
 def _stretches(
     olds: Members, news: Members, key: Callable[[Likeness], object]
 ) -> Iterator[tuple[bool, Members, Members]]:
-    """Parts of both in turn, those whose keys are equal and those whose are not."""
+    """Stretches of both lists in turn: (True, …) with equal keys, (False, …) without."""
     for tag, i, j, k, m in align([key(like) for _, like in olds], [key(like) for _, like in news]):
         yield tag == "equal", olds[i:j], news[k:m]

@@ -21,28 +21,31 @@ MOST_ALIGNED = 1500
 
 
 class Hunk(NamedTuple):
-    """A range of the first body that stands for a range of the second; either may be empty."""
+    """A range of the first body and the range of the second body that replaces it; either may be empty."""
 
     before: Span
     after: Span
 
 
 def first_difference(before: bytes, after: bytes) -> int | None:
-    """Offset of the first byte that differs; the length of the shorter one where it is the beginning of the other."""
+    """Offset of the first byte that differs; None if both are equal.
+
+    If one body is a prefix of the other, the length of the shorter one.
+    """
     if before == after:
         return None
     return common(before, after)
 
 
 def hunks(before: JsonIndex, after: JsonIndex) -> tuple[Hunk, ...]:
-    """Every range that differs. Putting the second ranges in place of the first ones makes the second body."""
+    """Every range that differs. Replacing the first ranges by the second ones turns the first body into the second."""
     if before.text == after.text:
         return ()
-    return tuple(_hunks(before.text, cuts(before), after.text, cuts(after)))
+    return tuple(_hunks(before.text, segment_bounds(before), after.text, segment_bounds(after)))
 
 
-def cuts(index: JsonIndex) -> list[int]:
-    """Where a body is cut into segments, from 0 to its length: around its members and their repeated elements."""
+def segment_bounds(index: JsonIndex) -> list[int]:
+    """Offsets that divide a body into segments, from 0 to its length: around its members and repeated elements."""
     found = {0, len(index.text)}
     for step, span in index.elements(""):
         key = index.key_span(f"/{step}")
@@ -61,9 +64,9 @@ def _hunks(before: bytes, a: Sequence[int], after: bytes, b: Sequence[int]) -> I
             continue
         if j - i == m - k:
             for n in range(j - i):
-                yield from _trimmed(before, (a[i + n], a[i + n + 1]), after, (b[k + n], b[k + n + 1]))
+                yield from _trim(before, (a[i + n], a[i + n + 1]), after, (b[k + n], b[k + n + 1]))
         else:
-            yield from _trimmed(before, (a[i], a[j]), after, (b[k], b[m]))
+            yield from _trim(before, (a[i], a[j]), after, (b[k], b[m]))
 
 
 def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str, int, int, int, int]]:
@@ -82,15 +85,15 @@ def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str,
 
 
 def ends(olds: Sequence[Item], news: Sequence[Item], is_same: Callable[[Item, Item], bool]) -> tuple[int, int]:
-    """How many items two lists share at their beginning, and at their end of what is left."""
+    """Number of items that two lists share at their start, and at the end of the rest."""
     most = min(len(olds), len(news))
     head = next((n for n in range(most) if not is_same(olds[n], news[n])), most)
     most -= head
     return head, next((n for n in range(most) if not is_same(olds[-1 - n], news[-1 - n])), most)
 
 
-def _trimmed(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk]:
-    """The part of two ranges that differs, without what they share at both ends."""
+def _trim(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk]:
+    """The differing middle of two ranges, without their common start and end."""
     a, b = before[slice(*old)], after[slice(*new)]
     if a == b:
         return
@@ -100,7 +103,7 @@ def _trimmed(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk
 
 
 def common(a: AnyStr, b: AnyStr) -> int:
-    """How many bytes or characters two texts share at their beginning."""
+    """Length of the common prefix of two texts."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -112,7 +115,7 @@ def common(a: AnyStr, b: AnyStr) -> int:
 
 
 def common_end(a: AnyStr, b: AnyStr) -> int:
-    """How many bytes or characters two texts share at their end."""
+    """Length of the common suffix of two texts."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

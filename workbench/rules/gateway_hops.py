@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
-from workbench.diff import Lost, lost
-from workbench.diff.damage import SPELLING, Change, Kind, changes_of, is_inside
+from workbench.diff import ContentLoss, content_losses
+from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of, is_inside
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._case import Rule, RuleContext
@@ -61,12 +61,14 @@ _RESHAPED, _ADDED, _RESPELLED = (
     _Deed(ALTERED, "rewritten"),
 )
 _DEEDS = {
-    Kind.FIELD_DROPPED: _LOST,
-    Kind.EMPTY_DROPPED: _LOST,
-    Kind.FIELD_ADDED: _ADDED,
-    **dict.fromkeys((Kind.FIELD_RENAMED, Kind.FIELD_MOVED, Kind.ORDER_CHANGED, Kind.RESHAPED), _RESHAPED),
-    **dict.fromkeys((Kind.CONTENT_SHAPE, Kind.TEXTS_MERGED, Kind.TEXTS_SPLIT), _RESHAPED),
-    **dict.fromkeys((*SPELLING, Kind.DUPLICATES_LOST), _RESPELLED),
+    DamageKind.FIELD_DROPPED: _LOST,
+    DamageKind.EMPTY_DROPPED: _LOST,
+    DamageKind.FIELD_ADDED: _ADDED,
+    **dict.fromkeys(
+        (DamageKind.FIELD_RENAMED, DamageKind.FIELD_MOVED, DamageKind.ORDER_CHANGED, DamageKind.RESHAPED), _RESHAPED
+    ),
+    **dict.fromkeys((DamageKind.CONTENT_SHAPE, DamageKind.TEXTS_MERGED, DamageKind.TEXTS_SPLIT), _RESHAPED),
+    **dict.fromkeys((*SPELLING, DamageKind.DUPLICATES_LOST), _RESPELLED),
 }
 """Every other kind is a changed value."""
 
@@ -129,7 +131,7 @@ def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
         yield from _said(case, inner, RESPONSE)
 
 
-def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterable[Change]) -> Iterator[Finding]:
+def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterable[ValueChange]) -> Iterator[Finding]:
     """A finding for each kind of change; further places of the same kind are related ones."""
     ranked = sorted(
         ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _respelled(list(found))),
@@ -145,24 +147,24 @@ def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterab
         yield with_related(_placed(case, other, finding, first.was), (c.at for c in places[1:]))
 
 
-def _respelled(found: list[Change]) -> list[Change]:
+def _respelled(found: list[ValueChange]) -> list[ValueChange]:
     """Every other spelling as one change of the whole."""
     how = dict.fromkeys(_HOW.get(c.kind, c.kind.value) for c in found if _DEEDS.get(c.kind) is _RESPELLED)
     words = ", ".join(sorted(how, key=_SHOWN.index))
     rest = [c for c in found if _DEEDS.get(c.kind) is not _RESPELLED]
-    return [*rest, Change(Kind.RESPELLED, "", "", words=words)] if how else rest
+    return [*rest, ValueChange(DamageKind.RESPELLED, "", "", words=words)] if how else rest
 
 
-_HOW = {Kind.RESPELLED: "other bytes"}
+_HOW = {DamageKind.RESPELLED: "other bytes"}
 _SHOWN = ("whitespace", "key order", "escapes", "number spelling", "duplicate key lost", "other bytes")
 
 
-def _severity(change: Change, side: str) -> Severity:
+def _severity(change: ValueChange, side: str) -> Severity:
     """An error where the chain rests on it, a warning where something is lost all the same."""
     deed, is_said = _DEEDS.get(change.kind, _CHANGED), is_inside(change)
     if deed is _RESPELLED or (deed is _ADDED and not is_said):
         return INFO
-    if change.kind in (Kind.ARGUMENTS_RESPELLED, Kind.IDS_MAPPED, Kind.EMPTY_DROPPED):
+    if change.kind in (DamageKind.ARGUMENTS_RESPELLED, DamageKind.IDS_MAPPED, DamageKind.EMPTY_DROPPED):
         return INFO
     if deed is _LOST:
         if side == RESPONSE and not is_said:
@@ -174,21 +176,23 @@ def _severity(change: Change, side: str) -> Severity:
         return ERROR if is_said and change.name in _CHAIN else WARNING
     if deed is _ADDED:
         return WARNING if change.at.count("/") == 2 else INFO
-    return INFO if change.kind is Kind.CONTENT_SHAPE else WARNING
+    return INFO if change.kind is DamageKind.CONTENT_SHAPE else WARNING
 
 
-def _what(change: Change, deed: _Deed) -> str:
+def _what(change: ValueChange, deed: _Deed) -> str:
     name = change.name or "the body"
     if deed is _RESPELLED:
         return f"the same JSON was serialised again ({change.words}): only the bytes differ"
-    words = change.words or (change.kind.value if deed is _CHANGED and change.kind is not Kind.VALUE_CHANGED else "")
+    words = change.words or (
+        change.kind.value if deed is _CHANGED and change.kind is not DamageKind.VALUE_CHANGED else ""
+    )
     how = f" ({words})" if words else ""
     place = change.was if deed is _LOST else change.at if deed is _ADDED else ""
     which = "an item of " if place.rpartition("/")[2].isdecimal() else ""
     return f"{which}{quote(name, 60)} was {deed.verb}{how}"
 
 
-def _seen(change: Change, deed: _Deed) -> str:
+def _seen(change: ValueChange, deed: _Deed) -> str:
     if deed in (_RESPELLED, _RESHAPED) and change.before is None:
         return ""
     before, after = _shown(change.before), _shown(change.after)
@@ -218,7 +222,7 @@ def _headers(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
 
 def _said(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Finding]:
     """By what is said: between two protocols, and between streams."""
-    losses = list(lost(side, other.messages(side), case.decoded.messages(side)))
+    losses = list(content_losses(side, other.messages(side), case.decoded.messages(side)))
     mapped = _mapped(losses, case.decoded, side)
     for loss in losses:
         if loss.field in _LINKS and (loss.old, loss.new) in mapped:
@@ -226,7 +230,7 @@ def _said(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Find
         yield _placed(case, other, _loss(case, other, side, loss), _pointer(other, loss))
 
 
-def _mapped(losses: Iterable[Lost], mine: DecodedExchange, side: str) -> set[tuple[str, str]]:
+def _mapped(losses: Iterable[ContentLoss], mine: DecodedExchange, side: str) -> set[tuple[str, str]]:
     """Ids that became others, one for one, in calls and results alike."""
     pairs = {(loss.old, loss.new) for loss in losses if loss.field in _LINKS}
     if any(len({pair[n] for pair in pairs}) < len(pairs) for n in (0, 1)):
@@ -239,7 +243,7 @@ def _mapped(losses: Iterable[Lost], mine: DecodedExchange, side: str) -> set[tup
 _LINKS = ("id", "tool_call_id")
 
 
-def _loss(case: RuleContext, other: DecodedExchange, side: str, loss: Lost) -> Finding:
+def _loss(case: RuleContext, other: DecodedExchange, side: str, loss: ContentLoss) -> Finding:
     rule = ALTERED if loss.after and loss.new is not None else DROPPED
     name = f"the {loss.field} of a {loss.what}" if loss.field and loss.what != "text" else f"a {loss.what}"
     verb = "changed" if rule is ALTERED else "lost"
@@ -256,7 +260,7 @@ def _loss(case: RuleContext, other: DecodedExchange, side: str, loss: Lost) -> F
     return case.at(shown, loss.after, message, name=loss.field or None, evidence=seen)
 
 
-def _pointer(other: DecodedExchange, loss: Lost) -> str:
+def _pointer(other: DecodedExchange, loss: ContentLoss) -> str:
     message = other.messages(loss.before.side)[loss.before.message]
     return message.absolute(message.parts[loss.before.part], loss.field or None)
 

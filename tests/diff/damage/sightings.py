@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from workbench.diff.damage import Damage, between
+from workbench.diff.damage import Damage, damages_between
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 
@@ -74,7 +74,7 @@ def brief(found: Iterable[Damage]) -> list[str]:
 
 def of_requests(before: bytes, after: bytes) -> list[str]:
     """What happened to a request."""
-    return brief(between(seen(before), seen(after)))
+    return brief(damages_between(seen(before), seen(after)))
 
 
 def event(kind: str, **members: Any) -> tuple[str, dict[str, Any]]:

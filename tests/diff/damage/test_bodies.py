@@ -8,8 +8,8 @@ import unicodedata
 import pytest
 
 from tests.diff.damage.sightings import ASKED, CALL, changed, of_requests, seen, text
-from workbench.diff.damage import Kind, between
-from workbench.diff.damage.bodies import of_bodies
+from workbench.diff.damage import DamageKind, damages_between
+from workbench.diff.damage.bodies import body_damages
 
 USER, BLOCKS, ANSWER, RESULT = (f"/messages/{n}" for n in range(1, 5))
 ARGUMENTS = f"{ANSWER}/tool_calls/0/function/arguments"
@@ -140,45 +140,51 @@ SPELLINGS = {
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_other_bytes_of_the_same_value(name):
     before, after, expected = SPELLINGS[name]
-    assert sorted(damage.kind.value for damage in of_bodies("request", before, after)) == sorted(expected)
+    assert sorted(damage.kind.value for damage in body_damages("request", before, after)) == sorted(expected)
 
 
 def test_the_first_divergence_comes_first_with_its_bytes():
     before = b'{"model":"m","messages":[{"role":"user","content":"hi "}],"n":1.0,"x":1}'
     after = b'{"model":"m","messages":[{"role":"user","content":"hi"}],"n":1}'
-    trimmed, number, dropped = of_bodies("request", before, after)
-    assert (trimmed.kind, trimmed.first_was, trimmed.first) == (Kind.TEXT_TRIMMED, 53, 53)
+    trimmed, number, dropped = body_damages("request", before, after)
+    assert (trimmed.kind, trimmed.first_was, trimmed.first) == (DamageKind.TEXT_TRIMMED, 53, 53)
     assert before[:53] == after[:53] and before[53:54] != after[53:54]
     assert (number.kind, before[number.first_was :][:3], after[number.first :][:1]) == (
-        Kind.NUMBER_SPELLING, b"1.0", b"1")  # fmt: skip
+        DamageKind.NUMBER_SPELLING, b"1.0", b"1")  # fmt: skip
     assert before[dropped.first_was :].startswith(b'"x"')
 
 
 def test_many_places_of_one_kind_are_one_damage():
     many = {"messages": [{"role": "user", "content": f" {n} "} for n in range(30)]}
-    (found,) = of_bodies("request", text(many), text({"messages": [
+    (found,) = body_damages("request", text(many), text({"messages": [
         {"role": "user", "content": f"{n}"} for n in range(30)]}))  # fmt: skip
-    assert (found.kind, found.places, len(found.further)) == (Kind.TEXT_TRIMMED, 30, 20)
+    assert (found.kind, found.places, len(found.further)) == (DamageKind.TEXT_TRIMMED, 30, 20)
     assert found.further[0] == "/messages/1/content"
 
 
 def test_what_is_spelled_otherwise_means_the_same_and_nothing_else_does():
-    same = {Kind.KEY_ORDER, Kind.IDS_MAPPED, Kind.ARGUMENTS_RESPELLED, Kind.EMPTY_DROPPED, Kind.CONTENT_SHAPE}
+    same = {
+        DamageKind.KEY_ORDER,
+        DamageKind.IDS_MAPPED,
+        DamageKind.ARGUMENTS_RESPELLED,
+        DamageKind.EMPTY_DROPPED,
+        DamageKind.CONTENT_SHAPE,
+    }
     for name, (change, _) in VALUES.items():
-        for damage in between(seen(text(ASKED)), seen(text(changed(ASKED, change)))):
-            is_nothing = damage.kind is Kind.FIELD_ADDED and name == "other names of switches are none"
+        for damage in damages_between(seen(text(ASKED)), seen(text(changed(ASKED, change)))):
+            is_nothing = damage.kind is DamageKind.FIELD_ADDED and name == "other names of switches are none"
             assert damage.is_same_meaning == (damage.kind in same or is_nothing), name
 
 
 def test_long_lists_of_altered_messages_stay_paired():
     before = {"messages": [{"role": "user", "content": f" question {n} {'x' * 50}"} for n in range(800)]}
     after = {"messages": [{**m, "content": m["content"].strip()} for n, m in enumerate(before["messages"]) if n % 5]}
-    found = of_bodies("request", text(before), text(after))
-    assert {d.kind: d.places for d in found} == {Kind.FIELD_DROPPED: 160, Kind.TEXT_TRIMMED: 640}
+    found = body_damages("request", text(before), text(after))
+    assert {d.kind: d.places for d in found} == {DamageKind.FIELD_DROPPED: 160, DamageKind.TEXT_TRIMMED: 640}
 
 
 def test_parallel_calls_that_went_are_named_one_by_one():
     calls = [{**CALL, "id": f"call_{n}"} for n in range(3)]
     before, after = (changed(ASKED, lambda b, c=c: b["messages"][3].update(tool_calls=c)) for c in (calls, calls[:1]))
-    (found,) = of_bodies("request", json.dumps(before).encode(), json.dumps(after).encode())
-    assert (found.kind, found.was, found.places) == (Kind.FIELD_DROPPED, f"{ANSWER}/tool_calls/1", 2)
+    (found,) = body_damages("request", json.dumps(before).encode(), json.dumps(after).encode())
+    assert (found.kind, found.was, found.places) == (DamageKind.FIELD_DROPPED, f"{ANSWER}/tool_calls/1", 2)

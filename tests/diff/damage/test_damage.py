@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.diff.damage.sightings import ASKED, CHAT, MESSAGES, brief, changed, said, seen, stream, text
-from workbench.diff.damage import Kind, across, between
+from workbench.diff.damage import DamageKind, damages_between, damages_of_tries
 from workbench.wire.exchange import CLIENT_LEFT, State
 
 ERROR = {"error": {"message": "no such model", "type": "not_found", "code": "404"}}
@@ -37,12 +37,12 @@ REQUESTS = {
 @pytest.mark.parametrize("name", REQUESTS)
 def test_what_became_of_the_head_of_a_request(name):
     before, after, expected = REQUESTS[name]
-    assert brief(between(seen(**before), seen(**after))) == expected
+    assert brief(damages_between(seen(**before), seen(**after))) == expected
 
 
 def test_secrets_are_named_and_not_shown():
     before = seen(asked=[("x-api-key", "sk-secret-one"), ("cookie", "a=secret-two")], url=f"{CHAT}?api_key=secret-3")
-    assert all("secret" not in damage.words for damage in between(before, seen()))
+    assert all("secret" not in damage.words for damage in damages_between(before, seen()))
 
 
 ANSWERS = {
@@ -72,13 +72,13 @@ ANSWERS = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_became_of_an_answer(name):
     upstream, client, expected = ANSWERS[name]
-    assert brief(between(seen(**client), seen(**upstream))) == expected
+    assert brief(damages_between(seen(**client), seen(**upstream))) == expected
 
 
 def test_two_versions_of_an_answer_are_compared_in_their_order():
     one, other = (seen(answer=text({"choices": [], **more})) for more in ({"x": 1}, {}))
-    assert brief(between(one, other, is_passed_on=False)) == ["field dropped /x"]
-    assert brief(between(one, other)) == ["field added /x"]
+    assert brief(damages_between(one, other, is_passed_on=False)) == ["field dropped /x"]
+    assert brief(damages_between(one, other)) == ["field added /x"]
 
 
 LEFT, BROKEN = ({"state": State.ABORTED, "note": note} for note in (CLIENT_LEFT, "the upstream hung up"))
@@ -98,16 +98,16 @@ LEFT, BROKEN = ({"state": State.ABORTED, "note": note} for note in (CLIENT_LEFT,
     ],
 )  # fmt: skip
 def test_an_answer_of_one_side_alone_is_the_gateways_but_not_where_the_client_left(upstream, client, expected):
-    assert brief(between(client, upstream)) == expected
+    assert brief(damages_between(client, upstream)) == expected
 
 
 def test_a_gateway_that_asks_again_by_itself_or_not_at_all():
     one, failed = seen(answer=b"{}"), seen(answer=text(ERROR), status=503)
-    assert [damage.kind for damage in across(one, [])] == [Kind.ANSWERED]
-    assert [damage.kind for damage in across(None, [one])] == [Kind.ASKED]
-    assert across(one, [one]) == ()
-    (again,) = across(one, [failed, one])
-    assert (again.kind, again.places, again.words) == (Kind.REPEATED, 2, "2 tries: 503, 200")
+    assert [damage.kind for damage in damages_of_tries(one, [])] == [DamageKind.ANSWERED]
+    assert [damage.kind for damage in damages_of_tries(None, [one])] == [DamageKind.ASKED]
+    assert damages_of_tries(one, [one]) == ()
+    (again,) = damages_of_tries(one, [failed, one])
+    assert (again.kind, again.places, again.words) == (DamageKind.REPEATED, 2, "2 tries: 503, 200")
 
 
 SAME = {
@@ -142,19 +142,21 @@ PROTOCOLS = {
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_between_protocols_what_is_said_counts(name):
     body, expected = PROTOCOLS[name]
-    found = between(seen(text(SAME), url=MESSAGES), seen(text(body), url=CHAT))
+    found = damages_between(seen(text(SAME), url=MESSAGES), seen(text(body), url=CHAT))
     assert brief(found) == expected
     assert found[0].is_same_meaning
 
 
 PLANTED = {
-    Kind.FIELD_DROPPED: lambda body, n: body["messages"][n].pop("content"),
-    Kind.FIELD_ADDED: lambda body, n: body["messages"][n].update(planted=True),
-    Kind.VALUE_CHANGED: lambda body, n: body["messages"][n].update(role="other"),
-    Kind.TEXT_CUT: lambda body, n: body["messages"][n].update(content=body["messages"][n]["content"][:-20]),
-    Kind.TEXT_TRIMMED: lambda body, n: body["messages"][n].update(content=body["messages"][n]["content"].rstrip()),
-    Kind.KEY_ORDER: lambda body, n: body["messages"][n].update(role=body["messages"][n].pop("role")),
-    Kind.CONTENT_SHAPE: lambda body, n: body["messages"][n].update(
+    DamageKind.FIELD_DROPPED: lambda body, n: body["messages"][n].pop("content"),
+    DamageKind.FIELD_ADDED: lambda body, n: body["messages"][n].update(planted=True),
+    DamageKind.VALUE_CHANGED: lambda body, n: body["messages"][n].update(role="other"),
+    DamageKind.TEXT_CUT: lambda body, n: body["messages"][n].update(content=body["messages"][n]["content"][:-20]),
+    DamageKind.TEXT_TRIMMED: lambda body, n: body["messages"][n].update(
+        content=body["messages"][n]["content"].rstrip()
+    ),
+    DamageKind.KEY_ORDER: lambda body, n: body["messages"][n].update(role=body["messages"][n].pop("role")),
+    DamageKind.CONTENT_SHAPE: lambda body, n: body["messages"][n].update(
         content=[{"type": "text", "text": body["messages"][n]["content"]}]
     ),
 }
@@ -168,11 +170,11 @@ def test_one_planted_damage_is_named_and_nothing_happens_to_equal_ones(texts, nu
     texts = [f"{n}{said}{'x' * 30} " for n, said in enumerate(texts)]
     body = {"model": "m", "numbers": numbers, "messages": [{"role": "user", "content": said} for said in texts]}
     whole = json.dumps(body).encode()
-    assert between(seen(whole), seen(whole)) == ()
+    assert damages_between(seen(whole), seen(whole)) == ()
     for kind, plant in PLANTED.items():
         place = chosen.randrange(len(texts))
         harmed = changed(body, lambda b, p=place, plant=plant: plant(b, p))
-        (found,) = between(seen(whole), seen(json.dumps(harmed).encode()))
+        (found,) = damages_between(seen(whole), seen(json.dumps(harmed).encode()))
         assert found.kind is kind
         assert found.was.startswith(f"/messages/{place}") and found.places == 1
 
@@ -186,11 +188,11 @@ def test_a_stream_cut_anew_is_that_and_a_lost_piece_is_one(texts, seed):
     joined = "".join(texts)
     cuts = sorted(chosen.randrange(len(joined) + 1) for _ in range(3))
     pieces = [joined[a:b] for a, b in zip([0, *cuts], [*cuts, len(joined)], strict=True)]
-    got = between(seen(answer=stream(said(pieces)), url=MESSAGES), seen(answer=whole, url=MESSAGES))
-    assert {damage.kind for damage in got} <= {Kind.EVENTS_RECUT}
+    got = damages_between(seen(answer=stream(said(pieces)), url=MESSAGES), seen(answer=whole, url=MESSAGES))
+    assert {damage.kind for damage in got} <= {DamageKind.EVENTS_RECUT}
     lost = [event for n, event in enumerate(events) if n != 3]
-    (found,) = between(seen(answer=stream(lost), url=MESSAGES), seen(answer=whole, url=MESSAGES))
-    assert found.kind is Kind.DELTAS_LOST
+    (found,) = damages_between(seen(answer=stream(lost), url=MESSAGES), seen(answer=whole, url=MESSAGES))
+    assert found.kind is DamageKind.DELTAS_LOST
 
 
 def test_the_bodies_of_the_tests_mean_what_they_are_to_mean():

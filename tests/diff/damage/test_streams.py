@@ -9,7 +9,7 @@ import random
 import pytest
 
 from tests.diff.damage.sightings import CHAT, MESSAGES, brief, changed, said, seen, stream, text, timed
-from workbench.diff.damage import Kind, between
+from workbench.diff.damage import DamageKind, damages_between
 
 SAID = said()
 KEEP = ": keep-alive"
@@ -92,16 +92,22 @@ STREAMS = {
 def test_what_became_of_a_stream(name):
     upstream, client, expected = STREAMS[name]
     url = MESSAGES.replace("messages", "chat/completions") if name.startswith("chat") else MESSAGES
-    found = between(seen(answer=client, url=url), seen(answer=upstream, url=url))
+    found = damages_between(seen(answer=client, url=url), seen(answer=upstream, url=url))
     assert brief(found) == expected
-    same = {Kind.EVENTS_RECUT, Kind.FRAMING_CHANGED, Kind.KEY_ORDER, Kind.WHITESPACE, Kind.ESCAPES}
+    same = {
+        DamageKind.EVENTS_RECUT,
+        DamageKind.FRAMING_CHANGED,
+        DamageKind.KEY_ORDER,
+        DamageKind.WHITESPACE,
+        DamageKind.ESCAPES,
+    }
     quiet = ("no ping", "a ping", "a comment", "comments lost")
     assert all(damage.is_same_meaning == (damage.kind in same or name in quiet) for damage in found)
 
 
 def test_the_first_bytes_of_events_cut_anew_are_told():
     client = stream(said(["Hello there"], ['{"path": "."}']))
-    (found,) = between(seen(answer=client, url=MESSAGES), seen(answer=WHOLE, url=MESSAGES))
+    (found,) = damages_between(seen(answer=client, url=MESSAGES), seen(answer=WHOLE, url=MESSAGES))
     assert found.first == found.first_was == next(n for n in range(len(client)) if client[n] != WHOLE[n])
 
 
@@ -133,7 +139,7 @@ ITEMS = {
 def test_pieces_that_are_repeated_whole(name):
     client, expected = ITEMS[name]
     url = "https://a.example/v1/responses"
-    assert brief(between(seen(answer=client, url=url), seen(answer=items("Hi ", "you"), url=url))) == expected
+    assert brief(damages_between(seen(answer=client, url=url), seen(answer=items("Hi ", "you"), url=url))) == expected
 
 
 BODY = {
@@ -153,7 +159,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_stream_that_is_none_any_more(name):
     upstream, client, expected = SHAPES[name]
-    assert brief(between(seen(answer=client, url=MESSAGES), seen(answer=upstream, url=MESSAGES))) == expected
+    assert brief(damages_between(seen(answer=client, url=MESSAGES), seen(answer=upstream, url=MESSAGES))) == expected
 
 
 EVENTS = len(SAID)
@@ -175,14 +181,17 @@ def test_a_stream_that_was_held_back(name):
     sent, got, is_held = TIMES[name]
     upstream = timed(WHOLE, sent, started_at=100.01, duration=sum(sent))
     client = timed(WHOLE, got, started_at=100.0, duration=max(sum(got), sum(sent)) + 0.1)
-    found = between(client, upstream)
-    assert [damage.kind for damage in found] == [Kind.BUFFERED] * is_held
+    found = damages_between(client, upstream)
+    assert [damage.kind for damage in found] == [DamageKind.BUFFERED] * is_held
     assert all(damage.is_same_meaning and damage.first is None for damage in found)
 
 
 def test_a_stream_that_was_held_back_is_seen_through_other_cuts_and_without_a_common_clock():
     client = timed(stream(said(["Hello there"], ['{"path": "."}'])), [9.0, *[0.0] * 20])
-    assert {d.kind for d in between(client, timed(WHOLE, PACE))} == {Kind.EVENTS_RECUT, Kind.BUFFERED}
+    assert {d.kind for d in damages_between(client, timed(WHOLE, PACE))} == {
+        DamageKind.EVENTS_RECUT,
+        DamageKind.BUFFERED,
+    }
 
 
 def test_a_stream_of_another_protocol_is_held_back_just_so():
@@ -190,25 +199,28 @@ def test_a_stream_of_another_protocol_is_held_back_just_so():
     upstream = timed(chat(*pieces), [0.1] * 20, url=CHAT)
     client = stream(said([piece["content"] for piece in pieces], []))
     whole, paced = (timed(client, gaps) for gaps in ([2.0, *[0.0] * 20], [0.1] * 20))
-    assert [damage.kind for damage in between(whole, upstream)][-1] is Kind.BUFFERED
-    assert Kind.BUFFERED not in [damage.kind for damage in between(paced, upstream)]
+    assert [damage.kind for damage in damages_between(whole, upstream)][-1] is DamageKind.BUFFERED
+    assert DamageKind.BUFFERED not in [damage.kind for damage in damages_between(paced, upstream)]
 
 
 def test_no_body_and_no_untimed_stream_is_held_back():
     slow = seen(answer=text(BODY), url=MESSAGES, chunks=timed(WHOLE, PACE).exchange.response.body.chunks)
-    assert between(seen(answer=text(BODY), url=MESSAGES), slow) == ()
-    assert between(seen(answer=WHOLE, url=MESSAGES), timed(WHOLE, PACE)) == ()
+    assert damages_between(seen(answer=text(BODY), url=MESSAGES), slow) == ()
+    assert damages_between(seen(answer=WHOLE, url=MESSAGES), timed(WHOLE, PACE)) == ()
 
 
 def test_a_content_coding_that_was_undone_is_transport_alone():
     packed = seen(answer=WHOLE, url=MESSAGES)
     sealed = seen(answer=gzip.compress(WHOLE), url=MESSAGES, encoding="gzip")
-    (found,) = [damage for damage in between(packed, sealed) if not damage.at.startswith("/headers")]
-    assert (found.kind, found.is_same_meaning) == (Kind.CODING_CHANGED, True)
+    (found,) = [damage for damage in damages_between(packed, sealed) if not damage.at.startswith("/headers")]
+    assert (found.kind, found.is_same_meaning) == (DamageKind.CODING_CHANGED, True)
 
 
 def test_ten_thousand_events_take_time_in_proportion():
     many = said([f"w{n} " for n in range(2_000)])
     lost = [event for n, event in enumerate(many) if n < 10 or n % 10]
-    found = between(seen(answer=stream(lost), url=MESSAGES), seen(answer=stream(many), url=MESSAGES))
-    assert [(damage.kind, damage.places) for damage in found] == [(Kind.DELTAS_LOST, 200), (Kind.EVENTS_DROPPED, 1)]
+    found = damages_between(seen(answer=stream(lost), url=MESSAGES), seen(answer=stream(many), url=MESSAGES))
+    assert [(damage.kind, damage.places) for damage in found] == [
+        (DamageKind.DELTAS_LOST, 200),
+        (DamageKind.EVENTS_DROPPED, 1),
+    ]

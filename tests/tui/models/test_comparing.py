@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.diff.damage import Damage, Kind, between
+from workbench.diff.damage import Damage, DamageKind, damages_between
 from workbench.protocols.decode import DecodedExchange
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn
@@ -12,8 +12,8 @@ from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 HOPS = Pairing("client", "upstream", are_places=True)
-DROPPED = Damage(Kind.FIELD_DROPPED, REQUEST, "/a", "/a", "it was 1", 3, 12, False, 14, ("/b",))
-ORDER = Damage(Kind.KEY_ORDER, REQUEST, "", "", "", 1, 4, True, 4)
+DROPPED = Damage(DamageKind.FIELD_DROPPED, REQUEST, "/a", "/a", "it was 1", 3, 12, False, 14, ("/b",))
+ORDER = Damage(DamageKind.KEY_ORDER, REQUEST, "", "", "", 1, 4, True, 4)
 
 
 def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[str, str]) -> DecodedExchange:
@@ -40,7 +40,7 @@ def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -
 
 def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> None:
     """A gateway that writes all JSON anew differs at once, and what it drops is what one looks for."""
-    header = Damage(Kind.HEADER_DROPPED, RESPONSE, "/headers/x", "/headers/x", "", 1, None, False)
+    header = Damage(DamageKind.HEADER_DROPPED, RESPONSE, "/headers/x", "/headers/x", "", 1, None, False)
     turns = [Turn(0, 1, (ORDER, header)), Turn(2, 3, (ORDER, DROPPED))]
     _, first, meant = (plain(told).strip() for told in comparing.headline(HOPS, turns, is_over=True))
     assert first.startswith("≠ first divergence: key order")
@@ -58,7 +58,7 @@ def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
         "first at byte 14 in client · byte 12 in upstream",
         "also at /b and 1 more",
     ]
-    answer = Damage(Kind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
+    answer = Damage(DamageKind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
     assert "byte 12 in client · byte 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
     assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 tries"
 
@@ -68,14 +68,14 @@ def test_every_change_has_its_place_on_both_sides() -> None:
         0, "/v1/chat/completions?a=1", b'{"model":"m","top_k":7,"messages":[]}', b"yes", ("x-request-id", "1")
     )
     after = decoded(1, "/v1/chat/completions", b'{"model":"m","messages":[]}', b"no", ("authorization", "k"))
-    damages = between(before, after)
+    damages = damages_between(before, after)
     found = comparing.places(before, after, damages)
     turn = Turn(0, 1, damages, outer="before")
     at = {damage: comparing.place_of(damage, found, turn) for damage in damages}
     seen = {(damage.kind, damage.side): found[where].row.kind for damage, where in at.items() if where is not None}
-    assert seen[Kind.QUERY_CHANGED, REQUEST] == "line"
-    assert seen[Kind.FIELD_DROPPED, REQUEST] == "bytes"
-    assert seen[Kind.HEADER_ADDED, REQUEST] == "header authorization"
+    assert seen[DamageKind.QUERY_CHANGED, REQUEST] == "line"
+    assert seen[DamageKind.FIELD_DROPPED, REQUEST] == "bytes"
+    assert seen[DamageKind.HEADER_ADDED, REQUEST] == "header authorization"
     assert len(seen) == len(damages)
     dropped = next(place for place in found if place.row.kind == "bytes")
     assert dropped.row.before and dropped.row.after
@@ -85,7 +85,7 @@ def test_every_change_has_its_place_on_both_sides() -> None:
 
 def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     before, after = (decoded(n, "/v1", b'{"a":%d}' % n, b"") for n in range(2))
-    turn = Turn(0, 1, between(before, after), outer="before")
+    turn = Turn(0, 1, damages_between(before, after), outer="before")
     (place,) = comparing.places(before, after, turn.damages)
     assert [" │ " in plain(made) for made in comparing.place_body(place, 100)] == [True]
     assert [plain(made).split()[0] for made in comparing.place_body(place, 60)] == ["-", "+"]

@@ -1,4 +1,4 @@
-"""Which items of two lists belong together: equal ones, joined ones, those that begin alike, those of one name."""
+"""Groups the items of two lists that belong together: equal, joined, with the same beginning, or with the same name."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import eq
 from typing import NamedTuple
 
-from workbench.diff.damage._texts import joined
+from workbench.diff.damage._texts import is_joined
 from workbench.diff.wire import align, ends
 from workbench.ir import JsonValue
 
 Key = Callable[[JsonValue], int]
 Range = tuple[int, int]
 
-_SQUEEZED = 40
-"""Characters with which a text tells that it is the same one, changed further on."""
+_BEGINNING = 40
+"""Characters of a text that identify it if it changed further on."""
 
 _MOST_JOINED, _MOST_TRIED = 64, 8
 """Neighbours that are tried as one; and items that begin alike of which that is tried."""
 
 _MOST_ALIGNED = 300
-"""Items that are aligned exactly: that is quadratic. Of more, those that stand once in both lists are anchors."""
+"""Items that are aligned exactly, in quadratic time. In longer lists, items that occur once in both are anchors."""
 
 
-class Together(NamedTuple):
-    """Items of the first list that stand for items of the second; either range may be empty."""
+class ItemGroup(NamedTuple):
+    """A range of the first list that belongs to a range of the second; either may be empty."""
 
     old: Range
     new: Range
 
     @property
     def is_pair(self) -> bool:
-        """One for one."""
+        """True for one item on each side."""
         return self.old[1] - self.old[0] == self.new[1] - self.new[0] == 1
 
 
-def together(olds: Sequence[JsonValue], news: Sequence[JsonValue], key: Key) -> Iterator[Together]:
+def group_items(olds: Sequence[JsonValue], news: Sequence[JsonValue], key: Key) -> Iterator[ItemGroup]:
     """Every item of both lists once, in order; equal ones as pairs."""
-    for tag, i, j, k, m in aligned([key(v) for v in olds], [key(v) for v in news]):
+    for tag, i, j, k, m in align_items([key(v) for v in olds], [key(v) for v in news]):
         if tag == "equal":
-            yield from (Together((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
+            yield from (ItemGroup((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
         else:
-            yield from _between(olds, (i, j), news, (k, m), key)
+            yield from _group_unequal(olds, (i, j), news, (k, m), key)
 
 
-def aligned(olds: Sequence[Hashable], news: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Opcodes as of ``difflib``; of long lists those between items that stand once in both, in the same order."""
+def align_items(olds: Sequence[Hashable], news: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Opcodes as of ``difflib``; for long lists, between the items that occur once in both, in the same order."""
     head, tail = ends(olds, news, eq)
     stop_old, stop_new = len(olds) - tail, len(news) - tail
     if max(stop_old, stop_new) - head <= _MOST_ALIGNED:
@@ -68,7 +68,7 @@ def aligned(olds: Sequence[Hashable], news: Sequence[Hashable]) -> Iterator[tupl
 def _anchors(
     olds: Sequence[Hashable], i: int, j: int, news: Sequence[Hashable], k: int, m: int
 ) -> list[tuple[int, int]]:
-    """The longest row of items, in both lists in this order, that stand once in each."""
+    """Longest common subsequence of the items that occur once in each list (patience sorting)."""
     counts = Counter(olds[i:j]), Counter(news[k:m])
     rows = {olds[n]: n for n in range(i, j) if counts[0][olds[n]] == 1 == counts[1][olds[n]]}
     pairs = [(rows[news[n]], n) for n in range(k, m) if news[n] in rows]
@@ -85,23 +85,23 @@ def _anchors(
     return found[::-1]
 
 
-def _between(
+def _group_unequal(
     olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range, key: Key
-) -> Iterator[Together]:
-    """What stands between equal items: joined neighbours first, they tell where the rest belongs."""
+) -> Iterator[ItemGroup]:
+    """Items between equal ones: joined neighbours first, because they tell where the rest belongs."""
     (i, j), (k, m) = old, new
     if j - i != m - k and i < j and k < m:
         for found in _joins(olds, old, news, new, key):
-            yield from _alike(olds, (i, found.old[0]), news, (k, found.new[0]), key)
+            yield from _group_alike(olds, (i, found.old[0]), news, (k, found.new[0]), key)
             yield found
             i, k = found.old[1], found.new[1]
-    yield from _alike(olds, (i, j), news, (k, m), key)
+    yield from _group_alike(olds, (i, j), news, (k, m), key)
 
 
 def _joins(
     olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range, key: Key
-) -> Iterator[Together]:
-    """Neighbours that became one, or one that became neighbours."""
+) -> Iterator[ItemGroup]:
+    """Neighbours that became one item, or one item that became neighbours."""
     i, k = old[0], new[0]
     flat_old = [_flat(v, key) for v in olds[slice(*old)]]
     flat_new = [_flat(v, key) for v in news[slice(*new)]]
@@ -119,19 +119,19 @@ def _joins(
             pieces = 1 if whole > 1 else _parts(flat_new[n : n + _MOST_JOINED], flat_old[o])
             if max(whole, pieces) > 1:
                 at, skip = o + max(whole, 1), n + max(pieces, 1)
-                yield Together((i + o, i + at), (k + n, k + skip))
+                yield ItemGroup((i + o, i + at), (k + n, k + skip))
                 break
 
 
 class _Flat(NamedTuple):
-    """An item as the texts and other things it is made of, if it is made of such."""
+    """An item as its texts and other pieces."""
 
     label: str
     pieces: tuple[str, ...]
 
 
 def _starts(item: _Flat | None) -> list[tuple[str, str]]:
-    """How an item begins, in all the lengths in which another one may begin so."""
+    """Beginnings of an item in several lengths, for lookup."""
     if item is None or not item.pieces:
         return []
     return [(item.label, item.pieces[0][:n]) for n in (1, 4, 16)]
@@ -143,7 +143,7 @@ def _from(rows: list[int], at: int) -> list[int]:
 
 
 def _parts(items: Sequence[_Flat | None], whole: _Flat | None) -> int:
-    """How many of the items at the beginning are the whole together; 0 for none."""
+    """Number of leading items that together are the whole; 0 for none."""
     if whole is None or not whole.pieces:
         return 0
     pieces: list[str] = []
@@ -154,7 +154,7 @@ def _parts(items: Sequence[_Flat | None], whole: _Flat | None) -> int:
         pieces += item.pieces
         if sum(map(len, pieces)) > length:
             return 0
-        if n > 1 and (tuple(pieces) == whole.pieces or (len(whole.pieces) == 1 and joined(pieces, whole.pieces[0]))):
+        if n > 1 and (tuple(pieces) == whole.pieces or (len(whole.pieces) == 1 and is_joined(pieces, whole.pieces[0]))):
             return n
     return 0
 
@@ -163,7 +163,7 @@ _TEXTS = frozenset({"text", "input_text", "output_text"})
 
 
 def text_of(item: JsonValue) -> str | None:
-    """The text that an item is, as a string or as a block of text; None for anything else."""
+    """Text of an item that is a string or a text block; None for other items."""
     if isinstance(item, str):
         return item
     if isinstance(item, dict) and isinstance(item.get("text"), str) and str(item.get("type", "text")) in _TEXTS:
@@ -189,25 +189,25 @@ def _flat(item: JsonValue, key: Key) -> _Flat | None:
     return _Flat(str(item["role"]), tuple(pieces))
 
 
-def _alike(
+def _group_alike(
     olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range, key: Key
-) -> Iterator[Together]:
-    """One for one where they are called the same; else by how they begin, else by what they are called."""
+) -> Iterator[ItemGroup]:
+    """One for one if all labels are equal; else by beginning, else by label."""
     (i, j), (k, m) = old, new
     names = [label_of(v) for v in olds[i:j]], [label_of(v) for v in news[k:m]]
     if names[0] == names[1]:
-        yield from (Together((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
+        yield from (ItemGroup((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
         return
     starts = [_beginning(v, key) for v in olds[i:j]], [_beginning(v, key) for v in news[k:m]]
-    for tag, a, b, c, d in aligned(*starts):
+    for tag, a, b, c, d in align_items(*starts):
         if tag == "equal":
-            yield from (Together((i + a + n, i + a + n + 1), (k + c + n, k + c + n + 1)) for n in range(b - a))
+            yield from (ItemGroup((i + a + n, i + a + n + 1), (k + c + n, k + c + n + 1)) for n in range(b - a))
         else:
-            yield from _named(olds, (i + a, i + b), news, (k + c, k + d))
+            yield from _group_by_name(olds, (i + a, i + b), news, (k + c, k + d))
 
 
-def _named(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range) -> Iterator[Together]:
-    """Items of one name, in order; a name that comes first later on skips what stands before it."""
+def _group_by_name(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range) -> Iterator[ItemGroup]:
+    """Items with the same name, in order; a name that occurs only later skips the items before it."""
     rows: dict[str, list[int]] = {}
     for n in range(*old):
         rows.setdefault(label_of(olds[n]), []).append(n)
@@ -215,31 +215,34 @@ def _named(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new
     for k in range(*new):
         found = _from(rows.get(label_of(news[k]), []), at)
         if found:
-            yield from _unnamed(olds, (at, found[0]), news, (start, k))
-            yield Together((found[0], found[0] + 1), (k, k + 1))
+            yield from _group_unnamed(olds, (at, found[0]), news, (start, k))
+            yield ItemGroup((found[0], found[0] + 1), (k, k + 1))
             at, start = found[0] + 1, k + 1
-    yield from _unnamed(olds, (at, old[1]), news, (start, new[1]))
+    yield from _group_unnamed(olds, (at, old[1]), news, (start, new[1]))
 
 
-def _unnamed(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range) -> Iterator[Together]:
-    """Items of no common name: as many that say the same in part are called otherwise, else they went and came."""
+def _group_unnamed(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range) -> Iterator[ItemGroup]:
+    """Pairs items without a common name if as many with partly equal content are on each side.
+
+    Otherwise all of them were removed and added.
+    """
     (i, j), (k, m) = old, new
     if j - i == m - k and all(_built_alike(a, b) for a, b in zip(olds[i:j], news[k:m], strict=True)):
-        yield from (Together((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
+        yield from (ItemGroup((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
         return
-    yield from (Together((i, i), (n, n + 1)) for n in range(k, m))
-    yield from (Together((n, n + 1), (m, m)) for n in range(i, j))
+    yield from (ItemGroup((i, i), (n, n + 1)) for n in range(k, m))
+    yield from (ItemGroup((n, n + 1), (m, m)) for n in range(i, j))
 
 
 def _built_alike(a: JsonValue, b: JsonValue) -> bool:
-    """Objects of which a member of one name, or one inside of it, says the same."""
+    """True for objects that share an equal member, or one inside a member of the same name."""
     if not isinstance(a, dict) or not isinstance(b, dict):
         return False
     return any(k in b and (a[k] == b[k] or _built_alike(a[k], b[k])) for k in a if k != "type")
 
 
 def label_of(item: JsonValue) -> str:
-    """What an item is called: its name, role or type; what kind of value it is."""
+    """Label of an item: its name, role or type, else its JSON type."""
     if isinstance(item, dict):
         function = item.get("function")
         names = (item.get("name"), function.get("name") if isinstance(function, dict) else None)
@@ -250,9 +253,9 @@ def label_of(item: JsonValue) -> str:
 
 
 def _beginning(item: JsonValue, key: Key) -> str:
-    """The first characters of what an item says; where it says nothing, what it is."""
+    """First characters of the text of an item; of one without text its fingerprint."""
     squeezed = re.sub(r"\W+", "", _first_text(item)).lower()
-    return squeezed[:_SQUEEZED] or f"{key(item)}"
+    return squeezed[:_BEGINNING] or f"{key(item)}"
 
 
 def _first_text(item: JsonValue) -> str:

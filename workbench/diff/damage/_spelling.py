@@ -1,7 +1,7 @@
-"""Which spellings of a JSON text became others: escapes, numbers, white space, wherever the values stand.
+"""Spellings of a JSON text that changed: escapes, numbers, white space, at any place.
 
-A value that went or came is no other spelling: only what stands in both texts is compared, and a spelling counts as
-new where the text before did not have it.
+An added or removed value is no other spelling: only tokens that both texts have are compared, and a spelling counts as
+new if the first text did not have it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from workbench.diff.damage.kinds import Kind
+from workbench.diff.damage.kinds import DamageKind
 from workbench.errors import WireError
 from workbench.wire import loads
 
@@ -18,10 +18,10 @@ _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|(-?[0-9][0-9.eE+-]*)|[{
 _ODD: Final = re.compile(rb"[\\\x80-\xff]")
 
 
-class Respelled(NamedTuple):
-    """One kind of other spelling: how often, and the first place in both texts."""
+class SpellingChange(NamedTuple):
+    """One kind of changed spelling: its count, and the first place in both texts."""
 
-    kind: Kind
+    kind: DamageKind
     places: int
     was: int
     at: int
@@ -29,11 +29,11 @@ class Respelled(NamedTuple):
 
 
 _Seen = dict[object, dict[bytes, list[int]]]
-"""What stands there → its spellings → (how often, where first)."""
+"""Token → its spellings → [count, first offset]."""
 
 
-class _Read:
-    """The tokens of one text, by what they mean."""
+class _TextTokens:
+    """The tokens of one text, by their meaning."""
 
     def __init__(self, text: bytes) -> None:
         self.gaps: _Seen = {}
@@ -56,25 +56,25 @@ class _Read:
         _count(self.gaps, role, text[end:], end)
 
 
-def respelled(before: bytes, after: bytes) -> Iterator[Respelled]:
-    """Every kind of spelling that is another one now."""
-    old, new = _Read(before), _Read(after)
+def spelling_changes(before: bytes, after: bytes) -> Iterator[SpellingChange]:
+    """Every kind of spelling that changed."""
+    old, new = _TextTokens(before), _TextTokens(after)
     for kind, olds, news in (
-        (Kind.WHITESPACE, old.gaps, new.gaps),
-        (Kind.ESCAPES, *_odd(old.strings, new.strings)),
-        (Kind.NUMBER_SPELLING, old.numbers, new.numbers),
+        (DamageKind.WHITESPACE, old.gaps, new.gaps),
+        (DamageKind.ESCAPES, *_odd(old.strings, new.strings)),
+        (DamageKind.NUMBER_SPELLING, old.numbers, new.numbers),
     ):
         found = [place for key in news if key in olds for place in _new_ones(olds[key], news[key])]
         if found:
             was, at, a, b = min(found)[:4]
-            words = "" if kind is Kind.WHITESPACE else f"{_shown(a)} became {_shown(b)}"
-            yield Respelled(kind, sum(place[4] for place in found), was, at, words)
+            words = "" if kind is DamageKind.WHITESPACE else f"{_excerpt(a)} became {_excerpt(b)}"
+            yield SpellingChange(kind, sum(place[4] for place in found), was, at, words)
 
 
 def _new_ones(
     olds: Mapping[bytes, list[int]], news: Mapping[bytes, list[int]]
 ) -> Iterator[tuple[int, int, bytes, bytes, int]]:
-    """(where before, where after, spelling before, spelling after, how often) where the spellings are others."""
+    """(offset before, offset after, spelling before, spelling after, count) for each changed spelling."""
     is_as_often = sum(n for n, _ in olds.values()) == sum(n for n, _ in news.values())
     for raw, (times, at) in news.items():
         more = times - olds[raw][0] if raw in olds else times
@@ -86,8 +86,8 @@ def _new_ones(
 
 
 def _odd(olds: dict[bytes, list[int]], news: dict[bytes, list[int]]) -> tuple[_Seen, _Seen]:
-    """Strings that have more than one spelling, by what they say."""
-    values = {_value(raw) for raw in _escaped((*olds, *news))}
+    """Strings with more than one spelling, by their value."""
+    values = {_value(raw) for raw in _with_escapes((*olds, *news))}
     plain = {b'"' + value.encode("utf-8", "surrogatepass") + b'"': value for value in values if value is not None}
     sides = list[_Seen]()
     for strings in (olds, news):
@@ -100,7 +100,7 @@ def _odd(olds: dict[bytes, list[int]], news: dict[bytes, list[int]]) -> tuple[_S
     return sides[0], sides[1]
 
 
-def _escaped(raws: Iterable[bytes]) -> Iterator[bytes]:
+def _with_escapes(raws: Iterable[bytes]) -> Iterator[bytes]:
     return (raw for raw in raws if _ODD.search(raw))
 
 
@@ -129,7 +129,7 @@ def _count(seen: _Seen, key: object, raw: bytes, at: int) -> None:
         found[0] += 1
 
 
-def _shown(raw: bytes) -> str:
+def _excerpt(raw: bytes) -> str:
     found = _ODD.search(raw)
     start = max(0, found.start() - 8) if found and len(raw) > 24 else 0
     return raw[start : start + 24].decode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""Whether a stream was held back, told from when its bytes came at two places.
+"""Detects a stream that was held back, from the times when its bytes arrived at two hops.
 
-What counts is what the events of one arrival on the client's side waited for: while the first of them was held, others
-came further up. Clocks need not agree for that. A gateway that waits for the end and then plays the stream at a pace of
-its own is seen where one place's exchange lies within the other's, so that both clocks are one.
+For each arrival at the client: while its first event waited, did more arrive upstream? Clocks need not agree for that.
+A gateway that waits for the end and then plays the stream at its own pace is detected if one exchange lies within the
+other in time, so that both clocks are one.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import NamedTuple
 
-from workbench.diff.damage._folded import Folded
+from workbench.diff.damage._stream_texts import StreamTexts
 from workbench.protocols import DecodedExchange
 
 LEAST_SPREAD = 0.1
-"""Seconds over which a stream has to come for anybody to tell that it was held."""
+"""Least duration of a stream, in seconds, for which a delay can be detected."""
 
-HELD = 0.4
-"""Share of that time, at least, for which nothing was passed on while more came."""
+LEAST_SHARE = 0.4
+"""Least share of that time during which nothing was forwarded while more arrived."""
 
 _TOGETHER = 0.004
-"""Seconds within which two arrivals are one."""
+"""Seconds within which two arrivals count as one."""
 
 _FEWEST = 3
-"""Arrivals further up, at least."""
+"""Least number of arrivals upstream."""
 
 
-class Held(NamedTuple):
+class StreamDelay(NamedTuple):
     """A stream that was held back.
 
     Attributes:
-        spread: seconds over which it came.
-        share: of them, for which it was held, 0 to 1.
-        arrivals: how many there were, further up and at the client.
-        is_late: nothing was passed on until everything had come.
+        spread: seconds over which it arrived.
+        share: share of them during which it was held, 0 to 1.
+        arrivals: number of arrivals, upstream and at the client.
+        is_late: nothing was forwarded until everything had arrived.
     """
 
     spread: float
@@ -44,15 +44,15 @@ class Held(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What was seen."""
+        """Description for people."""
         came, went = self.arrivals
         if self.is_late and went > 1:
             return f"it came over {self.spread:.2f} s, and nothing was passed on before it was over"
         return f"it came in {came:,} arrivals over {self.spread:.2f} s and was passed on in {went:,}"
 
 
-def held(upstream: Folded, client: Folded) -> Held | None:
-    """The stream was held back on its way to the client; None where it was not, or no times tell."""
+def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | None:
+    """Delay of a stream on its way to the client; None if it was not held back, or times are unknown."""
     points = _points(upstream, client)
     if len(points) < _FEWEST:
         return _by_chunks(upstream.decoded, client.decoded)
@@ -68,20 +68,20 @@ def held(upstream: Folded, client: Folded) -> Held | None:
             first = n
     went = _count(got)
     is_late = _is_late(upstream.decoded, client.decoded, points[0][1], max(sent))
-    if waited >= max(HELD * spread, LEAST_SPREAD / 2) and went <= 0.7 * came:
-        return Held(spread, waited / spread, (came, went), is_late)
-    return Held(spread, 1.0, (came, went), True) if is_late else None
+    if waited >= max(LEAST_SHARE * spread, LEAST_SPREAD / 2) and went <= 0.7 * came:
+        return StreamDelay(spread, waited / spread, (came, went), is_late)
+    return StreamDelay(spread, 1.0, (came, went), True) if is_late else None
 
 
-def _by_chunks(upstream: DecodedExchange, client: DecodedExchange) -> Held | None:
-    """Where a content coding hides which bytes are which: everything came at once that had come over time."""
+def _by_chunks(upstream: DecodedExchange, client: DecodedExchange) -> StreamDelay | None:
+    """Fallback if a content coding hides which bytes are which: all arrived at once that was sent over time."""
     bodies = (d.exchange.response.body if d.exchange.response else None for d in (upstream, client))
     sent, got = ([chunk.at for chunk in body.chunks] if body else [] for body in bodies)
     if len(sent) < _FEWEST or not got or not (upstream.events and client.events):
         return None
     spread = sent[-1] - sent[0]
     is_held = spread >= LEAST_SPREAD and _count(sent) >= _FEWEST and _count(got) == 1
-    return Held(spread, 1.0, (_count(sent), 1), False) if is_held else None
+    return StreamDelay(spread, 1.0, (_count(sent), 1), False) if is_held else None
 
 
 def _count(times: list[float]) -> int:
@@ -89,7 +89,7 @@ def _count(times: list[float]) -> int:
 
 
 def _is_late(upstream: DecodedExchange, client: DecodedExchange, first: float, last: float) -> bool:
-    """The client got its first piece when the last one had come, by clocks that agree."""
+    """True if the client got its first piece after the last one had arrived, by clocks that agree."""
     outer, inner = client.exchange, upstream.exchange
     if outer.started_at is None or inner.started_at is None or outer.duration is None or inner.duration is None:
         return False
@@ -98,15 +98,15 @@ def _is_late(upstream: DecodedExchange, client: DecodedExchange, first: float, l
     return is_within and first >= shift + last - _TOGETHER
 
 
-def _points(upstream: Folded, client: Folded) -> list[tuple[float, float]]:
-    """(when it came, when it was passed on) of the same content, each in seconds from the start of its exchange."""
+def _points(upstream: StreamTexts, client: StreamTexts) -> list[tuple[float, float]]:
+    """(arrival time, forwarding time) of the same content, in seconds from the start of each exchange."""
     texts = _by_texts(upstream, client)
     return texts if len(texts) >= _FEWEST else _by_events(upstream, client)
 
 
-def _by_texts(upstream: Folded, client: Folded) -> list[tuple[float, float]]:
-    """By how much of the texts had come: holds however the events are cut."""
-    theirs, mine = _grown(upstream), _grown(client)
+def _by_texts(upstream: StreamTexts, client: StreamTexts) -> list[tuple[float, float]]:
+    """Points by the length of the texts so far: valid however the events are cut."""
+    theirs, mine = _text_growth(upstream), _text_growth(client)
     if not theirs or not mine:
         return []
     ends = [length for length, _ in mine]
@@ -118,8 +118,8 @@ def _by_texts(upstream: Folded, client: Folded) -> list[tuple[float, float]]:
     return found
 
 
-def _grown(stream: Folded) -> list[tuple[int, float]]:
-    """(characters so far, when they had come)."""
+def _text_growth(stream: StreamTexts) -> list[tuple[int, float]]:
+    """(characters so far, arrival time)."""
     found, length = list[tuple[int, float]](), 0
     for event in stream.events:
         size = sum(map(len, event.pieces.values()))
@@ -130,7 +130,7 @@ def _grown(stream: Folded) -> list[tuple[int, float]]:
     return found
 
 
-def _by_events(upstream: Folded, client: Folded) -> list[tuple[float, float]]:
+def _by_events(upstream: StreamTexts, client: StreamTexts) -> list[tuple[float, float]]:
     if len(upstream.events) != len(client.events):
         return []
     pairs = (

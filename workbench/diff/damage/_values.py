@@ -1,6 +1,6 @@
-"""Two JSON values against one another: every place where they differ, each by its kind.
+"""Compares two JSON values: every place where they differ, with its kind.
 
-Takes time in proportion to the values: each node has a fingerprint, and only what differs is entered.
+Takes time in proportion to the values: each node has a fingerprint, and only nodes that differ are entered.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 
-from workbench.diff.damage._lists import Together, text_of, together
-from workbench.diff.damage._texts import joined, kind_of, of_scalars, of_texts, same_json
-from workbench.diff.damage.kinds import Kind
+from workbench.diff.damage._lists import ItemGroup, group_items, text_of
+from workbench.diff.damage._texts import is_joined, kind_of, same_json, scalar_change, text_change
+from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 
@@ -22,26 +22,26 @@ IDS = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
 """Members that link calls and results."""
 
 _LONG = 8
-"""Characters of a text that is found again by what it says alone."""
+"""Least length of a text that is recognised elsewhere by its content alone."""
 
 _MOST_SEARCHED = 50_000
-"""Nodes of what came that are searched for what went."""
+"""Nodes of added values that are searched for removed ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """One change at one place.
 
     Attributes:
-        was, at: pointer in the value as it came in, and as it went on; of what was dropped, where it would stand.
-        before, after: the values there, None for nothing.
-        words: what is special about it, "" for nothing.
+        was, at: pointer in the received and in the forwarded value; for a dropped value, its pointer if it were there.
+        before, after: the values there; None for nothing.
+        words: details; empty if there are none.
         is_same_meaning: a reader of the protocol notices nothing.
-        places: how often it happened, where that was counted already.
-        bytes: offset of the first byte that differs, in either text, where it is known already.
+        places: number of places, if already counted.
+        bytes: offset of the first byte that differs, in either text, if already known.
     """
 
-    kind: Kind
+    kind: DamageKind
     was: str
     at: str
     before: JsonValue = None
@@ -53,28 +53,28 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Name of the member concerned, without the indices behind it."""
+        """Name of the member concerned, without indices."""
         steps = [step for step in self.was.split("/") if step and not step.isdecimal()]
         return steps[-1] if steps else ""
 
     @property
     def shape(self) -> str:
-        """The pointer without indices: the same change in many places."""
-        return re.sub(r"/\d+(?=/|$)", "/*", self.at if self.kind is not Kind.FIELD_DROPPED else self.was)
+        """The pointer without indices: equal for the same change at many places."""
+        return re.sub(r"/\d+(?=/|$)", "/*", self.at if self.kind is not DamageKind.FIELD_DROPPED else self.was)
 
 
-def changes(before: JsonValue, after: JsonValue, prints: Fingerprints | None = None) -> list[Change]:
-    """Every change between two values, in about the order of the second; [] where they mean and order the same.
+def changes(before: JsonValue, after: JsonValue, prints: Fingerprints | None = None) -> list[ValueChange]:
+    """Every change between two values, roughly in the order of the second; [] if both have the same value and order.
 
     Args:
-        prints: of both values, where somebody has made them.
+        prints: fingerprints of both values, if already made.
     """
-    found = _Walk(before, after, prints or Fingerprints(before, after)).found
-    return _mapped(_moved(_gathered(found)), before, after) if found else []
+    found = _ValueWalk(before, after, prints or Fingerprints(before, after)).found
+    return _map_ids(_find_moves(_merge_texts(found)), before, after) if found else []
 
 
 def meaning(value: JsonValue) -> int:
-    """A number for what a scalar means: numbers by their value, however spelled."""
+    """Fingerprint of a scalar: numbers by their value, in any spelling."""
     if isinstance(value, bool) or value is None:
         return hash(("constant", repr(value)))
     if isinstance(value, float) and value.is_integer():
@@ -83,41 +83,41 @@ def meaning(value: JsonValue) -> int:
 
 
 class Fingerprints:
-    """Fingerprints of the nodes of values that stay alive: what each means, and in which order it says so."""
+    """Fingerprints of the nodes of values that stay alive: of their meaning, and of their meaning with key order."""
 
     def __init__(self, *values: JsonValue) -> None:
         self._kept = values
-        self._meant: dict[int, int] = {}
-        self._ordered: dict[int, int] = {}
+        self._meanings: dict[int, int] = {}
+        self._orders: dict[int, int] = {}
         for value in values:
             self._read(value)
 
     def key(self, value: JsonValue) -> int:
-        """What a node means, whatever the order of its keys."""
-        return self._meant[id(value)] if isinstance(value, dict | list) else meaning(value)
+        """Fingerprint of a node, without the order of its keys."""
+        return self._meanings[id(value)] if isinstance(value, dict | list) else meaning(value)
 
     def order(self, value: JsonValue) -> int:
         """The same with the order of keys."""
-        return self._ordered[id(value)] if isinstance(value, dict | list) else meaning(value)
+        return self._orders[id(value)] if isinstance(value, dict | list) else meaning(value)
 
     def _read(self, value: JsonValue) -> None:
         if isinstance(value, dict):
             for child in value.values():
                 self._read(child)
-            self._meant[id(value)] = hash(("{", frozenset((k, self.key(v)) for k, v in value.items())))
-            self._ordered[id(value)] = hash(("{", tuple((k, self.order(v)) for k, v in value.items())))
+            self._meanings[id(value)] = hash(("{", frozenset((k, self.key(v)) for k, v in value.items())))
+            self._orders[id(value)] = hash(("{", tuple((k, self.order(v)) for k, v in value.items())))
         elif isinstance(value, list):
             for child in value:
                 self._read(child)
-            self._meant[id(value)] = hash(("[", tuple(map(self.key, value))))
-            self._ordered[id(value)] = hash(("[", tuple(map(self.order, value))))
+            self._meanings[id(value)] = hash(("[", tuple(map(self.key, value))))
+            self._orders[id(value)] = hash(("[", tuple(map(self.order, value))))
 
 
-class _Walk:
-    """Both values entered together."""
+class _ValueWalk:
+    """Walks both values together and collects changes."""
 
     def __init__(self, before: JsonValue, after: JsonValue, prints: Fingerprints) -> None:
-        self.found: list[Change] = []
+        self.found: list[ValueChange] = []
         self._prints = prints
         self._enter("", "", before, after)
 
@@ -134,22 +134,22 @@ class _Walk:
         elif isinstance(a, dict) or isinstance(b, dict):
             is_same = (isinstance(a, str) and self._is_json_of(a, b)) or (isinstance(b, str) and self._is_json_of(b, a))
             how = "its JSON as a text" if isinstance(b, str) else "the JSON in a text"
-            add(Kind.RESHAPED, words=f"{kind_of(a)} became {how if is_same else kind_of(b)}")
+            add(DamageKind.RESHAPED, words=f"{kind_of(a)} became {how if is_same else kind_of(b)}")
         else:
-            kind, words = of_texts(a, b) if isinstance(a, str) and isinstance(b, str) else of_scalars(a, b)
-            add(kind, words=words, is_same_meaning=kind is Kind.ARGUMENTS_RESPELLED)
+            kind, words = text_change(a, b) if isinstance(a, str) and isinstance(b, str) else scalar_change(a, b)
+            add(kind, words=words, is_same_meaning=kind is DamageKind.ARGUMENTS_RESPELLED)
 
     def _is_json_of(self, text: str, value: JsonValue) -> bool:
         from workbench.wire import dumps
 
         return isinstance(value, dict) and same_json(text, dumps(value).decode("utf-8", "surrogatepass"))
 
-    def _add(self, kind: Kind, **facts: JsonValue) -> None:
-        self.found.append(Change(kind, **facts))
+    def _add(self, kind: DamageKind, **facts: JsonValue) -> None:
+        self.found.append(ValueChange(kind, **facts))
 
     def _objects(self, was: str, at: str, a: dict[str, JsonValue], b: dict[str, JsonValue]) -> None:
         if [k for k in a if k in b] != [k for k in b if k in a]:
-            self._add(Kind.KEY_ORDER, was=was, at=at, is_same_meaning=True)
+            self._add(DamageKind.KEY_ORDER, was=was, at=at, is_same_meaning=True)
         came = {k: v for k, v in b.items() if k not in a}
         renamed = {}
         for name in (name for name in a if name not in b):
@@ -167,67 +167,67 @@ class _Walk:
             elif name in renamed:
                 old = renamed[name]
                 facts = {"before": a[old], "after": value, "words": f"{old} became {name}"}
-                self._add(Kind.FIELD_RENAMED, was=f"{was}/{escape(old)}", at=f"{at}/{step}", **facts)
+                self._add(DamageKind.FIELD_RENAMED, was=f"{was}/{escape(old)}", at=f"{at}/{step}", **facts)
             else:
-                self._came(f"{was}/{step}", f"{at}/{step}", value)
+                self._add_field(f"{was}/{step}", f"{at}/{step}", value)
 
     def _is_renamed(self, old: str, value: JsonValue, new: str, other: JsonValue) -> bool:
         if value in NOTHING or self._prints.key(value) != self._prints.key(other):
             return False
-        return _tells(value) or bool(_words(old) & _words(new))
+        return _is_distinctive(value) or bool(_words(old) & _words(new))
 
     def _drop(self, was: str, at: str, value: JsonValue) -> None:
-        kind = Kind.EMPTY_DROPPED if value in NOTHING or text_of(value) == "" else Kind.FIELD_DROPPED
+        kind = DamageKind.EMPTY_DROPPED if value in NOTHING or text_of(value) == "" else DamageKind.FIELD_DROPPED
         self._add(kind, was=was, at=at, before=value, is_same_meaning=value is None)
 
-    def _came(self, was: str, at: str, value: JsonValue) -> None:
-        self._add(Kind.FIELD_ADDED, was=was, at=at, after=value, is_same_meaning=value is None)
+    def _add_field(self, was: str, at: str, value: JsonValue) -> None:
+        self._add(DamageKind.FIELD_ADDED, was=was, at=at, after=value, is_same_meaning=value is None)
 
     def _lists(self, was: str, at: str, a: list[JsonValue], b: list[JsonValue]) -> None:
         keys = [self._prints.key(v) for v in a], [self._prints.key(v) for v in b]
         if keys[0] != keys[1] and len(a) == len(b) and Counter(keys[0]) == Counter(keys[1]):
             first = next(n for n in range(len(a)) if keys[0][n] != keys[1][n])
-            self._add(Kind.ORDER_CHANGED, was=f"{was}/{first}", at=f"{at}/{first}", words=f"of {len(a):,} items")
+            self._add(DamageKind.ORDER_CHANGED, was=f"{was}/{first}", at=f"{at}/{first}", words=f"of {len(a):,} items")
             return
-        for pair in together(a, b, self._prints.key):
+        for pair in group_items(a, b, self._prints.key):
             (i, j), (k, m) = pair
             if pair.is_pair:
                 self._enter(f"{was}/{i}", f"{at}/{k}", a[i], b[k])
             elif k == m:
                 self._drop(f"{was}/{i}", at, a[i])
             elif i == j:
-                self._came(was, f"{at}/{k}", b[k])
+                self._add_field(was, f"{at}/{k}", b[k])
             else:
-                self._joined(was, at, pair)
+                self._join_or_split(was, at, pair)
 
-    def _joined(self, was: str, at: str, pair: Together) -> None:
+    def _join_or_split(self, was: str, at: str, pair: ItemGroup) -> None:
         (i, j), (k, m) = pair
-        kind, count = (Kind.TEXTS_MERGED, j - i) if m - k == 1 else (Kind.TEXTS_SPLIT, m - k)
-        words = f"{count} became one" if kind is Kind.TEXTS_MERGED else f"one became {count}"
+        kind, count = (DamageKind.TEXTS_MERGED, j - i) if m - k == 1 else (DamageKind.TEXTS_SPLIT, m - k)
+        words = f"{count} became one" if kind is DamageKind.TEXTS_MERGED else f"one became {count}"
         self._add(kind, was=f"{was}/{i}", at=f"{at}/{k}", words=words)
 
     def _shapes(self, was: str, at: str, a: JsonValue, b: JsonValue) -> None:
-        """A list on one side alone."""
+        """Compare two values of which one is a list."""
         items, one, is_list_now = (b, a, True) if isinstance(b, list) else (a, b, False)
         add = partial(self._add, was=was, at=at, before=a, after=b)
         how = f"{kind_of(a)} became {kind_of(b)}"
         texts = [text_of(item) for item in items]
         if len(items) == 1 and self._prints.key(items[0]) == self._prints.key(one):
-            add(Kind.CONTENT_SHAPE, words=how, is_same_meaning=True)
+            add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=True)
         elif isinstance(one, str) and items and all(text is not None for text in texts):
             said = [text for text in texts if text is not None]
             if len(said) == 1:
-                add(Kind.CONTENT_SHAPE, words=how, is_same_meaning=_has_text_alone(items[0]))
+                add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=_has_text_alone(items[0]))
                 inner = _inner_text(items[0])
                 old, new = (f"{was}{'' if is_list_now else inner}", f"{at}{inner if is_list_now else ''}")
                 self._enter(old, new, *((one, said[0]) if is_list_now else (said[0], one)))
-            elif joined(said, one):
-                kind = Kind.TEXTS_SPLIT if is_list_now else Kind.TEXTS_MERGED
+            elif is_joined(said, one):
+                kind = DamageKind.TEXTS_SPLIT if is_list_now else DamageKind.TEXTS_MERGED
                 add(kind, words=f"{len(said)} became one" if not is_list_now else f"one became {len(said)}")
             else:
-                add(Kind.CONTENT_SHAPE, words=f"{how}, and says something else")
+                add(DamageKind.CONTENT_SHAPE, words=f"{how}, and says something else")
         else:
-            add(Kind.VALUE_CHANGED if one in NOTHING or not items else Kind.RESHAPED, words=how)
+            add(DamageKind.VALUE_CHANGED if one in NOTHING or not items else DamageKind.RESHAPED, words=how)
 
 
 def _has_text_alone(item: JsonValue) -> bool:
@@ -238,55 +238,58 @@ def _inner_text(item: JsonValue) -> str:
     return "/0" if isinstance(item, str) else "/0/text"
 
 
-def _tells(value: JsonValue) -> bool:
-    """It is hardly there by chance."""
+def _is_distinctive(value: JsonValue) -> bool:
+    """True for a value that is unlikely to recur by chance."""
     if isinstance(value, str | dict | list):
         return len(value) > 0
     return value is not None and not isinstance(value, bool) and value not in (0, 1)
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name, however they are put together."""
+    """The words of a name, in any case style."""
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", name)}
 
 
-def _gathered(found: list[Change]) -> list[Change]:
-    """Texts that went where another one grew by them, though other things stood between: they were merged."""
-    gone = [(c, said) for c in found if c.kind is Kind.FIELD_DROPPED and (said := _said(c.before))]
-    made: dict[int, Change | None] = {}
+def _merge_texts(found: list[ValueChange]) -> list[ValueChange]:
+    """Join removed texts and the text that grew by them to one merge, even if other items were between them."""
+    gone = [(c, said) for c in found if c.kind is DamageKind.FIELD_DROPPED and (said := _sole_text(c.before))]
+    made: dict[int, ValueChange | None] = {}
     for change in found if gone else ():
-        if change.kind is not Kind.VALUE_CHANGED or not isinstance(change.before, str):
+        if change.kind is not DamageKind.VALUE_CHANGED or not isinstance(change.before, str):
             continue
         left = [
             (c, said)
             for c, said in gone
             if id(c) not in made and isinstance(change.after, str) and said in change.after
         ]
-        if left and joined([change.before, *(said for _, said in left)], str(change.after)):
+        if left and is_joined([change.before, *(said for _, said in left)], str(change.after)):
             made.update({id(c): None for c, _ in left})
-            made[id(change)] = replace(change, kind=Kind.TEXTS_MERGED, words=f"{len(left) + 1} became one")
+            made[id(change)] = replace(change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} became one")
     return [c for change in found if (c := made.get(id(change), change)) is not None]
 
 
-def _said(value: JsonValue) -> str:
-    """The text of a message, or of a block, that says nothing else; "" where it does."""
+def _sole_text(value: JsonValue) -> str:
+    """Text of a message or block with nothing else in it; empty otherwise."""
     inner = value.get("content") if isinstance(value, dict) and "role" in value else value
     texts = [text_of(item) for item in (inner if isinstance(inner, list) else [inner])]
     return "".join(text for text in texts if text is not None) if None not in texts else ""
 
 
-def _moved(found: list[Change]) -> list[Change]:
-    """What went in one place and came in another: found by what it says, under the same name or where it says much."""
-    gone = [c for c in found if c.kind is Kind.FIELD_DROPPED]
-    came = [c for c in found if c.kind is Kind.FIELD_ADDED and c.after not in NOTHING]
+def _find_moves(found: list[ValueChange]) -> list[ValueChange]:
+    """Replace a removal and an addition of the same value by a move.
+
+    The name has to be the same, or the value long enough.
+    """
+    gone = [c for c in found if c.kind is DamageKind.FIELD_DROPPED]
+    came = [c for c in found if c.kind is DamageKind.FIELD_ADDED and c.after not in NOTHING]
     if not gone or not came:
         return found
     prints = Fingerprints([c.before for c in gone], [c.after for c in came])
-    places: dict[int, list[tuple[Change, str]]] = {}
+    places: dict[int, list[tuple[ValueChange, str]]] = {}
     for change in came:
         for pointer, value in _nodes(change.at, change.after):
             places.setdefault(prints.key(value), []).append((change, pointer))
-    made: dict[int, Change] = {}
+    made: dict[int, ValueChange] = {}
     done: set[int] = set()
     for change in gone:
         for was, value in _nodes(change.was, change.before):
@@ -294,8 +297,8 @@ def _moved(found: list[Change]) -> list[Change]:
             if target and _is_moved(was, target[1], value):
                 is_sibling = was.rpartition("/")[0] == target[1].rpartition("/")[0]
                 in_list = is_sibling and was.rpartition("/")[2].isdecimal()
-                kind = Kind.ORDER_CHANGED if in_list else Kind.FIELD_MOVED
-                made[id(change)] = Change(kind, was, target[1], value, value, f"from {was} to {target[1]}")
+                kind = DamageKind.ORDER_CHANGED if in_list else DamageKind.FIELD_MOVED
+                made[id(change)] = ValueChange(kind, was, target[1], value, value, f"from {was} to {target[1]}")
                 done.add(id(target[0]))
                 break
     return [made.get(id(c), c) for c in found if id(c) not in done]
@@ -311,7 +314,7 @@ def _is_moved(was: str, at: str, value: JsonValue) -> bool:
 
 
 def _nodes(pointer: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
-    """A value and all in it with their pointers, the outermost first."""
+    """A value and all nodes in it with their pointers, the outermost first."""
     found, at = [(pointer, value)], 0
     while at < len(found) < _MOST_SEARCHED:
         here, node = found[at]
@@ -323,8 +326,8 @@ def _nodes(pointer: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
     return found
 
 
-def _mapped(found: list[Change], before: JsonValue, after: JsonValue) -> list[Change]:
-    """Ids that became others in every place alike: the chain is whole."""
+def _map_ids(found: list[ValueChange], before: JsonValue, after: JsonValue) -> list[ValueChange]:
+    """Mark ids that were renamed consistently everywhere: the chain is whole."""
     pairs = Counter((c.before, c.after) for c in found if _is_id(c))
     if not pairs:
         return found
@@ -337,14 +340,14 @@ def _mapped(found: list[Change], before: JsonValue, after: JsonValue) -> list[Ch
     }
     words = "renamed everywhere"
     return [
-        replace(c, kind=Kind.IDS_MAPPED, words=words, is_same_meaning=True)
+        replace(c, kind=DamageKind.IDS_MAPPED, words=words, is_same_meaning=True)
         if _is_id(c) and (c.before, c.after) in whole
         else c
         for c in found
     ]
 
 
-def _is_id(change: Change) -> bool:
+def _is_id(change: ValueChange) -> bool:
     if change.at.rpartition("/")[2] not in IDS or not isinstance(change.before, str):
         return False
     return isinstance(change.after, str) and change.before != "" != change.after

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
-    """What happened, in the words that are shown. Names and words are stable: score cards and JSON carry them."""
+class DamageKind(StrEnum):
+    """Kind of damage, in the words that are shown. Names and words are stable: score cards and JSON contain them."""
 
     # values of a body
     FIELD_DROPPED = "field dropped"
@@ -71,18 +71,18 @@ class Damage:
 
     Attributes:
         side: "request" or "response".
-        was: where it was first seen, as it came in: a pointer into the body (into the accumulated message of a stream,
-            or "/events/N/…"), of a header "/headers/NAME", "/method", "/path", "/query", "/status", "" for the whole.
-        at: the same, as it went on; of what was dropped, where it would stand.
-        words: what happened there, for people; made of untrusted text.
-        places: how many places there are.
-        first: offset, in the body as it went on, of the first byte that differs there; None where no byte of it does.
+        was: first place as received: a pointer into the body (into the accumulated message of a stream, or
+    "/events/N/…"), of a header "/headers/NAME", "/method", "/path", "/query", "/status"; empty for the whole.
+        at: the same as forwarded; for a dropped value, its pointer if it were there.
+        words: description for people; contains untrusted text.
+        places: number of places.
+        first: offset, in the forwarded body, of the first byte that differs there; None if no byte of it does.
         is_same_meaning: a reader of the protocol notices nothing.
-        first_was: the same offset in the body as it came in.
-        further: pointers as it went on of places beyond the first, the nearest few.
+        first_was: the same offset in the received body.
+        further: forwarded pointers of places beyond the first, the nearest few.
     """
 
-    kind: Kind
+    kind: DamageKind
     side: str
     was: str
     at: str

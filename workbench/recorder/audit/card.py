@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.contracts import Severity
-from workbench.diff.damage import Kind
+from workbench.diff.damage import DamageKind
 from workbench.recorder.audit.case import Theme
 from workbench.recorder.audit.run import AuditResult
 from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict
@@ -111,7 +111,7 @@ def _likeness(found: CaseDamage) -> str:
     """Key by which damages of a kind become one entry: the name of the member, or how it was changed."""
     if found.kind in _EVERYWHERE or found.kind in _MANY:
         return ""
-    if found.kind == Kind.VALUE_CHANGED and found.words:
+    if found.kind == DamageKind.VALUE_CHANGED and found.words:
         return found.words
     return next((step for step in reversed(found.shape.split("/")) if step not in ("", "*")), "")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.contracts import Severity
-from workbench.diff.damage import Damage, Kind, between
+from workbench.diff.damage import Damage, DamageKind, damages_between
 from workbench.limits import SNIPPET
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.audit.case import AuditCase, ResponseEnd, Theme
@@ -129,7 +129,7 @@ def _damages(
 ) -> Iterator[CaseDamage]:
     if not seen.upstream:
         yield _fault(
-            Kind.ANSWERED,
+            DamageKind.ANSWERED,
             REQUEST,
             _answered_by(seen.client),
             ERROR,
@@ -139,7 +139,7 @@ def _damages(
     if len(seen.upstream) > 1:
         often = f"it reached the upstream {len(seen.upstream)} times"
         is_asked_for = case.response.status in (408, 429, 500, 502, 503, 529)
-        yield _fault(Kind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
+        yield _fault(DamageKind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
     damages = list(_between(case, seen, decoded, is_converted=is_converted))
     yield from (_weigh(d, case) for d in damages)
     yield from _request_line(case, seen, place) if not is_converted else ()
@@ -158,7 +158,7 @@ def _between(
     is_other = seen.upstream[-1].method != case.request.method  # the answer to a GET has a body, that to a HEAD none
     if is_other or case.hangs_up or (case.response.end is ResponseEnd.CUT and _is_visibly_cut(seen.client)):
         before, after = _without_response(before), _without_response(after)  # it was not heard out, and that is known
-    for damage in between(before, after):
+    for damage in damages_between(before, after):
         if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
             continue
         if is_converted and (damage.kind in _OF_THE_SAME_PROTOCOL or damage.is_same_meaning):
@@ -170,7 +170,15 @@ def _without_response(decoded: DecodedExchange) -> DecodedExchange:
     return DecodedExchange(decoded.index, replace(decoded.exchange, response=None))
 
 
-_JUDGED_HERE = frozenset({Kind.METHOD_CHANGED, Kind.PATH_CHANGED, Kind.QUERY_CHANGED, Kind.ANSWERED, Kind.REPEATED})
+_JUDGED_HERE = frozenset(
+    {
+        DamageKind.METHOD_CHANGED,
+        DamageKind.PATH_CHANGED,
+        DamageKind.QUERY_CHANGED,
+        DamageKind.ANSWERED,
+        DamageKind.REPEATED,
+    }
+)
 """What needs to know where plain requests go, and how often."""
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"})
@@ -178,12 +186,12 @@ _CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-k
 
 _OF_THE_SAME_PROTOCOL = frozenset(
     {
-        Kind.PROTOCOL_CHANGED,
-        Kind.HEADER_DROPPED,
-        Kind.HEADER_ADDED,
-        Kind.HEADER_CHANGED,
-        Kind.ERROR_REWRITTEN,
-        Kind.FIELD_ADDED,
+        DamageKind.PROTOCOL_CHANGED,
+        DamageKind.HEADER_DROPPED,
+        DamageKind.HEADER_ADDED,
+        DamageKind.HEADER_CHANGED,
+        DamageKind.ERROR_REWRITTEN,
+        DamageKind.FIELD_ADDED,
     }
 )
 
@@ -204,15 +212,15 @@ def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> It
     there, theme = seen.upstream[-1], Theme.PATH
     if there.method != case.request.method:
         yield _fault(
-            Kind.METHOD_CHANGED, REQUEST, f"{case.request.method} became {there.method}", ERROR, theme, "/method"
+            DamageKind.METHOD_CHANGED, REQUEST, f"{case.request.method} became {there.method}", ERROR, theme, "/method"
         )
     came, wanted = urlsplit(there.url), urlsplit(_expected_path(case.request.path, place))
     target = came.path
     if target != wanted.path:
-        yield _fault(Kind.PATH_CHANGED, REQUEST, f"{wanted.path} became {target}", ERROR, theme, "/path")
+        yield _fault(DamageKind.PATH_CHANGED, REQUEST, f"{wanted.path} became {target}", ERROR, theme, "/path")
     if came.query != wanted.query:
         words = f"{wanted.query or 'no query'} became {came.query or 'none'}"
-        yield _fault(Kind.QUERY_CHANGED, REQUEST, words, ERROR, theme, "/query")
+        yield _fault(DamageKind.QUERY_CHANGED, REQUEST, words, ERROR, theme, "/query")
 
 
 def _expected_path(path: str, place: AuditPlace) -> str:
@@ -271,7 +279,7 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     here, there = seen.client.response_body, seen.upstream[-1].response_body
     if not case.streams or case.hangs_up or not here.times or len(there.times) < _FEWEST:
         return
-    if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.response.in_events:
+    if any(d.kind in (DamageKind.BUFFERED, DamageKind.STREAM_TO_BODY) for d in damages) or not case.response.in_events:
         return
     sent = sum(at < here.times[0] for at in there.times)
     words = ""
@@ -282,7 +290,7 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
         words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
     if words:
-        yield _fault(Kind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
+        yield _fault(DamageKind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
 
 
 _FEWEST = 3
@@ -331,13 +339,13 @@ def _other_bytes(
 def _weigh(damage: Damage, case: AuditCase) -> CaseDamage:
     theme = _theme(damage, case)
     severity = _SEVERITIES.get(damage.kind, WARNING)
-    if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
+    if damage.is_same_meaning and severity is ERROR and damage.kind is not DamageKind.BUFFERED:
         severity = WARNING
-    if damage.kind is Kind.VALUE_CHANGED and damage.at.rpartition("/")[2] in _STAMPS:
+    if damage.kind is DamageKind.VALUE_CHANGED and damage.at.rpartition("/")[2] in _STAMPS:
         severity = WARNING
-    if damage.kind is Kind.HEADER_ADDED and damage.is_same_meaning:
+    if damage.kind is DamageKind.HEADER_ADDED and damage.is_same_meaning:
         severity = INFO
-    if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
+    if damage.kind is DamageKind.HEADER_DROPPED and damage.was.lower() in _VITAL:
         severity = ERROR
     return CaseDamage(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
 
@@ -348,30 +356,55 @@ _STAMPS = frozenset({"created", "created_at", "createTime"})
 _VITAL = frozenset({"/headers/anthropic-beta", "/headers/anthropic-version", "/headers/retry-after"})
 
 _SPELLING = (
-    *(Kind.KEY_ORDER, Kind.NUMBER_SPELLING, Kind.ESCAPES, Kind.WHITESPACE, Kind.RESPELLED, Kind.DUPLICATES_LOST),
-    Kind.ARGUMENTS_RESPELLED,
+    *(
+        DamageKind.KEY_ORDER,
+        DamageKind.NUMBER_SPELLING,
+        DamageKind.ESCAPES,
+        DamageKind.WHITESPACE,
+        DamageKind.RESPELLED,
+        DamageKind.DUPLICATES_LOST,
+    ),
+    DamageKind.ARGUMENTS_RESPELLED,
 )
 _TEXTS = (
-    *(Kind.TEXT_TRIMMED, Kind.TEXT_CUT, Kind.TEXTS_MERGED, Kind.TEXTS_SPLIT, Kind.UNICODE_NORMALISED),
-    Kind.UNICODE_DAMAGED,
+    *(
+        DamageKind.TEXT_TRIMMED,
+        DamageKind.TEXT_CUT,
+        DamageKind.TEXTS_MERGED,
+        DamageKind.TEXTS_SPLIT,
+        DamageKind.UNICODE_NORMALISED,
+    ),
+    DamageKind.UNICODE_DAMAGED,
 )
 _EVENTS = (
-    *(Kind.EVENTS_RECUT, Kind.EVENTS_DROPPED, Kind.EVENTS_ADDED, Kind.EVENTS_REORDERED, Kind.EVENT_NAMES_LOST),
-    *(Kind.EVENT_IDS_LOST, Kind.DELTAS_LOST, Kind.DELTAS_REPEATED, Kind.FRAMING_CHANGED, Kind.STREAM_TO_BODY),
-    Kind.BODY_TO_STREAM,
+    *(
+        DamageKind.EVENTS_RECUT,
+        DamageKind.EVENTS_DROPPED,
+        DamageKind.EVENTS_ADDED,
+        DamageKind.EVENTS_REORDERED,
+        DamageKind.EVENT_NAMES_LOST,
+    ),
+    *(
+        DamageKind.EVENT_IDS_LOST,
+        DamageKind.DELTAS_LOST,
+        DamageKind.DELTAS_REPEATED,
+        DamageKind.FRAMING_CHANGED,
+        DamageKind.STREAM_TO_BODY,
+    ),
+    DamageKind.BODY_TO_STREAM,
 )
-_HEADERS = (Kind.HEADER_DROPPED, Kind.HEADER_ADDED, Kind.HEADER_CHANGED)
+_HEADERS = (DamageKind.HEADER_DROPPED, DamageKind.HEADER_ADDED, DamageKind.HEADER_CHANGED)
 
-_THEMES: dict[Kind, tuple[Theme, Theme]] = {
+_THEMES: dict[DamageKind, tuple[Theme, Theme]] = {
     **dict.fromkeys(_SPELLING, (Theme.SPELLING, Theme.FIELDS_BACK)),
     **dict.fromkeys(_TEXTS, (Theme.TEXTS, Theme.FIELDS_BACK)),
     **dict.fromkeys(_EVENTS, (Theme.FIELDS, Theme.EVENTS)),
     **dict.fromkeys(_HEADERS, (Theme.HEADERS, Theme.HEADERS_BACK)),
-    Kind.IDS_MAPPED: (Theme.IDS, Theme.FIELDS_BACK),
-    Kind.CODING_CHANGED: (Theme.SIZE, Theme.CODING),
-    Kind.BUFFERED: (Theme.BUFFERING, Theme.BUFFERING),
-    Kind.STATUS_CHANGED: (Theme.ERRORS, Theme.ERRORS),
-    Kind.ERROR_REWRITTEN: (Theme.ERRORS, Theme.ERRORS),
+    DamageKind.IDS_MAPPED: (Theme.IDS, Theme.FIELDS_BACK),
+    DamageKind.CODING_CHANGED: (Theme.SIZE, Theme.CODING),
+    DamageKind.BUFFERED: (Theme.BUFFERING, Theme.BUFFERING),
+    DamageKind.STATUS_CHANGED: (Theme.ERRORS, Theme.ERRORS),
+    DamageKind.ERROR_REWRITTEN: (Theme.ERRORS, Theme.ERRORS),
 }
 """Kind → the rows it counts in, of a request and of an answer; others count in that of their case."""
 
@@ -387,11 +420,17 @@ def _theme(damage: Damage, case: AuditCase) -> Theme:
     return Theme.EVENTS if case.streams else Theme.FIELDS_BACK
 
 
-_BESIDE = frozenset({Kind.FIELD_ADDED, Kind.EMPTY_DROPPED})
+_BESIDE = frozenset({DamageKind.FIELD_ADDED, DamageKind.EMPTY_DROPPED})
 _MEMBERS = frozenset(
     {
-        *(Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.FIELD_MOVED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED),
-        *(Kind.CONTENT_SHAPE, Kind.RESHAPED),
+        *(
+            DamageKind.FIELD_DROPPED,
+            DamageKind.FIELD_RENAMED,
+            DamageKind.FIELD_MOVED,
+            DamageKind.VALUE_CHANGED,
+            DamageKind.ORDER_CHANGED,
+        ),
+        *(DamageKind.CONTENT_SHAPE, DamageKind.RESHAPED),
     }
 )
 _OF_BODIES = frozenset(
@@ -400,13 +439,24 @@ _OF_BODIES = frozenset(
 """Themes in which damage to members counts, for cases of that theme; what happens to every body counts in none."""
 
 
-_SEVERITIES: dict[Kind, Severity] = {
+_SEVERITIES: dict[DamageKind, Severity] = {
     **dict.fromkeys((*_TEXTS, *_EVENTS), ERROR),
     **dict.fromkeys(
-        (Kind.EVENTS_RECUT, Kind.EVENT_IDS_LOST, Kind.EVENTS_ADDED, Kind.FRAMING_CHANGED, Kind.HEADER_ADDED), WARNING
+        (
+            DamageKind.EVENTS_RECUT,
+            DamageKind.EVENT_IDS_LOST,
+            DamageKind.EVENTS_ADDED,
+            DamageKind.FRAMING_CHANGED,
+            DamageKind.HEADER_ADDED,
+        ),
+        WARNING,
     ),
-    **dict.fromkeys((Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED), ERROR),
-    **dict.fromkeys((Kind.RESHAPED, Kind.PROTOCOL_CHANGED), ERROR),
-    **dict.fromkeys((Kind.BUFFERED, Kind.TRUNCATED, Kind.STATUS_CHANGED, Kind.ERROR_REWRITTEN), ERROR),
+    **dict.fromkeys(
+        (DamageKind.FIELD_DROPPED, DamageKind.FIELD_RENAMED, DamageKind.VALUE_CHANGED, DamageKind.ORDER_CHANGED), ERROR
+    ),
+    **dict.fromkeys((DamageKind.RESHAPED, DamageKind.PROTOCOL_CHANGED), ERROR),
+    **dict.fromkeys(
+        (DamageKind.BUFFERED, DamageKind.TRUNCATED, DamageKind.STATUS_CHANGED, DamageKind.ERROR_REWRITTEN), ERROR
+    ),
 }
 """What breaks a chain, a stream or a client; everything else costs something, and is a warning."""

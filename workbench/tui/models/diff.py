@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.diff import Change, Difference, Hunk, Kind, common
+from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
 from workbench.safetext import from_bytes
 from workbench.tui.models.laidout import LaidOut
 from workbench.tui.models.rowtable import Marked
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 SIGNS = {
-    Kind.ADDED: ("+", "ok"),
-    Kind.REMOVED: ("-", "error"),
-    Kind.CHANGED: ("~", "warning"),
-    Kind.MOVED: (">", "warning"),
-    Kind.RESPELLED: ("=", "info"),
+    ItemChangeKind.ADDED: ("+", "ok"),
+    ItemChangeKind.REMOVED: ("-", "error"),
+    ItemChangeKind.CHANGED: ("~", "warning"),
+    ItemChangeKind.MOVED: (">", "warning"),
+    ItemChangeKind.RESPELLED: ("=", "info"),
 }
 """The sign and style of a change; its word stands beside it."""
 
@@ -65,46 +65,46 @@ def verdict(found: Difference) -> Line:
     """The first difference, and what kind of request this is beside the one before."""
     if found.first is None:
         return line(Span("= identical: sent again unchanged", "info"))
-    share = f" · {int(found.shared * 100)} % of the bytes unchanged"
+    share = f" · {int(found.unchanged_share * 100)} % of the bytes unchanged"
     if not found.is_read:
         return line(f"first difference at byte {found.first:,}", Span(share, "muted"))
     earlier = [c for c in found.changes if not is_new_turn(found, c)]
     if not earlier:
         words = count(len(found.changes), "message")
         return line(Span(f"✓ history kept; {words} added at the end", "ok"), Span(share, "muted"))
-    if {c.kind for c in earlier} == {Kind.RESPELLED}:
+    if {c.kind for c in earlier} == {ItemChangeKind.RESPELLED}:
         words = f"= same meaning in other bytes, from byte {found.first:,}"
         return line(Span(words, "info"), Span(share, "muted"))
     words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {found.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))
 
 
-def is_new_turn(found: Difference, change: Change) -> bool:
+def is_new_turn(found: Difference, change: ItemChange) -> bool:
     """An element added at the end of a list of messages: how a conversation goes on."""
-    if change.kind is not Kind.ADDED or change.after is None:
+    if change.kind is not ItemChangeKind.ADDED or change.after is None:
         return False
     parent, _, step = change.after.rpartition("/")
     if not step.isdecimal() or parent == "/tools":
         return False
     later = int(step)
     return all(
-        c.kind is Kind.ADDED
+        c.kind is ItemChangeKind.ADDED
         for c in found.changes
         if c.after and c.after.rpartition("/")[0] == parent and int(c.after.rpartition("/")[2]) > later
     )
 
 
-def ordered(found: Difference) -> tuple[Change, ...]:
+def ordered(found: Difference) -> tuple[ItemChange, ...]:
     """Changes of what was there before first, the new turns after them."""
     return tuple(sorted(found.changes, key=lambda c: is_new_turn(found, c)))
 
 
-def change_line(change: Change) -> Line:
+def change_line(change: ItemChange) -> Line:
     """A change in one line."""
     sign, style = SIGNS[change.kind]
     where = change.after or change.before or ""
     words = ", ".join(change.spelling)
-    if change.kind is Kind.MOVED:
+    if change.kind is ItemChangeKind.MOVED:
         words = f"was {change.before}"
     elif change.details:
         words = detail_words(change.details[0].before, change.details[0].after, change.details[0].kind)
@@ -116,11 +116,11 @@ def change_line(change: Change) -> Line:
     )
 
 
-def detail_words(before: JsonValue, after: JsonValue, kind: Kind) -> str:
+def detail_words(before: JsonValue, after: JsonValue, kind: ItemChangeKind) -> str:
     """A difference in a few words."""
-    if kind is Kind.ADDED:
+    if kind is ItemChangeKind.ADDED:
         return "added"
-    if kind is Kind.REMOVED:
+    if kind is ItemChangeKind.REMOVED:
         return "removed"
     if isinstance(before, str) and isinstance(after, str):
         at = common(before, after)
@@ -134,18 +134,18 @@ def short(value: JsonValue, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def change_body(change: Change, places: Places, width: int) -> list[Line]:
+def change_body(change: ItemChange, places: Places, width: int) -> list[Line]:
     """Details of a change; for an added or removed element its beginning."""
-    if change.kind in (Kind.ADDED, Kind.REMOVED):
+    if change.kind in (ItemChangeKind.ADDED, ItemChangeKind.REMOVED):
         _, style = SIGNS[change.kind]
         return wrap(from_bytes(places.bytes_of(change)[:MOST_SHOWN]), width, style, indent=4, most=8)
     lines: list[Line] = []
     for detail in change.details:
         sign, style = SIGNS[detail.kind]
         lines.append(line(Span(f"  {sign} ", style), Span(detail.pointer, "muted")))
-        if detail.kind is not Kind.ADDED:
+        if detail.kind is not ItemChangeKind.ADDED:
             lines += wrap(f"- {excerpt(detail.before, detail.after)}", width, "error", indent=4, most=8)
-        if detail.kind is not Kind.REMOVED:
+        if detail.kind is not ItemChangeKind.REMOVED:
             lines += wrap(f"+ {excerpt(detail.after, detail.before)}", width, "ok", indent=4, most=8)
     return lines
 
@@ -207,7 +207,7 @@ class Places:
         self._hunks = found.hunks
         self._starts = [hunk.after[0] for hunk in found.hunks]
 
-    def bytes_of(self, change: Change) -> bytes:
+    def bytes_of(self, change: ItemChange) -> bytes:
         """The bytes of an item: of the second body, or of the first where it is gone."""
         index, pointer = (self._before, change.before) if change.after is None else (self._index, change.after)
         span = index.span(pointer or "")
@@ -217,7 +217,7 @@ class Places:
         """The value of the second body that a range stands in."""
         return self._index.pointer_at(hunk.after[0])
 
-    def hunk_of(self, change: Change) -> int | None:
+    def hunk_of(self, change: ItemChange) -> int | None:
         """The first range that belongs to a change."""
         span = self._index.span(change.after) if change.after else None
         if span is None or not self._hunks:
@@ -227,9 +227,11 @@ class Places:
             at += 1
         return at if at < len(self._hunks) and self._hunks[at].after[0] <= span[1] else None
 
-    def offset_of(self, change: Change) -> int | None:
+    def offset_of(self, change: ItemChange) -> int | None:
         """The first byte of a change in the second body."""
-        pointer = change.details[0].pointer if change.details and change.kind is Kind.CHANGED else change.after
+        pointer = (
+            change.details[0].pointer if change.details and change.kind is ItemChangeKind.CHANGED else change.after
+        )
         span = self._index.span(pointer) if pointer else None
         span = span or (self._index.span(change.after) if change.after else None)
         return span[0] if span else None

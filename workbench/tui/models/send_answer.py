@@ -13,7 +13,7 @@ from workbench.views import Line, Span, count, duration, line, plain, size, wrap
 from workbench.wire import State
 
 if TYPE_CHECKING:
-    from workbench.diff import Item
+    from workbench.diff import AnswerItem
     from workbench.edits.branches import BranchNode
     from workbench.protocols import DecodedExchange
     from workbench.rules import Trial
@@ -107,7 +107,7 @@ def _length(decoded: DecodedExchange) -> Said | None:
     return Said(size(len(decoded.response_text))) if decoded.exchange.response else None
 
 
-def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
+def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) -> Row:
     told = after or before
     assert told
     if before is None or after is None or is_same:
@@ -124,7 +124,7 @@ def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
     return Row(told.kind, old, new, note if is_long else "")
 
 
-def _text(item: Item) -> str:
+def _text(item: AnswerItem) -> str:
     value = item.value
     if isinstance(value, dict) and item.kind == "usage":
         value = " · ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in value.items())

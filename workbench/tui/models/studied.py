@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Verdict, refusal_of
-from workbench.diff import Difference, Kind, compare
+from workbench.diff import Difference, ItemChangeKind, compare
 from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.protocols import REQUEST, DecodedExchange
@@ -81,7 +81,7 @@ class Studied:
     def changed(self) -> Iterator[str]:
         """Pointers of what is not as it was recorded."""
         for change in self.difference.changes:
-            if change.kind is Kind.CHANGED:
+            if change.kind is ItemChangeKind.CHANGED:
                 yield from (detail.place for detail in change.details)
             elif change.after is not None:
                 yield change.after

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 
 from workbench import __version__
-from workbench.diff import Change, Detail, Kind, compare
+from workbench.diff import ItemChange, ItemChangeKind, ValueDifference, compare
 from workbench.formats.exporters.as_pytest._cases import Case
 from workbench.ir import JsonValue
 
@@ -81,7 +81,7 @@ def _told(case: Case) -> Iterator[str]:
 def _changes(case: Case) -> Iterator[str]:
     """Changes from the broken body to the fixed one."""
     found = compare(*case.texts())
-    changes = [change for change in found.changes if change.kind is not Kind.RESPELLED] or found.changes
+    changes = [change for change in found.changes if change.kind is not ItemChangeKind.RESPELLED] or found.changes
     lines = [line for change in changes for line in _change(change)]
     if not found.is_read:
         lines = ["a body that can be read"]
@@ -93,16 +93,18 @@ def _changes(case: Case) -> Iterator[str]:
         yield f"    … and {len(lines) - _MOST_TOLD} more changes"
 
 
-def _change(change: Change) -> Iterator[str]:
+def _change(change: ItemChange) -> Iterator[str]:
     if change.details:
         yield from map(_detail, change.details)
     else:
         where = change.after or change.before
         label = f" ({change.label})" if change.label else ""
-        yield f"{change.kind}: {where}{label}" + (f", which was {change.before}" if change.kind is Kind.MOVED else "")
+        yield f"{change.kind}: {where}{label}" + (
+            f", which was {change.before}" if change.kind is ItemChangeKind.MOVED else ""
+        )
 
 
-def _detail(detail: Detail) -> str:
+def _detail(detail: ValueDifference) -> str:
     values = {
         "added": _value(detail.after),
         "removed": _value(detail.before),

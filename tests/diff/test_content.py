@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from workbench import testing
-from workbench.diff.said import lost
+from workbench.diff.content import content_losses
 from workbench.ir import Carrier, Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 
 CALL = ToolCallIR("call_1", "ls", {"path": "."}, "openai")
@@ -23,7 +23,7 @@ BEFORE = (
 
 
 def told(*after):
-    return [(x.what, x.field, x.after is None) for x in lost("request", BEFORE, after)]
+    return [(x.what, x.field, x.after is None) for x in content_losses("request", BEFORE, after)]
 
 
 def swapped(old, new):
@@ -61,4 +61,4 @@ def test_texts_may_be_joined_and_trimmed():
 
 @given(testing.requests())
 def test_nothing_is_lost_of_what_stays(request):
-    assert list(lost("request", request.messages, request.messages)) == []
+    assert list(content_losses("request", request.messages, request.messages)) == []

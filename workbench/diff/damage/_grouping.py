@@ -1,60 +1,60 @@
-"""Changes as damages: one for each kind and shape of place, the first divergence first."""
+"""Groups changes to damages: one for each kind and shape of pointer, the first divergence first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Protocol
 
-from workbench.diff.damage._values import Change
-from workbench.diff.damage.kinds import Damage, Kind
+from workbench.diff.damage._values import ValueChange
+from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.diff.wire import common
 from workbench.wire import JsonIndex
 
 _MOST_FURTHER = 20
-"""Places beside the first that are listed; all are counted."""
+"""Places after the first that are listed; all are counted."""
 
-_OF_THE_WHOLE = frozenset({Kind.KEY_ORDER, Kind.IDS_MAPPED, Kind.ARGUMENTS_RESPELLED})
-"""Kinds that are one damage wherever they happened."""
+_OF_THE_WHOLE = frozenset({DamageKind.KEY_ORDER, DamageKind.IDS_MAPPED, DamageKind.ARGUMENTS_RESPELLED})
+"""Kinds that form one damage over all places."""
 
-_BY_WORDS = frozenset({Kind.EVENTS_DROPPED, Kind.EVENTS_ADDED})
-"""Kinds whose words say of what they are."""
+_BY_WORDS = frozenset({DamageKind.EVENTS_DROPPED, DamageKind.EVENTS_ADDED})
+"""Kinds grouped by their words."""
 
 Offsets = tuple[int | None, int | None]
 
 
-class Places(Protocol):
+class OffsetFinder(Protocol):
     """Finds the first bytes that differ."""
 
-    def offsets(self, change: Change) -> Offsets:
-        """Offset of the first byte that differs in the text before, and in the text after."""
+    def offsets(self, change: ValueChange) -> Offsets:
+        """Offset of the first byte that differs, in the text before and in the text after."""
 
 
-class Texts:
-    """Two JSON texts."""
+class TextOffsets:
+    """Offsets in two JSON texts."""
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self.old, self.new = JsonIndex(before), JsonIndex(after)
 
-    def offsets(self, change: Change) -> Offsets:
-        """Where a change is seen first in either text."""
+    def offsets(self, change: ValueChange) -> Offsets:
+        """First byte of a change in either text."""
         if change.bytes:
             return change.bytes
-        if change.kind in (Kind.FIELD_DROPPED, Kind.EMPTY_DROPPED):
+        if change.kind in (DamageKind.FIELD_DROPPED, DamageKind.EMPTY_DROPPED):
             return _start(self.old, change.was), self._gap(self.old, self.new, change.was, change.at)
-        if change.kind is Kind.FIELD_ADDED:
+        if change.kind is DamageKind.FIELD_ADDED:
             return self._gap(self.new, self.old, change.at, change.was), _start(self.new, change.at)
         was, at = self.old.span(change.was), self.new.span(change.at)
-        if not was or not at or change.kind is Kind.FIELD_RENAMED:
+        if not was or not at or change.kind is DamageKind.FIELD_RENAMED:
             return _start(self.old, change.was), _start(self.new, change.at)
         same = common(self.old.text[slice(*was)], self.new.text[slice(*at)])
         return was[0] + same, at[0] + same
 
     def _gap(self, here: JsonIndex, there: JsonIndex, pointer: str, place: str) -> int | None:
-        """Where something stands that is in one text alone, in the other one: behind its last neighbour that is there.
+        """Offset in the other text where a value would be that only one text has: after its last neighbour there.
 
         Args:
-            here, pointer: where it stands.
-            there, place: where it would stand, in the other text: there its list, or its own place.
+            here, pointer: text and pointer of the value.
+            there, place: the other text, and the pointer in it of the list or of the place of the value.
         """
         parent, _, step = pointer.rpartition("/")
         around = place if step.isdecimal() and there.span(place) else place.rpartition("/")[0]
@@ -74,9 +74,9 @@ def _start(index: JsonIndex, pointer: str) -> int | None:
     return span[0] if span else None
 
 
-def grouped(side: str, changes: Iterable[Change], places: Places) -> list[Damage]:
-    """One damage for each kind and shape of place, in order of their first bytes."""
-    groups: dict[tuple[object, ...], list[Change]] = {}
+def group_changes(side: str, changes: Iterable[ValueChange], places: OffsetFinder) -> list[Damage]:
+    """One damage for each kind and shape of pointer, in the order of their first bytes."""
+    groups: dict[tuple[object, ...], list[ValueChange]] = {}
     for change in changes:
         shape = "" if change.kind in _OF_THE_WHOLE else change.words if change.kind in _BY_WORDS else change.shape
         groups.setdefault((change.kind, shape, change.is_same_meaning), []).append(change)
@@ -84,7 +84,7 @@ def grouped(side: str, changes: Iterable[Change], places: Places) -> list[Damage
     return sorted(made, key=order)
 
 
-def _damage(side: str, group: list[Change], places: Places) -> Damage:
+def _damage(side: str, group: list[ValueChange], places: OffsetFinder) -> Damage:
     first = group[0]
     was, at = places.offsets(first)
     count = sum(change.places for change in group)
@@ -93,6 +93,6 @@ def _damage(side: str, group: list[Change], places: Places) -> Damage:
 
 
 def order(damage: Damage) -> tuple[bool, int]:
-    """What comes first in the bytes comes first; what has no bytes comes last."""
+    """Sort key: position in the bytes; a damage without bytes comes last."""
     at = damage.first_was if damage.first_was is not None else damage.first
     return at is None, at or 0

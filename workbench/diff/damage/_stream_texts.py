@@ -1,4 +1,4 @@
-"""The events of a stream taken apart: the pieces of texts they bring, and what stands around these."""
+"""Splits the events of a stream into the pieces of texts and the rest of each event."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import SseEvent, loads
 
 Key = tuple[int, str, int, str]
-"""A text that grows: number of its message, kind of its part, number among these, field."""
+"""A growing text: number of its message, kind of its part, number among these, field."""
 
 COMMENT, PING, DONE, USAGE, FINISH, ERROR, CHUNK = (
     *("comment", "ping", "[DONE]", "usage", "finish reason", "error", "chunk"),
 )
 QUIET = frozenset({COMMENT, PING})
-"""Events that say nothing."""
+"""Events without content."""
 
 _TERMINAL = frozenset({"message_stop", "message-end", "response.completed", "response.incomplete", "response.failed"})
 _OF_ITEMS = "response."
-"""Events of items name their text, and a later event repeats it whole: what a delta brings is a piece all the same."""
+"""Prefix of item events. They name their text, and a later event repeats it whole; a delta is still a piece."""
 
 _COUNTERS = ("sequence_number", "obfuscation")
-"""Members that count events, or pad them: they say nothing about their content."""
+"""Members that number events or pad them: no content."""
 
 
 @dataclass(eq=False, slots=True)
-class Event:
+class StreamEvent:
     """One event.
 
     Attributes:
-        label: what it is, in words that are shown.
-        rest: its value without the pieces of texts; its data where that is no JSON.
-        pieces: text → the piece of it that the event brings.
-        key, order: fingerprints of ``rest``, and with the order of its keys.
+        label: its type, in words that are shown.
+        rest: its value without the pieces of texts; its data if that is no JSON.
+        pieces: text → its piece in this event.
+        key, order: fingerprints of ``rest``, without and with the order of keys.
     """
 
     source: SseEvent
@@ -49,16 +49,16 @@ class Event:
 
     @property
     def number(self) -> int:
-        """Its position in the stream."""
+        """Position in the stream."""
         return self.source.number
 
 
-class Folded:
-    """One stream.
+class StreamTexts:
+    """One stream as events and growing texts.
 
     Attributes:
-        decoded: the exchange whose answer it is.
-        events: in order, but for a last one that is not whole.
+        decoded: the exchange of the response.
+        events: in order, without an incomplete last one.
         at: text → pointer into the accumulated message.
     """
 
@@ -69,13 +69,13 @@ class Folded:
         self.events = [self._event(event, pieces.get(event.number, {})) for event in decoded.events if event.terminated]
 
     @cached_property
-    def by_number(self) -> dict[int, Event]:
-        """The events by their numbers in the stream: in one that is torn, some have none here."""
+    def by_number(self) -> dict[int, StreamEvent]:
+        """Events by number in the stream; an incomplete event has none."""
         return {event.number: event for event in self.events}
 
     @cached_property
     def texts(self) -> dict[Key, list[tuple[int, str]]]:
-        """Every text as (event, piece that is not empty), in order."""
+        """Every text as (event, non-empty piece), in order."""
         found: dict[Key, list[tuple[int, str]]] = {}
         for event in self.events:
             for key, piece in event.pieces.items():
@@ -84,8 +84,8 @@ class Folded:
         return found
 
     @cached_property
-    def joined(self) -> dict[Key, str]:
-        """Every text whole."""
+    def full_texts(self) -> dict[Key, str]:
+        """Every text, joined."""
         return {key: "".join(piece for _, piece in pieces) for key, pieces in self.texts.items()}
 
     def _pieces(self) -> dict[int, dict[str, Key]]:
@@ -105,16 +105,16 @@ class Folded:
                             self.at.setdefault(key, message.absolute(part, name))
         return found
 
-    def _event(self, source: SseEvent, pieces: dict[str, Key]) -> Event:
+    def _event(self, source: SseEvent, pieces: dict[str, Key]) -> StreamEvent:
         value, is_json = value_of(source)
-        event = Event(source, _label(source, value), value)
+        event = StreamEvent(source, _label(source, value), value)
         if is_json and isinstance(value, dict):
             if event.label.startswith(_OF_ITEMS):
-                key = _named(event.label, value)
+                key = _item_text_key(event.label, value)
                 pieces = {"/delta": key} if key else {}
                 self.at.update({key: f"/events/{source.number}/delta"} if key and key not in self.at else {})
             for pointer, key in pieces.items():
-                text = _taken(value, pointer)
+                text = _take_text(value, pointer)
                 if text is not None:
                     event.pieces[key] = event.pieces.get(key, "") + text
             value.update((name, None) for name in _COUNTERS if name in value)
@@ -124,8 +124,8 @@ class Folded:
         return event
 
 
-def _named(label: str, value: JsonValue) -> Key | None:
-    """The text that an event of items says it belongs to."""
+def _item_text_key(label: str, value: JsonValue) -> Key | None:
+    """Key of the text that an item event names."""
     if not label.endswith(".delta") or not isinstance(value.get("delta"), str):
         return None
     rows = (value.get(name) for name in ("output_index", "content_index", "summary_index"))
@@ -137,7 +137,7 @@ def _kind(part: Part) -> str:
 
 
 def value_of(source: SseEvent) -> tuple[JsonValue, bool]:
-    """The data of an event, and whether it is JSON; else it is a text, or None."""
+    """(data of an event, True if it is JSON); else a text or None."""
     if source.data is None:
         return None, False
     try:
@@ -165,12 +165,12 @@ def _label(source: SseEvent, value: JsonValue) -> str:
 
 
 def is_end(label: str) -> bool:
-    """It tells that the stream is over."""
+    """True for an event that ends the stream."""
     return label == DONE or label in _TERMINAL
 
 
-def _taken(value: JsonValue, pointer: str) -> str | None:
-    """The text at a pointer, taken out of its value; None where there is none."""
+def _take_text(value: JsonValue, pointer: str) -> str | None:
+    """Remove and return the text at a pointer of a value; None if there is none."""
     *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]] or [""]
     node = value
     for step in steps:
@@ -186,8 +186,8 @@ def _taken(value: JsonValue, pointer: str) -> str | None:
     return None
 
 
-def runs(events: Sequence[Event]) -> Iterator[Key]:
-    """Which text grows, in order; a text once for as long as no other one does."""
+def runs(events: Sequence[StreamEvent]) -> Iterator[Key]:
+    """Keys of the growing texts in order, one for each run of pieces."""
     last = None
     for event in events:
         for key, piece in event.pieces.items():
