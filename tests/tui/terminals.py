@@ -70,7 +70,7 @@ class InTerminal:
 
     def leave(self) -> None:
         """From the session Home, and from there out of the program."""
-        for shown in ("Examples", "again leaves", ""):
+        for shown in ("Examples", "again to quit", ""):
             self.press("q")
             if shown:
                 self.until(shown)

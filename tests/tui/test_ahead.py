@@ -61,7 +61,7 @@ async def test_keys_behind_one_that_waits_wait_too_and_it_is_said_when_they_are_
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await pilot.press("m", "question_mark", *"jj")
         assert isinstance(app.screen, SessionScreen)
-        await until(pilot, lambda: "3 keys wait for the file to open: this one is dropped" in screen_text(app))
+        await until(pilot, lambda: "3 keys wait for the file to open; this key is ignored" in screen_text(app))
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         slow.may.set()
@@ -71,7 +71,7 @@ async def test_a_key_that_acts_on_an_exchange_says_so_where_none_is_open() -> No
     app = WorkbenchApp(samples.session())
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await pilot.press("m")
-        await until(pilot, lambda: "m (matrix) acts on an exchange: none is open" in screen_text(app))
+        await until(pilot, lambda: "m (matrix) needs an open exchange" in screen_text(app))
 
 
 async def test_a_session_that_is_left_while_it_opens_is_left_at_once() -> None:

@@ -55,7 +55,7 @@ async def test_a_conversation_that_begins_is_laid_beside_the_last_of_its_model()
 async def test_the_first_request_says_that_there_is_nothing_before_it() -> None:
     async with showing(example("deepseek-reasoning-lost"), exchange=0, size=(80, 24)) as driver:
         screen = await compared(driver)
-        assert "nothing to compare it with" in driver.text
+        assert "no earlier request to compare with" in driver.text
         await driver.press("enter", "j", "]")
         await until(driver.pilot, lambda: screen.changes.compared)
         assert "Request 2 against request 1" in driver.text

@@ -120,7 +120,7 @@ async def test_bodies_are_read_for_text_and_it_can_be_stopped(monkeypatch: pytes
         honest = Filter.passes
         monkeypatch.setattr(Filter, "passes", lambda self, facts: gate.wait(20) and honest(self, facts))
         await filtered(driver, "text~nowhere")
-        assert "for the filter, esc stops" in driver.text
+        assert "read · esc: stop" in driver.text
         await driver.press("escape")
         gate.set()
         assert driver.screen.exchange_filter.text == ""

@@ -24,7 +24,7 @@ async def test_the_last_q_of_a_session_goes_home_and_home_asks() -> None:
         await driver.press("q")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, HomeScreen))
         await driver.press("q")
-        assert driver.app.is_running and "q again leaves Workbench" in driver.text
+        assert driver.app.is_running and "q again to quit Workbench" in driver.text
         await driver.press("q")
         await until(driver.pilot, lambda: not driver.app.is_running or driver.app._exit)
 
@@ -69,7 +69,7 @@ async def test_home_stays_when_another_key_is_pressed_long_after() -> None:
         assert isinstance(screen, HomeScreen)
         screen._stay()
         await pilot.press("q")
-        assert "q again leaves" in screen_text(app)
+        assert "q again to quit" in screen_text(app)
 
 
 @pytest.mark.parametrize("leaves", ["the app", "the screen", "nothing"])

@@ -62,7 +62,7 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await ready(driver)
         await driver.press("apostrophe")
-        assert "nothing is marked" in driver.text
+        assert "no marks or notes" in driver.text
         await driver.press("3", "space")
         place = driver.screen.pointer.selection and driver.screen.pointer.selection.pointer
         await driver.press("1", "g")
@@ -72,7 +72,7 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
         assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == place
         await driver.press("apostrophe")
         await driver.shows(0)
-        assert "from the first mark again" in driver.text
+        assert "continued at the first mark" in driver.text
         driver.screen.exchange_filter.apply("mark:")
         assert list(driver.screen.state.shown) == [0, 2]
         await driver.press("1", "space")
@@ -97,7 +97,7 @@ async def test_what_cannot_be_written_is_said(own_home: Path) -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await ready(driver)
         await driver.press("1", "space")
-        assert "kept only until this session is closed" in " ".join(toasts(driver))
+        assert "kept until this session is closed only" in " ".join(toasts(driver))
         assert MARK in row(driver, 2)
 
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_kept_says_how_long_it_lasts_where_it_failed_and_what_to_
     path = Path("/proc/.local/state/workbench/edits/notes/1.json")
     said = not_kept(path, FileNotFoundError(2, "No such file or directory", "/proc/.local"))
     assert said == (
-        "kept only until this session is closed: /proc/.local/state/workbench/edits/notes cannot be written "
-        "(No such file or directory); let XDG_STATE_HOME name a folder that can"
+        "kept until this session is closed only: /proc/.local/state/workbench/edits/notes cannot be written "
+        "(No such file or directory); set XDG_STATE_HOME to a writable folder"
     )
-    assert not_kept(path, OSError("a newer version")) == "kept only until this session is closed: a newer version"
+    assert not_kept(path, OSError("a newer version")) == "kept until this session is closed only: a newer version"

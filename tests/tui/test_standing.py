@@ -47,12 +47,12 @@ def request_of(driver: Driver) -> str:
 async def test_after_a_repair_the_branch_is_shown_and_one_key_leads_back() -> None:
     async with showing(broken(), size=(120, 40)) as driver:
         await repaired(driver)
-        assert REPAIR in driver.text and "b recorded request" in driver.text
+        assert REPAIR in driver.text and "b: recorded request" in driver.text
         assert not driver.screen.state.findings
         assert "none with the branch of request 2" in driver.text
         await driver.press("b")
         await shows_branch(driver, False)
-        assert "request 2 as recorded" in driver.text and f"b branch: {REPAIR}" in driver.text
+        assert "request 2 as recorded" in driver.text and f"b: branch {REPAIR}" in driver.text
         assert [f.rule for f in driver.screen.state.findings] == ["reasoning.missing"]
         await driver.press("b")
         await shows_branch(driver, True)
@@ -64,7 +64,7 @@ async def test_a_request_without_branches_says_nothing_of_them() -> None:
     async with showing(broken(), size=(120, 40)) as driver:
         assert "as recorded" not in driver.text
         await driver.press("b")
-        await until(driver.pilot, lambda: "there is no branch of this request" in driver.text)
+        await until(driver.pilot, lambda: "this request has no branch" in driver.text)
 
 
 TITLES = {
@@ -123,4 +123,4 @@ async def copies_and_compares(driver: Driver, is_branch: bool) -> None:
     await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
     if is_branch:
         await driver.press("t")
-        await until(driver.pilot, lambda: "there is no answer" in driver.text)
+        await until(driver.pilot, lambda: "there is no response" in driver.text)

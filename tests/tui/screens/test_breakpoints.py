@@ -49,8 +49,8 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await rows(driver, 2)
         await driver.press("1")
         holder.hold(7, request.body.raw, exchange="e1", reasons=[REASON], since=now, times_out_at=now + 600)
-        await said(driver, "request 2 is held: closure.missing-result")
-        await said(driver, "‖ held")
+        await said(driver, "request 2 is paused: closure.missing-result")
+        await said(driver, "‖ paused")
         await said(driver, "client waits 9:")
         await driver.press("P")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BreakpointsScreen))
@@ -59,13 +59,13 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await until(
             driver.pilot, lambda: isinstance(driver.app.screen, EditPausedScreen) and driver.app.screen.study.is_settled
         )
-        await said(driver, "s passes on what is made of it")
+        await said(driver, "s: pass on the edited request")
         await driver.press("d", "s")
         await until(driver.pilot, lambda: holder.asked)
         (asked,) = holder.asked
         assert (asked["do"], asked["pause"]) == ("edit", 7)
         assert loads(base64.b64decode(asked["body"]))["messages"][1]["content"] == []
-        await said(driver, "request 2 is held no longer: edit")
+        await said(driver, "request 2 was released: edit")
         await said(driver, "nothing is held")
 
 
@@ -125,4 +125,4 @@ async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoint
         recorder.close()
         await until(driver.pilot, lambda: not driver.screen.state.is_live)
         await driver.press("P")
-        assert "breakpoints are those of a live one" in toasts(driver)[-1]
+        assert "breakpoints need a live recording" in toasts(driver)[-1]

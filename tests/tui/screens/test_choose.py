@@ -68,7 +68,7 @@ async def test_hostile_names_are_offered_visibly_and_open_all_the_same(own_home:
     put(own_home / "in/\u202efolder/x.jsonl", entries())
     async with at_home(size) as home:
         await home.press("o", *"~/in/", "down", "enter")
-        await home.until("this name holds characters")
+        await home.until("this name has characters")
         assert_clean(home)  # type: ignore[arg-type]
         await home.press("down", "down", "enter")
         await home.session()
@@ -80,7 +80,7 @@ async def test_a_file_is_imported_and_opened(source: Path, own_home: Path) -> No
         await home.press("i", *"~/in/so", "tab")
         await home.until("~/in/source.jsonl")
         await home.press("enter", "ctrl+u", *"~/out.wb", "enter")
-        await home.until("enter opens it")
+        await home.until("enter open")
         assert (own_home / "out.wb").is_file()
         await home.press("enter")
         await home.session()
@@ -93,10 +93,10 @@ async def test_nothing_is_replaced_without_asking(source: Path, own_home: Path) 
     out = put(own_home / "out.wb", b"mine")
     async with at_home() as home:
         await home.press("i", *"~/in/source.jsonl", "enter", "ctrl+u", *"~/out.wb", "enter")
-        await home.until("replaces")
+        await home.until("replace it")
         assert out.read_bytes() == b"mine"
         await home.press("enter")
-        await home.until("enter opens it")
+        await home.until("enter open")
         assert out.read_bytes() != b"mine"
         await home.press("escape")
 
@@ -137,7 +137,7 @@ async def test_an_import_can_be_broken_off(source: Path, own_home: Path, monkeyp
     monkeypatch.setattr(session_import, "save", endless)
     async with at_home() as home:
         await home.press("i", *"~/in/source.jsonl", "enter", "ctrl+u", *"~/out.wb", "enter")
-        await home.until("esc breaks off")
+        await home.until("esc cancel")
         await home.press("escape")
         await home.until("nothing was written")
         assert not (own_home / "out.wb").exists()

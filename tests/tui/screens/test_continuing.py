@@ -154,7 +154,7 @@ async def test_traffic_is_shown_and_never_obeyed() -> None:
         assert_clean(driver)
         await driver.press("e", *"ok", "ctrl+s", "enter")
         await pending(driver, screen, AnswerCall, 1)
-        assert "error that says why" in driver.text
+        assert "an error: why" in driver.text
         await driver.press("enter")
         await pending(driver, screen, Send, 2)
         assert_clean(driver)
@@ -244,4 +244,4 @@ async def test_where_nothing_was_measured_there_is_nothing_to_switch() -> None:
         await pending(driver, screen, AnswerCall, 0)
         assert "correction" not in driver.text
         await driver.press("P")
-        await until(driver.pilot, lambda: "nothing is corrected" in driver.text)
+        await until(driver.pilot, lambda: "no corrections" in driver.text)

@@ -49,7 +49,7 @@ async def test_a_request_stands_beside_itself_in_another_protocol_with_its_losse
         lost = {loss.pointer for loss in shown.converted.losses}
         assert "/messages/1/content/0/signature" in lost
         assert all(shown.places), "every loss stands somewhere on the wire"
-        assert f"Lost · {len(lost)}" in driver.text
+        assert f"Losses · {len(lost)}" in driver.text
 
 
 async def test_enter_on_a_loss_goes_to_its_bytes() -> None:
@@ -72,7 +72,7 @@ async def test_its_own_protocol_gives_the_same_bytes() -> None:
         await to(driver, screen, "anthropic-messages")
         assert screen.losses.shown and screen.losses.shown.converted.body == screen.losses.shown.body
         assert "identical" in driver.text
-        assert "nothing is lost" in driver.text
+        assert "nothing lost" in driver.text
 
 
 async def test_the_answer_and_other_exchanges_can_be_converted_too() -> None:

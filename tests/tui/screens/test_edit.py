@@ -108,7 +108,7 @@ async def test_a_text_is_edited_judged_while_it_is_typed_and_undone_to_the_byte(
         await edit.write("what?")
         assert b"and now?" in edit.text
         await until(edit.driver.pilot, lambda: b"what?" in edit.text)
-        assert "as it is being written" in edit.driver.text and not edit.screen.study.is_settled
+        assert "verdict of the draft" in edit.driver.text and not edit.screen.study.is_settled
         await edit.press("ctrl+s")
         assert edit.body["messages"][2]["content"] == "what?"
         assert "text of message 3 changed" in edit.driver.text and "the recording is never modified" in edit.driver.text
@@ -195,7 +195,7 @@ async def test_a_parameter_is_one_line_and_json_that_cannot_be_read_is_not_kept(
         await edit.driver.press("e")
         await edit.write("9")
         await edit.press("escape")
-        assert edit.body["temperature"] == 0.7 and "left as it was" in edit.driver.text
+        assert edit.body["temperature"] == 0.7 and "cancelled" in edit.driver.text
 
 
 async def test_a_value_is_edited_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ async def test_a_value_is_edited_in_the_editor(tmp_path: Path, monkeypatch: pyte
     async with editing(session()) as edit:
         await edit.go("/messages/2/content")
         for script, said, text in (
-            ("pass", "nothing was changed", "and now?"),
+            ("pass", "no change", "and now?"),
             ("sys.exit(3)", "the editor ended with status 3", "and now?"),
             ("p.write_bytes(p.read_bytes() + b'!\\n')", "text of message 3 changed", "and now?!"),
         ):
@@ -241,7 +241,7 @@ async def test_hostile_text_is_never_shown_as_it_is(size: tuple[int, int]) -> No
         await edit.press("2")
         assert "\\x1b[2J" in edit.driver.text
         await edit.driver.press("1", "e")
-        assert "written as escapes" in edit.driver.text
+        assert "shown as escapes" in edit.driver.text
         assert "\\u001b[2J\\u202e" in edit.screen.query_one(Writing).text
         await edit.driver.press("end", "left", "!")
         await edit.press("ctrl+s")

@@ -77,9 +77,9 @@ async def test_the_footer_names_what_enter_does_where_one_stands() -> None:
     async with at_home((80, 24)) as home:
         await home.press("e")
         await home.until("args.double-encoded")
-        assert "the page of the rule" not in home.text and "tab to the rules" in home.text.split("\n")[-1]
+        assert "the page of the rule" not in home.text and "tab go to the rules" in home.text.split("\n")[-1]
         await home.press("tab")
-        assert "enter the page of the rule" in home.text.split("\n")[-1]
+        assert "enter open the rule page" in home.text.split("\n")[-1]
 
 
 async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,5 +89,5 @@ async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(error_texts, "explain", fails)
     async with at_home((80, 24)) as home:
         await home.press("e", "x")
-        await home.until("the rules cannot be read: anthropic.yaml:1: not YAML")
+        await home.until("cannot read the rules: anthropic.yaml:1: not YAML")
         assert "searching …" not in home.text

@@ -100,7 +100,7 @@ async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -
         await until(d.pilot, lambda: isinstance(d.app.screen, ExportPathScreen))
         d.app.screen.put("path", "all.sh")
         await d.press("enter")
-        await until(d.pilot, lambda: "enter again replaces it" in screen_text(d.app))
+        await until(d.pilot, lambda: "enter again: replace it" in screen_text(d.app))
         await d.press("escape")
 
 

@@ -257,7 +257,7 @@ async def test_the_first_break_is_announced_once(recorder: Recorder) -> None:
     async with following(recorder.writer.path) as driver:
         await rows(driver, 1)
         recorder.asks(*BROKEN)
-        await until(driver.pilot, lambda: any("first break, in exchange 2" in t for t in toasts(driver)))
+        await until(driver.pilot, lambda: any("first break: exchange 2" in t for t in toasts(driver)))
         recorder.whole(*BROKEN, user("again"))
         await rows(driver, 3)
         assert sum("first break" in toast for toast in toasts(driver)) == 1

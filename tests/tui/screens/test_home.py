@@ -152,7 +152,7 @@ async def test_a_switch_that_cannot_be_noted_says_so(own_home: Path) -> None:
     (own_home / ".local").write_text("in the way")
     async with at_home() as home:
         await home.press("c")
-        await home.until("✗ cannot be noted")
+        await home.until("✗ cannot save this setting")
 
 
 async def test_nothing_is_ever_an_empty_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ async def test_nothing_is_ever_an_empty_box(tmp_path: Path, monkeypatch: pytest.
         assert "no example sessions in" in home.text
         assert "no sessions of Claude Code" in home.text
         await home.press("enter", "j", "k", "G", "g", "n", "S")
-        assert "no recording runs" in home.text
+        assert "no recording started here" in home.text
 
 
 async def test_a_search_goes_through_the_list() -> None:
@@ -175,7 +175,7 @@ async def test_a_search_goes_through_the_list() -> None:
         await home.press("/", *"x" * 0, "escape")
         await home.press("/", *"zzz", "enter")
         await home.until("not in the list")
-        assert "which rule it is" in home.text
+        assert "for an error message" in home.text
 
 
 async def test_matches_are_walked_both_ways() -> None:

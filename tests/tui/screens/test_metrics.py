@@ -104,7 +104,7 @@ async def test_a_folder_and_one_that_holds_nothing(tmp_path: Path) -> None:
     async with showing(samples.example(samples.TOOL_LOOP), (80, 24), exchange=0) as driver:
         await driver.press("$")
         screen = await done(driver)
-        for path, told in ((tmp_path, "1,288 tokens"), (empty, "no session was found there")):
+        for path, told in ((tmp_path, "1,288 tokens"), (empty, "no session found")):
             await driver.press("o")
             assert isinstance(driver.app.screen, FolderScreen)
             driver.app.screen.put("path", str(path))
@@ -119,5 +119,5 @@ async def test_it_is_never_an_empty_box(key: str) -> None:
         await driver.press("$")
         await done(driver)
         await driver.press(key)
-        assert "no exchange with a model was answered" in driver.text
+        assert "no model response in this session" in driver.text
         assert_clean(driver)

@@ -57,4 +57,4 @@ async def test_a_page_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pages, "page", fails)
     async with at_home() as home:
         home.app.push_screen(PageScreen("closure.missing-result"))
-        await home.until("it cannot be read: no such contract")
+        await home.until("cannot read this page: no such contract")

@@ -50,12 +50,12 @@ async def test_it_is_stopped_on_home(recorders: list[Fake]) -> None:
         await home.press("S", "y")
         await until(home.pilot, lambda: not recorders[0].is_running)
         await home.press("S")
-        await home.until("no recording runs")
+        await home.until("no recording started here")
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("", "no upstream"), ("nobody", "no provider known by this name"), ("https://a https://b", "two upstreams")],
+    [("", "no upstream"), ("nobody", "no such provider"), ("https://a https://b", "two upstreams")],
 )
 async def test_what_is_wrong_is_said_in_the_dialog(recorders: list[Fake], typed: str, said: str) -> None:
     async with at_home() as home:
@@ -71,7 +71,7 @@ async def test_a_file_that_is_there_is_appended_to_when_that_is_said_twice(
     (own_home / "a.wb").touch()
     async with at_home() as home:
         await home.press("r", *"openai", "shift+tab", "ctrl+u", *"~/a.wb", "enter")
-        await home.until("exists: enter once more appends to it")
+        await home.until("exists · enter again: append to it")
         assert not recorders
         await home.press("enter")
         await until(home.pilot, lambda: recorders and recorders[0].out == own_home / "a.wb")

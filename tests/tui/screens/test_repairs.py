@@ -71,7 +71,7 @@ async def test_where_nothing_is_known_that_is_said() -> None:
         samples.session(samples.exchange({**BROKEN, "messages": BROKEN["messages"][:1]}, samples.DONE))
     ) as driver:
         await driver.press("6", "f")
-        await until(driver.pilot, lambda: "no repair is known" in driver.text)
+        await until(driver.pilot, lambda: "no known repair" in driver.text)
 
 
 def two_broken_calls():
@@ -109,9 +109,9 @@ async def test_repairs_that_cannot_be_looked_for_are_said_to_be_none(monkeypatch
 
     monkeypatch.setattr(mending, "look", fails)
     async with showing(session(), (120, 40)) as driver:
-        await until(driver.pilot, lambda: "none could be looked for: RuntimeError: torn" in driver.text)
+        await until(driver.pilot, lambda: "lookup failed: RuntimeError: torn" in driver.text)
         await driver.press("f")
-        assert driver.text.count("none could be looked for") == 2
+        assert driver.text.count("lookup failed") == 2
         assert "\x1b" not in driver.text
 
 
@@ -119,19 +119,19 @@ async def test_where_there_is_nothing_to_repair_that_is_said() -> None:
     other = samples.session(samples.exchange({}, {}, url="https://example.org/"))
     async with showing(other) as driver:
         await driver.press("f")
-        assert "nothing to repair here: there is no finding" in driver.text
+        assert "nothing to repair: no finding" in driver.text
 
 
 async def test_no_finding_so_far_is_not_said_to_be_none() -> None:
     async with showing(session(), (120, 40)) as driver:
         rows = driver.screen.state.rows
         driver.screen.state.rows = ()
-        assert driver.screen.repair_lookup.why_none(None) == "still inspecting: no finding so far (inspected 0 of 1)"
+        assert driver.screen.repair_lookup.why_none(None) == "still inspecting, no finding so far (inspected 0 of 1)"
         driver.screen.state.rows = rows
-        assert driver.screen.repair_lookup.why_none(None) == "nothing to repair here: there is no finding"
+        assert driver.screen.repair_lookup.why_none(None) == "nothing to repair: no finding"
 
 
 async def test_advice_is_nothing_to_repair() -> None:
     async with showing(samples.example("anthropic-prompt-cache-broken")) as driver:
         await driver.press("f")
-        assert "nothing to repair here: the finding is advice" in driver.text
+        assert "nothing to repair: the finding is advice" in driver.text

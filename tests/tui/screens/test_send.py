@@ -93,7 +93,7 @@ async def test_what_another_protocol_cannot_say_is_listed_with_its_place() -> No
         assert screen.shown and screen.shown.outgoing.losses
         assert "anthropic-messages → openai" in driver.text
         await driver.press("j")
-        assert "/messages/1/content/0" in driver.text and "as it was" in driver.text
+        assert "/messages/1/content/0" in driver.text and "original" in driver.text
         assert "▌" in driver.text  # it is lit in the request it was
 
 
@@ -108,7 +108,7 @@ async def test_signed_blocks_that_an_edit_unbinds_are_shown_and_left_out_as_a_br
         assert screen.shown and b"signature" not in screen.shown.outgoing.request.body.raw
         assert screen.node.parent == root.id
         await driver.press("u")
-        await until(driver.pilot, lambda: "every signature holds" in driver.text)
+        await until(driver.pilot, lambda: "no unbound signatures" in driver.text)
 
 
 ASTRAY = {
@@ -148,7 +148,7 @@ async def test_what_a_measured_profile_corrects_is_shown_with_why_and_switched_b
         corrected = screen.shown.trial.decoded.request_text
         assert corrected != screen.shown.own.request_text
         await driver.press("t")
-        await until(driver.pilot, lambda: "streaming-off holds it back" in driver.text)
+        await until(driver.pilot, lambda: "correction streaming-off disables streaming" in driver.text)
         while screen.facts.facts[screen.facts.cursor].correction != "result-placement":
             await driver.press("j")
         assert "tool results moved after their calls" in driver.text
@@ -265,5 +265,5 @@ async def test_where_no_request_was_recorded_there_is_nothing_to_send() -> None:
     answered = samples.exchange({}, {}, url=samples.MESSAGES)
     async with showing(samples.session(replace(answered, request=None)), (80, 24)) as driver:
         await driver.press("s")
-        await until(driver.pilot, lambda: "there is nothing to send" in driver.text)
+        await until(driver.pilot, lambda: "nothing to send" in driver.text)
         assert driver.screen

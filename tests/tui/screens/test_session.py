@@ -460,7 +460,7 @@ async def test_who_asks_for_what_is_not_inspected_yet_is_told(monkeypatch: pytes
         await driver.shows(0)  # before any break is known
         await until(pilot, lambda: "inspected 2 of 3" in driver.text)
         await driver.press("1", "G")
-        await until(pilot, lambda: "exchange 3 is shown as soon as it is inspected: inspected 2 of 3" in driver.text)
+        await until(pilot, lambda: "exchange 3 is not inspected yet: inspected 2 of 3" in driver.text)
         gates[1].set()
         await driver.shows(2)
         assert "inspected" not in driver.text
@@ -526,9 +526,9 @@ async def test_a_result_that_is_its_whole_message_is_selected_as_such() -> None:
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        (("6", "v"), "acts in the wire pane: 2 goes there"),
-        (("1", "H"), "acts in the wire pane: 2 goes there"),
-        (("F",), "there is nothing to follow"),
+        (("6", "v"), "acts in the wire pane · 2: go there"),
+        (("1", "H"), "acts in the wire pane · 2: go there"),
+        (("F",), "nothing to follow"),
     ],
     ids=["v", "H", "F"],
 )
@@ -566,4 +566,4 @@ async def test_an_inspection_that_fails_says_so_in_every_pane(
         await pilot.pause()
         assert "opening …" not in screen_text(app)
         assert "decoding" not in screen_text(app)
-        assert "as soon as" not in screen_text(app)
+        assert "not inspected yet" not in screen_text(app)

@@ -130,7 +130,7 @@ async def test_a_client_leads_to_where_it_departs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"), [({"choices": []}, "no stream"), (b"", "no stream")], ids=["one body", "no body"]
+    ("answer", "why"), [({"choices": []}, "not a stream"), (b"", "not a stream")], ids=["one body", "no body"]
 )
 async def test_without_a_stream_it_says_why(answer: object, why: str) -> None:
     session: Session = samples.session(samples.exchange({"model": "m", "messages": []}, answer))

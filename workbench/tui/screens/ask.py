@@ -1,4 +1,4 @@
-"""A question with one line for an answer."""
+"""Dialog with a question and one line for the answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.views import Span, line
 
 
 class AskScreen(ModalScreen[str | None]):
-    """Asks; escape answers None. What cannot be shown cannot be typed or pasted."""
+    """Asks a question; escape answers None. Characters that cannot be shown cannot be typed or pasted."""
 
     CSS_PATH = "ask.tcss"
     BINDINGS: ClassVar = [("escape", "dismiss(None)", "cancel")]
@@ -27,11 +27,11 @@ class AskScreen(ModalScreen[str | None]):
         self.answer = answer
 
     def compose(self) -> ComposeResult:
-        asked = Input(self.answer, restrict=SHOWABLE)
-        asked.border_title = content(line(Span(f" {self.question} ")))
-        asked.border_subtitle = content(line(Span(f" {self.hint} · enter · esc ")))
-        yield asked
-        yield Ways(("enter", "takes it"), ("esc", "cancels"))
+        field = Input(self.answer, restrict=SHOWABLE)
+        field.border_title = content(line(Span(f" {self.question} ")))
+        field.border_subtitle = content(line(Span(f" {self.hint} · enter · esc ")))
+        yield field
+        yield Ways(("enter", "accept"), ("esc", "cancel"))
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

@@ -34,11 +34,11 @@ PANES = ("tree", "branch-meaning", "branch-bytes")
 
 
 class BranchesScreen(Screen[bool]):
-    """Answers whether the person went to a node.
+    """Tree of edits and sends of an exchange. Dismissed with True if the person went to a node.
 
     Args:
-        session: whose exchange it is.
-        index: of the exchange.
+        session: session of the exchange.
+        index: index of the exchange.
     """
 
     CSS_PATH = "branches.tcss"
@@ -83,8 +83,8 @@ class BranchesScreen(Screen[bool]):
 
     # The tree.
 
-    def _read(self, told: object) -> None:
-        """See what there is."""
+    def _read(self, changed: object) -> None:
+        """Read the tree again; the argument is the result of what changed it."""
 
         def question(workspace: Workspace) -> tuple[list[Branch], BranchNode]:
             return branches.rows(workspace, self.index, opened), workspace.current(self.index)
@@ -92,12 +92,12 @@ class BranchesScreen(Screen[bool]):
         opened = frozenset(self._unfolded)
         self.session.branches.ask(question, self._show)
 
-    def _show(self, told: tuple[list[Branch], BranchNode]) -> None:
+    def _show(self, found: tuple[list[Branch], BranchNode]) -> None:
         if not is_open(self):
             return
-        is_first, was = not self.branches, self.row_here
-        self.branches, self.current_id = told[0], told[1].id
-        wanted = (self.current_id, False) if is_first or was is None else was.key
+        is_first, before = not self.branches, self.row_here
+        self.branches, self.current_id = found[0], found[1].id
+        wanted = (self.current_id, False) if is_first or before is None else before.key
         self._show_tree()
         self.tree_list.move_to(next((n for n, b in enumerate(self.branches) if b.key == wanted), 0))
         self._compare()
@@ -122,12 +122,12 @@ class BranchesScreen(Screen[bool]):
         return self.branches[self.tree_list.cursor] if self.branches else None
 
     def _node_here(self) -> BranchNode | None:
-        """The node under the cursor; of trials that are folded it is said that one is to be chosen."""
-        chosen = self.row_here
-        if chosen and chosen.trials:
-            self.notify("these are several requests: enter opens them", markup=False)
+        """Node under the cursor. None for a row of collapsed trials, with a notice."""
+        row = self.row_here
+        if row and row.trials:
+            self.notify("this row is several requests · enter: expand", markup=False)
             return None
-        return chosen.node if chosen else None
+        return row.node if row else None
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.tree_list:
@@ -144,13 +144,11 @@ class BranchesScreen(Screen[bool]):
             self.session.branches.go(self.row_here.node, self._leave)
 
     def action_fold(self) -> None:
-        """Show the trials of the row one by one, or as one row; those it is among, where it is one of them."""
-        chosen = self.row_here
-        fold = next(
-            (b for b in self.branches if chosen and b.trials and (b is chosen or chosen.node in b.trials)), None
-        )
+        """Expand or collapse the trials that the row is, or belongs to."""
+        row = self.row_here
+        fold = next((b for b in self.branches if row and b.trials and (b is row or row.node in b.trials)), None)
         if fold is None:
-            self.notify("nothing is folded here: a what-if is, V runs one", markup=False)
+            self.notify("nothing to expand here; a what-if (V) makes rows that expand", markup=False)
             return
         self._unfolded ^= {fold.node.id}
         self.tree_list.move_to(self.branches.index(fold))
@@ -160,10 +158,10 @@ class BranchesScreen(Screen[bool]):
         if self.is_current:
             self.dismiss(True)
 
-    # What is said of the nodes.
+    # Verdicts and differences.
 
     def _judge(self) -> None:
-        """Ask for the verdict of the next node that has none."""
+        """Ask for the verdict of the next node without one."""
         wanted = next((b.node for b in self.branches if b.node.id not in self.verdicts), None)
         if wanted is None or self._judging == wanted.id or not is_open(self):
             return
@@ -181,15 +179,15 @@ class BranchesScreen(Screen[bool]):
             self._judge()
 
     def _compare(self) -> None:
-        """Lay the node under the cursor beside the one that is marked, else beside what it was made of."""
-        chosen = self.row_here
-        wanted = self.marked_id or (chosen and chosen.node.parent)
+        """Compare the node under the cursor with the marked one, else with its parent."""
+        row = self.row_here
+        wanted = self.marked_id or (row and row.node.parent)
         other = next((b for b in self.branches if b.node.id == wanted and not b.trials), None)
-        if chosen is None or chosen.trials or other is None or other.node.id == chosen.node.id:
+        if row is None or row.trials or other is None or other.node.id == row.node.id:
             why = (
-                "several requests: enter shows them one by one"
-                if chosen and chosen.trials
-                else "here the tree begins: space marks it, to compare others with it"
+                "several requests · enter: expand"
+                if row and row.trials
+                else "first node of the tree · space: mark it, to compare others with it"
             )
             for pane, words in ((self.meaning, " Meaning "), (self.hunks, " Bytes ")):
                 pane.title(line(words))
@@ -198,15 +196,15 @@ class BranchesScreen(Screen[bool]):
             return
 
         def question(workspace: Workspace) -> tuple[Difference, Places]:
-            found = workspace.compare(other.node, chosen.node)
+            found = workspace.compare(other.node, row.node)
             return found, Places(found)
 
-        self.session.branches.ask(question, partial(self._show_difference, chosen, other))
+        self.session.branches.ask(question, partial(self._show_difference, row, other))
 
-    def _show_difference(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
-        if not is_open(self) or self.row_here is None or self.row_here.key != chosen.key:
+    def _show_difference(self, row: Branch, other: Branch, found: tuple[Difference, Places]) -> None:
+        if not is_open(self) or self.row_here is None or self.row_here.key != row.key:
             return
-        difference, places = told
+        difference, places = found
         for pane in (self.meaning, self.hunks):
             pane.show(Compared(self.index, self.index, difference), places)
         against = branches.against(other.node)
@@ -232,10 +230,10 @@ class BranchesScreen(Screen[bool]):
             if name is not None:
                 self.session.branches.ask(lambda workspace: workspace.rename(node, name.strip()), self._read)
 
-        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(node.name)), rename)
+        self.app.push_screen(AskScreen("Name of this node", "empty: remove the name", visible(node.name)), rename)
 
     def action_undo(self) -> None:
-        """Stand at what the node where the person stands was made of."""
+        """Go from the current node to its parent."""
         here = next((b.node for b in self.branches if b.node.id == self.current_id), None)
         if here is None or here.parent is None:
             self.notify("current: the recorded request", markup=False)

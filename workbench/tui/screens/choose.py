@@ -1,4 +1,4 @@
-"""Dialogs about files: open one, import one."""
+"""Dialogs that open or import a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_DAMAGE = 4
 
 
 def offer_paths(text: str) -> FormOffer:
-    """How a path may go on."""
+    """Completions of a path."""
     found = paths.complete(text)
     suggestions = [
         FormSuggestion(
@@ -30,16 +30,16 @@ def offer_paths(text: str) -> FormOffer:
 
 
 def offer_new(text: str) -> FormOffer:
-    """The same for a file that need not be there."""
+    """Completions of the path of a file that need not exist."""
     return offer_paths(text)._replace(why_not="")
 
 
 class OpenScreen(FormScreen[Path]):
-    """Asks which file to open. Answers with a file that is there and may be read."""
+    """Asks which file to open. Answers with the path of a readable file."""
 
     def __init__(self, typed: str = "") -> None:
         super().__init__()
-        hint = "tab completes · ↓ chooses · enter opens · esc"
+        hint = "tab complete · ↓ choose · enter open · esc"
         self.fields = [Field("path", "Open a file", hint, typed)]
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -55,11 +55,11 @@ class OpenScreen(FormScreen[Path]):
 
 
 class ImportCancellation(Exception):
-    """The user broke off."""
+    """The person cancelled the import."""
 
 
 class ImportProgress(Message):
-    """So many exchanges are read."""
+    """Reports how many exchanges have been read."""
 
     def __init__(self, done: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class ImportProgress(Message):
 
 
 class ImportEnd(Message):
-    """The import ended: with a file, or with what went wrong."""
+    """End of the import: a summary, or the error."""
 
     def __init__(self, done: ImportSummary | None, error: Exception | None = None) -> None:
         super().__init__()
@@ -79,15 +79,15 @@ class ImportEnd(Message):
 
 
 class ImportScreen(FormScreen[Path]):
-    """Turns a file into a session file. Answers with the session file when it is to be opened."""
+    """Imports a file into a session file. Answers with its path if the person opens it."""
 
-    BINDINGS: ClassVar = [("enter", "open", "open it")]  # once the fields are done with
+    BINDINGS: ClassVar = [("enter", "open", "open")]  # once the fields are done with
 
     def __init__(self) -> None:
         super().__init__()
         self.fields = [
-            Field("file", "Import", "any file that can be opened · tab completes · enter"),
-            Field("out", "into a session file", "secrets are replaced · .jsonl for the text form"),
+            Field("file", "Import", "any readable recording · tab complete · enter"),
+            Field("out", "Session file", "secrets are replaced · .jsonl for the text format"),
         ]
         self._done: ImportSummary | None = None
         self._may_replace = ""
@@ -119,12 +119,12 @@ class ImportScreen(FormScreen[Path]):
             return
         if out.exists() and self._may_replace != str(out):
             self._may_replace = str(out)
-            self.say(f"{out} exists: enter again replaces it, or choose another name")
+            self.say(f"{out} exists · enter again: replace it · or type another name")
             return
         for field in self.fields:
             self.query_one(f"#{field.id}").disabled = True
         self.set_focus(None)
-        self.say("reading … · esc breaks off", "")
+        self.say("reading … · esc cancel", "")
         self._import(source, out)
 
     @work(thread=True, group="import", exit_on_error=False)
@@ -150,7 +150,7 @@ class ImportScreen(FormScreen[Path]):
 
     def on_import_progress(self, message: ImportProgress) -> None:
         if self._done is None:
-            self.say(f"{count(message.done, 'exchange')} read … · esc breaks off", "")
+            self.say(f"{count(message.done, 'exchange')} read … · esc cancel", "")
 
     def on_import_end(self, message: ImportEnd) -> None:
         self._done = message.done
@@ -159,21 +159,21 @@ class ImportScreen(FormScreen[Path]):
             return
         damage = message.done.damage
         more = [f"and {len(damage) - MOST_DAMAGE} more"] if len(damage) > MOST_DAMAGE else []
-        told = [message.done.summary(), *(f"damaged: {text}" for text in damage[:MOST_DAMAGE]), *more]
-        self.say("\n".join((*told, "enter opens it · esc closes")), "warning" if damage else "ok")
+        lines = [message.done.summary(), *(f"damaged: {text}" for text in damage[:MOST_DAMAGE]), *more]
+        self.say("\n".join((*lines, "enter open · esc back")), "warning" if damage else "ok")
 
     def _again(self, error: Exception | None) -> None:
         for field in self.fields:
             self.query_one(f"#{field.id}").disabled = False
         self.go("file")
-        self.say(str(error) if isinstance(error, WorkbenchError | OSError) else "broken off: nothing was written")
+        self.say(str(error) if isinstance(error, WorkbenchError | OSError) else "cancelled; nothing was written")
 
     def action_open(self) -> None:
         if self._done:
             self.dismiss(self._done.path)
 
     def action_cancel(self) -> None:
-        """Break off what runs, else leave."""
+        """Cancel the import if it runs, else close the dialog."""
         running = [
             worker
             for worker in self.workers

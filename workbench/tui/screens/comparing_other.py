@@ -1,4 +1,4 @@
-"""The dialog that asks what an exchange, or its session, is compared with."""
+"""Dialog that asks what to compare an exchange, or its session, with."""
 
 from __future__ import annotations
 
@@ -18,54 +18,54 @@ if TYPE_CHECKING:
 
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 MOST = 200
-"""Exchanges that are offered."""
+"""Exchanges offered at most."""
 
 
 class Other(NamedTuple):
-    """An exchange of this session, or a file and perhaps an exchange of it; numbers count from zero."""
+    """Exchange of this session, or a file with an exchange in it. Numbers count from zero; None for a whole file."""
 
     number: int | None
     path: Path | None = None
 
 
 class OtherScreen(FormScreen[Other]):
-    """Asks for the other side.
+    """Asks for the other side of a comparison.
 
     Args:
-        index: the exchange that is compared.
-        summaries: of the session.
+        index: index of the exchange to compare.
+        summaries: all exchanges of the session.
     """
 
     def __init__(self, index: int, summaries: Sequence[Summary]) -> None:
         super().__init__()
         self.index = index
         self.summaries = summaries
-        hint = "a number of this session, FILE, FILE#N · ↓ chooses · enter · esc"
+        hint = "an exchange number, FILE or FILE#N · ↓ choose · enter · esc"
         self.fields = [Field("other", f"Compare exchange {index + 1}, or the session, with", hint)]
 
     def offer(self, field: str, text: str) -> FormOffer:
         typed = text.strip()
         if typed and not typed.isdecimal():
             numbered = _NUMBERED.fullmatch(typed)
-            return FormOffer((), why_not=f"exchange {numbered[2]} of that file") if numbered else offer_paths(text)
+            return FormOffer((), why_not=f"exchange {numbered[2]} of this file") if numbered else offer_paths(text)
         found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
         made = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
-        return FormOffer(made, why_not="" if made else "no other exchange has that number: type the path of a file")
+        return FormOffer(made, why_not="" if made else "no other exchange has this number; for a file type its path")
 
     def submit(self, field: str, text: str) -> None:
         typed = text.strip()
         if typed.isdecimal():
             number = int(typed) - 1
             if not 0 <= number < len(self.summaries) or number == self.index:
-                self.say(f"exchanges 1 to {len(self.summaries)}, but not {self.index + 1}")
+                self.say(f"type a number from 1 to {len(self.summaries)} other than {self.index + 1}")
                 return
             self.dismiss(Other(number))
             return
         numbered = None if paths.expand(typed).exists() else _NUMBERED.fullmatch(typed)
         path = paths.expand(numbered[1] if numbered else typed)
-        why_not = "type a number or a path, or choose with ↓" if not typed else paths.why_not(path)
+        why_not = "type a number or a path, or choose one with ↓" if not typed else paths.why_not(path)
         if numbered and int(numbered[2]) < 1:
-            why_not = "exchanges count from 1"
+            why_not = "exchange numbers start at 1"
         if why_not:
             self.say(why_not)
         else:
@@ -78,7 +78,7 @@ def _summary_line(summary: Summary) -> str:
 
 
 def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]) -> None:
-    """Ask, and have what is answered shown."""
+    """Ask for the other side, and pass it to ``show`` as a source."""
 
     def compare(other: Other | None) -> None:
         from workbench.tui import collating

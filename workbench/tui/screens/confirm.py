@@ -1,4 +1,4 @@
-"""A question that is answered by yes or no."""
+"""Yes-or-no question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 64
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Answers True for y alone: a key that is pressed by habit is no yes. Escape and no answer False."""
+    """Answers True for y only, so that a key pressed by habit confirms nothing; False for n, escape and q."""
 
     CSS_PATH = "form.tcss"
     BINDINGS: ClassVar = [("y", "dismiss(True)", "yes"), ("n,escape,q", "dismiss(False)", "no")]

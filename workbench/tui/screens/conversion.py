@@ -1,4 +1,4 @@
-"""The conversion screen: the selected request or answer as any other protocol, side by side, with what is lost."""
+"""Conversion screen: the selected request or response in another protocol, side by side, with losses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class LossesPane(LineView):
-    """What the target cannot say; then the ids that were renamed."""
+    """Losses of the conversion, then renamed ids."""
 
     is_accordion = True
     shown: Shown | None = None
@@ -58,7 +58,7 @@ class LossesPane(LineView):
         return conversion.loss_body(losses[item], width) if item < len(losses) else []
 
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where the loss under the cursor stands in the body it was read from."""
+        """Byte spans of the loss under the cursor in the source body."""
         if self.shown is None or self.cursor >= len(self.shown.places):
             return ()
         return self.shown.places[self.cursor]
@@ -68,7 +68,7 @@ class LossesPane(LineView):
 
 
 def converting(screen: ConversionScreen, index: int, side: str, target: str) -> Job:
-    """The question for one side of an exchange in another protocol."""
+    """Question that converts one side of an exchange to another protocol."""
 
     def job(inspector: Inspector) -> Answer:
         from workbench.convert import convert
@@ -90,15 +90,15 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
 
 
 class ConversionScreen(Screen["Spot | None"]):
-    """Dismissed with the place of a loss to look at, or None.
+    """Converts an exchange. Dismissed with the place of a loss to show, or None.
 
     Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange.
-        side: the side of it.
-        source: its protocol.
-        last: the last exchange that is inspected.
-        branch_of: says which branch of an exchange is shown; empty string for the recorded request.
+        ask: puts a question to the inspector's thread.
+        index: index of the exchange.
+        side: side of the exchange.
+        source: protocol of the exchange.
+        last: index of the last inspected exchange.
+        branch_of: names the shown branch of an exchange; empty for the recorded request.
     """
 
     CSS_PATH = "conversion.tcss"
@@ -125,7 +125,7 @@ class ConversionScreen(Screen["Spot | None"]):
         self.index, self.side, self.last = index, side, last
         self.branch_of = branch_of
         self.targets = protocols.protocols()
-        self._said: Line = ()
+        self._headline: Line = ()
         self.target = next((name for name in self.targets if name != source), self.targets[0])
 
     def compose(self) -> ComposeResult:
@@ -146,19 +146,21 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def _ask(self) -> None:
         self._say(line(Span(f" Converting {self.side} {self.index + 1} to {self.target} …", "muted")))
-        failed = partial(self.show_conversion, self.index, self.side, None)
-        self.ask(guarded(converting(self, self.index, self.side, self.target), failed))
+        fail = partial(self.show_conversion, self.index, self.side, None)
+        self.ask(guarded(converting(self, self.index, self.side, self.target), fail))
 
-    def _say(self, said: Line) -> None:
-        self._said = said
-        named = entitled(said, self.branch_of(self.index))
-        self.query_one("#headline", Bar).show([named, conversion.choices(self.targets, self.target, self.size.width)])
+    def _say(self, title: Line) -> None:
+        self._headline = title
+        headline = entitled(title, self.branch_of(self.index))
+        self.query_one("#headline", Bar).show(
+            [headline, conversion.choices(self.targets, self.target, self.size.width)]
+        )
 
     def on_resize(self) -> None:
-        self._say(self._said)
+        self._say(self._headline)
 
     def show_conversion(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
-        """Show what was made, or why there is nothing."""
+        """Show a conversion, or the reason that there is none."""
         is_wanted = (index, side) == (self.index, self.side)
         if not is_open(self) or not is_wanted or (shown and shown.converted.protocol != self.target):
             return
@@ -168,18 +170,18 @@ class ConversionScreen(Screen["Spot | None"]):
                 pane.show(b"")
                 pane.title(line(""))
             self.losses.show(None, why)
-            self.losses.title(line(" Why not "))
+            self.losses.title(line(" Reason "))
             return
         made = shown.converted
         self._say(conversion.headline(shown))
         lost = tuple(sorted(span for spans in shown.places for span in spans))
         self.before.show(shown.body, (Marked("doubtful", lost),), f"the {side} has no body")
-        self.after.show(shown.read, (), "nothing is left of it")
-        self.losses.show(shown, "nothing is lost, no id is renamed")
-        self.before.title(line(f" {shown.source}, as it was "))
+        self.after.show(shown.read, (), "nothing is left")
+        self.losses.show(shown, "nothing lost, no id renamed")
+        self.before.title(line(f" {shown.source}, original "))
         self.after.title(conversion.target_title(shown))
         ids = f" · {count(len(made.ids), 'id')} renamed" if made.ids else ""
-        self.losses.title(line(f" Lost · {len(made.losses):,}{ids} "))
+        self.losses.title(line(f" Losses · {len(made.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
@@ -189,12 +191,12 @@ class ConversionScreen(Screen["Spot | None"]):
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
         if not spans and message.view is self.losses:
-            self.notify("it is not on the wire", markup=False)
+            self.notify("no bytes on the wire for this loss", markup=False)
         if spans:
             self.dismiss(Spot(self.index, self.side, spans[0][0]))
 
     def action_pane(self, step: int) -> None:
-        """The next pane; where there is room for one body only, it takes the place of the other."""
+        """Go to the next pane; if there is room for one body only, it replaces the other."""
         panes: list[LineView] = [self.before, self.after, self.losses]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 2)
         pane = panes[(at + step) % len(panes)]
@@ -204,27 +206,27 @@ class ConversionScreen(Screen["Spot | None"]):
         pane.focus()
 
     def action_target(self, step: int) -> None:
-        """Another protocol."""
+        """Convert to the next protocol."""
         self.target = self.targets[(self.targets.index(self.target) + step) % len(self.targets)]
         self._ask()
 
     def action_side(self) -> None:
-        """The other side of the exchange."""
+        """Convert the other side of the exchange."""
         self.side = RESPONSE if self.side == REQUEST else REQUEST
         self._ask()
 
     def action_exchange(self, step: int) -> None:
-        """Another exchange of the session."""
+        """Convert another exchange of the session."""
         self.index = max(0, min(self.index + step, self.last))
         self._ask()
 
     def action_write(self) -> None:
-        """What it becomes, into a file."""
+        """Write the converted body to a file."""
         from workbench.tui.screens.write import write_body
 
         shown = self.losses.shown
         if shown is None:
-            self.notify("there is nothing to write", markup=False)
+            self.notify("nothing to write", markup=False)
         else:
             write_body(self, shown.converted.body, conversion.file_name(shown))
 

@@ -1,4 +1,4 @@
-"""The copy menu: one key for each thing that can be copied of where one stands."""
+"""Copy menu: one key for each thing that can be copied at the cursor."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class CopyPane(LineView):
-    """The choices; a click takes one."""
+    """Choices; a click takes one."""
 
     def __init__(self, found: tuple[Choice, ...]) -> None:
         super().__init__()
         self.found = found
-        self.title(line(" copy · esc closes "))
+        self.title(line(" copy · esc back "))
 
     def on_mount(self) -> None:
         self.styles.height = len(self.found) + 2
@@ -55,7 +55,7 @@ class CopyPane(LineView):
 
 
 class CopyScreen(ModalScreen[Choice | None]):
-    """Answers what was chosen, None for nothing."""
+    """Answers with a choice; None if cancelled."""
 
     CSS_PATH = "copy.tcss"
     BINDINGS = keys.bindings(keys.COPY)
@@ -67,21 +67,21 @@ class CopyScreen(ModalScreen[Choice | None]):
 
     def compose(self) -> ComposeResult:
         yield CopyPane(self.found)
-        yield Ways(("enter", "copies"), ("pane.down", "down"), ("pane.up", "up"), ("esc", "cancels"))
+        yield Ways(("enter", "copy"), ("pane.down", "down"), ("pane.up", "up"), ("esc", "cancel"))
 
     def action_choose(self, name: str) -> None:
         choice = next((c for c in self.found if c.name == name), None)
         if choice:
             self.dismiss(choice)
         else:
-            self.notify("there is none of that here", severity="warning", markup=False)
+            self.notify("not available here", severity="warning", markup=False)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         self.dismiss(self.found[message.view.cursor])
 
 
 def ask_what_to_copy(screen: SessionScreen) -> None:
-    """Show the menu for where the screen stands; what is chosen is copied."""
+    """Show the menu for the cursor of a session screen, and copy the choice."""
     opened, pane = screen.opened, screen.focused
     if opened is None:
         screen.notify("no exchange is open", markup=False)
@@ -96,10 +96,10 @@ def ask_what_to_copy(screen: SessionScreen) -> None:
         if choice is None:
             return
         try:
-            said = clipboard.put(screen.app, choice.make())
+            notice = clipboard.put(screen.app, choice.make())
         except (LocalProtocolError, OSError) as error:
             screen.notify(visible(f"not copied: {error}"), severity="error", markup=False)
         else:
-            screen.notify(visible(said), markup=False)
+            screen.notify(visible(notice), markup=False)
 
     screen.app.push_screen(CopyScreen(choices(opened, selection, side, finding, row)), copy)

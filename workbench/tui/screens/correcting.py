@@ -1,4 +1,4 @@
-"""What a measured profile corrects of a conversation: each with why, switched off and on by a key."""
+"""Dialog with the corrections of a capability profile; a key switches each off or on."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, line
 
 MOST_LINES = 18
-"""Of the pane, whatever it holds."""
+"""Lines of the pane at most."""
 
 
 class CorrectionsPane(LineView):
-    """The corrections; the one under the cursor with why it is made."""
+    """Corrections; the one under the cursor with its reason."""
 
     is_accordion = True
 
     def __init__(self, choice: ProfileChoice) -> None:
         super().__init__()
         self.decided = choice.decided
-        self.title(line(f" {choice.title} · space switches · esc closes "))
+        self.title(line(f" {choice.title} · space switch · esc back "))
 
     def on_mount(self) -> None:
         self.styles.height = min(MOST_LINES, len(self.decided) + 8)
@@ -43,17 +43,17 @@ class CorrectionsPane(LineView):
         return send.further(send.correction(self.decided[item]), width)
 
     def switch(self) -> None:
-        """The one under the cursor off, or on again."""
+        """Switch the correction under the cursor off, or on."""
         here = self.decided[self.cursor]
         self.decided = tuple(replace(each, is_on=not each.is_on) if each is here else each for each in self.decided)
         self.reload()
 
 
 class CorrectingScreen(ModalScreen[frozenset[str]]):
-    """Answers the names of the corrections that are switched off.
+    """Answers with the names of the corrections that are switched off.
 
     Args:
-        choice: what holds, with one correction at least.
+        choice: profile and its corrections, at least one.
     """
 
     CSS_PATH = "correcting.tcss"
@@ -76,9 +76,9 @@ class CorrectingScreen(ModalScreen[frozenset[str]]):
         self.rows.switch()
 
     def action_switch(self) -> None:
-        """The one under the cursor off, or on again."""
+        """Switch the correction under the cursor off, or on."""
         self.rows.switch()
 
     def action_close(self) -> None:
-        """Go on with what is on."""
+        """Close with the corrections that are on."""
         self.dismiss(frozenset(each.name for each in self.rows.decided if not each.is_on))

@@ -1,4 +1,4 @@
-"""The diff screen: a request beside the one before it in its conversation, in meaning and in bytes."""
+"""Diff screen: a request compared with the previous one of its conversation, by meaning and by bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DifferencesPane(LineView):
-    """Changes, or ranges of bytes; the one under the cursor is shown in full."""
+    """List of changes or byte ranges; the one under the cursor is shown in full."""
 
     is_accordion = True
     compared: Compared | None = None
@@ -38,13 +38,13 @@ class DifferencesPane(LineView):
 
 
 class ChangesPane(DifferencesPane):
-    """What changed in meaning."""
+    """Changes in meaning."""
 
     def show(self, compared: Compared, places: Places) -> None:
         self.compared, self.places = compared, places
         self.changes = diff.ordered(compared.difference)
         is_read = compared.difference.is_read
-        self.why = "nothing: the bodies mean the same" if is_read else "a body is no JSON: see the bytes"
+        self.why = "no change in meaning" if is_read else "a body is not JSON; see the bytes"
         self.cursor = 0
         self.reload()
 
@@ -59,13 +59,13 @@ class ChangesPane(DifferencesPane):
 
 
 class HunksPane(DifferencesPane):
-    """What changed in bytes."""
+    """Changes in bytes."""
 
     _sides: diff.Sides | None = None
 
     def show(self, compared: Compared, places: Places) -> None:
         self.compared, self.places = compared, places
-        self.why = "nothing: the same bytes"
+        self.why = "no change in bytes"
         self.cursor = 0
         self.reload()
 
@@ -86,7 +86,7 @@ class HunksPane(DifferencesPane):
 
 
 def comparing(screen: DiffScreen, index: int) -> Job:
-    """The question for a request and the one before it in its conversation, else of its model."""
+    """Question that compares a request with the previous one of its conversation, else of its model."""
 
     def job(inspector: Inspector) -> Answer:
         from workbench.diff import compare
@@ -95,7 +95,7 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
-            why = f"request {index + 1} is the first of its kind: there is nothing to compare it with"
+            why = f"request {index + 1} has no earlier request to compare with"
             return Answer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
@@ -106,13 +106,13 @@ def comparing(screen: DiffScreen, index: int) -> Job:
 
 
 class DiffScreen(Screen["tuple[int, int] | None"]):
-    """Dismissed with (exchange, byte of its request) to look at, or None.
+    """Compares requests. Dismissed with (exchange, byte of its request) to show, or None.
 
     Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange whose request is compared.
-        last: the last exchange that is inspected.
-        branch_of: says which branch of an exchange is shown; empty string for the recorded request.
+        ask: puts a question to the inspector's thread.
+        index: index of the compared exchange.
+        last: index of the last inspected exchange.
+        branch_of: names the shown branch of an exchange; empty for the recorded request.
     """
 
     CSS_PATH = "diff.tcss"
@@ -151,7 +151,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self.ask(guarded(comparing(self, self.index), partial(self.show_comparison, None)))
 
     def show_comparison(self, compared: Compared | None, why: str = "") -> None:
-        """Show what differs, or why there is nothing to compare with."""
+        """Show the differences, or the reason that there is nothing to compare with."""
         if not is_open(self):
             return
         if compared is None:
@@ -187,7 +187,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         else:
             offset = self.places.offset_of(self.changes.changes[self.changes.cursor])
         if offset is None:
-            self.notify("it is not in this request: it is gone", markup=False)
+            self.notify("this was removed; it is not in the newer request", markup=False)
         else:
             self.dismiss((self.index, offset))
 
@@ -195,7 +195,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         (self.hunks if self.changes.has_focus else self.changes).focus()
 
     def action_exchange(self, step: int) -> None:
-        """Another request of the session."""
+        """Compare another request of the session."""
         self.index = max(0, min(self.index + step, self.last))
         self._ask()
 

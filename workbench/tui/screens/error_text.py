@@ -1,4 +1,4 @@
-"""A pasted error text: which rule it is, and what to look for."""
+"""Dialog that finds the rules behind a pasted error text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from workbench.tui.service import in_words
 from workbench.views import Line, Span, line, wrap
 
 PAUSE = 0.15
-"""Seconds without a key after which the text is looked up."""
+"""Seconds without a key before the text is looked up."""
 
 
 class MatchesPane(LineView):
-    """The rules that a text belongs to, each with what to look for."""
+    """Rules that match an error text, each with what to look for."""
 
     is_accordion = True
 
@@ -51,7 +51,7 @@ class MatchesPane(LineView):
 
 
 class ErrorExplanation(Message):
-    """A text was looked up."""
+    """Result of looking up a text."""
 
     def __init__(self, text: str, known: list[matches.Known], trouble: str = "") -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ErrorExplanation(Message):
 
 
 class ErrorTextScreen(ModalScreen[None]):
-    """Explains while one types. Nothing is sent anywhere."""
+    """Explains an error text while the person types. Nothing is sent anywhere."""
 
     CSS_PATH = "error_text.tcss"
     BINDINGS: ClassVar = [("escape", "dismiss(None)", "close")]
@@ -78,7 +78,8 @@ class ErrorTextScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         asking = line(
-            Span(" Which rule is it?", "strong"), Span("  paste an error text; nothing is sent anywhere", "muted")
+            Span(" Find the rule behind an error", "strong"),
+            Span("  paste an error message; nothing is sent anywhere", "muted"),
         )
         self.query_one("#asking", Bar).show([asking])
         self.asked.cursor_blink = False
@@ -87,9 +88,11 @@ class ErrorTextScreen(ModalScreen[None]):
 
     def on_descendant_focus(self) -> None:
         ways = (
-            (("tab", "to the rules"),) if self.asked.has_focus else (("enter", "the page of the rule"), ("tab", "back"))
+            (("tab", "go to the rules"),)
+            if self.asked.has_focus
+            else (("enter", "open the rule page"), ("tab", "back"))
         )
-        self.query_one(Ways).name_ways(*ways, ("esc", "closes"))
+        self.query_one(Ways).name_ways(*ways, ("esc", "back"))
 
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
         self.pane.is_answered = False
@@ -111,7 +114,7 @@ class ErrorTextScreen(ModalScreen[None]):
             else:
                 known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
         except Exception as error:
-            trouble = f"the rules cannot be read: {in_words(error)}"
+            trouble = f"cannot read the rules: {in_words(error)}"
         if not get_current_worker().is_cancelled:
             self.post_message(ErrorExplanation(text, known, trouble))
 
@@ -129,7 +132,7 @@ class ErrorTextScreen(ModalScreen[None]):
     def _verdict(self) -> Line:
         pane = self.pane
         if pane.trouble:
-            return line(Span(" ✗ nothing can be looked up", "error strong"))
+            return line(Span(" ✗ lookup failed", "error strong"))
         if not pane.has_text:
             return line(Span(f" {matches.EMPTY}", "muted"))
         if not pane.known:

@@ -1,4 +1,4 @@
-"""The export screen: the forms, what each of them would hold, and, once it is written, what became of it."""
+"""Export screen: the forms, a preview of each, and the files once they are written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
-REPAIR_FIRST = "a test keeps what is right: apply a repair (f) or edit the request (e), then export that"
+REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:
@@ -44,7 +44,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 
 
 class ProofReady(Message):
-    """The test that was written was run."""
+    """Result of running the exported test."""
 
     def __init__(self, proof: Proof | None, why: str = "") -> None:
         super().__init__()
@@ -52,18 +52,18 @@ class ProofReady(Message):
 
 
 class ExportPathScreen(FormScreen[Path]):
-    """Asks where to write. Answers with a path; what is there already is replaced only where that is said twice.
+    """Asks for the path to write to. An earlier export is replaced only if the person confirms it with a second enter.
 
     Args:
-        row: the form.
-        name: what it may be called.
+        row: form of the export.
+        name: suggested name.
     """
 
     def __init__(self, row: FormRow, name: str) -> None:
         super().__init__()
         self.row = row
         what = "a folder" if not row.suffix else "a file"
-        self.fields = [Field("path", f"Write the {row.title} to {what}", "tab completes · enter writes · esc", name)]
+        self.fields = [Field("path", f"Write the {row.title} to {what}", "tab complete · enter write · esc", name)]
         self._may_replace = ""
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -83,12 +83,12 @@ class ExportPathScreen(FormScreen[Path]):
             may = isinstance(error, UsageError) and self._is_own(path)
             self._may_replace = str(path) if may else ""
             what = error.what if isinstance(error, UsageError) else str(error)
-            self.say(f"{what}: enter again replaces it, or choose another name" if may else what)
+            self.say(f"{what} · enter again: replace it · or type another name" if may else what)
         else:
             self.dismiss(path)
 
     def _is_own(self, path: Path) -> bool:
-        """It is what an export writes: a file, or a folder that one wrote before."""
+        """An export wrote the path before, or it is a file."""
         from workbench.formats import exporters
 
         if self.row.suffix:
@@ -97,11 +97,11 @@ class ExportPathScreen(FormScreen[Path]):
 
 
 class ExportScreen(Screen[None]):
-    """A list of forms beside what they would hold.
+    """Lists the forms and previews the one under the cursor.
 
     Args:
-        session: whose exchange it is.
-        node: whose request is exported.
+        session: session of the exchange.
+        node: node of the request to export.
     """
 
     CSS_PATH = "exporting.tcss"
@@ -147,10 +147,10 @@ class ExportScreen(Screen[None]):
 
     @property
     def row(self) -> FormRow:
-        """The form under the cursor."""
+        """Form under the cursor."""
         return self.rows[self.forms.cursor]
 
-    # What would be written.
+    # Preview.
 
     def _know(self, branch: tuple[Session, tuple[BranchNode, ...]]) -> None:
         if is_open(self):
@@ -158,7 +158,7 @@ class ExportScreen(Screen[None]):
             self._look()
 
     def _look(self) -> None:
-        """Have the form made in the inspector's thread; what was asked for before does not count any more."""
+        """Make the form in the inspector's thread; the result of an earlier request is dropped."""
         self._asked += 1
         number, self.made, self._written, self._proof, self._trouble = self._asked, None, (), None, ("", "")
         if self._branch is None:
@@ -181,7 +181,7 @@ class ExportScreen(Screen[None]):
         return total > exporting.MOST_BYTES
 
     def _make(self, inspector: Inspector, name: str, out: str) -> Exported | tuple[str, str]:
-        """The form as it is written; or what hinders it, and what to do."""
+        """Content of the export; or a reason against it and a hint."""
         from workbench.formats import exporters
 
         try:
@@ -191,7 +191,7 @@ class ExportScreen(Screen[None]):
             return error.what, REPAIR_FIRST if is_refused else error.hint or ""
 
     def _selection(self, inspector: Inspector, out: str) -> Asked:
-        """What is exported, in the inspector's thread."""
+        """Exchanges to export. Called in the inspector's thread."""
         from workbench.formats import Asked
         from workbench.wire.session import MemorySession
 
@@ -237,13 +237,13 @@ class ExportScreen(Screen[None]):
             lines = []
         if self.made and not self._trouble[0]:
             lines = [*lines, *exporting.made_lines(self.made, width)]
-        why = "looking at what would be written …"
+        why = "making a preview …"
         if self._is_large() and self.made is None:
-            why = "the session is large: it is made when it is written"
+            why = "no preview: the session is large"
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
         self.set_class(bool(self._written), "-written")
-        done = "Written" if self._written else "What would be written"
+        done = "Written" if self._written else "Preview"
         self.result.title(line(f" {done} · {self.row.title} "))
         self._entitle()
 
@@ -251,9 +251,11 @@ class ExportScreen(Screen[None]):
         node, total = self.node, len(self.session.state.rows)
         edited = f" · {clip(node.name or node.title, 36)}" if node.parent else ""
         exchanges = total if self.scope is Scope.ALL else len(self._branch[1]) if self._branch else 1
-        told = exporting.summary(self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted)
+        summary = exporting.summary(
+            self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted
+        )
         title = line(Span(f" Export request {node.index + 1}{edited}", "strong"))
-        self.query_one("#headline", Bar).show([title, (Span(" "), *told)])
+        self.query_one("#headline", Bar).show([title, (Span(" "), *summary)])
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.forms:
@@ -266,27 +268,27 @@ class ExportScreen(Screen[None]):
     # Keys.
 
     def action_pane(self) -> None:
-        """The other side."""
+        """Go to the other pane."""
         (self.result if self.forms.has_focus else self.forms).focus()
 
     def action_scope(self) -> None:
-        """This exchange, its branch where it has one, the whole session."""
+        """Choose the next scope: this exchange, its branch if there is one, the whole session."""
         has_branch = self._branch is not None and len(self._branch[1]) > 1
         scopes = [scope for scope in Scope if scope is not Scope.BRANCH or has_branch]
         self.scope = scopes[(scopes.index(self.scope) + 1) % len(scopes)]
         self._look()
 
     def action_redact(self) -> None:
-        """Stand-ins for private text, or not."""
+        """Switch stand-ins for private text on or off."""
         self.is_redacted = not self.is_redacted
         self._look()
 
     def action_write(self) -> None:
-        """Ask where to, and write it."""
+        """Ask for a path, and write the export."""
         if self._is_trying:
-            self.notify("the test that was written last is still running", markup=False)
+            self.notify("the last exported test is still running", markup=False)
         elif self._trouble[0]:
-            self.notify(visible(f"there is nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
+            self.notify(visible(f"nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
         elif self.made or self._is_large():
             self.app.push_screen(ExportPathScreen(self.row, self._default_name()), self._write)
 
@@ -349,5 +351,5 @@ class ExportScreen(Screen[None]):
 
 
 def _branch_of(node: BranchNode, workspace: Workspace) -> tuple[Session, tuple[BranchNode, ...]]:
-    """What was said before a node, with it at the end; and the way to it from what was recorded."""
+    """Session of the conversation up to a node, and the nodes from the recorded request to it."""
     return workspace.as_branch_session(node), tuple(workspace.path(node))

@@ -1,4 +1,4 @@
-"""A dialog of one or more lines of input, each with what it may go on to below it."""
+"""Dialog of one or more input lines with completions below."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class Field(NamedTuple):
-    """A line of input. ``hint`` stands on its lower border."""
+    """Input line of a dialog; ``hint`` is shown on its lower border."""
 
     id: str
     title: str
@@ -33,7 +33,7 @@ class Field(NamedTuple):
 
 
 class FormSuggestion(NamedTuple):
-    """What a line of input may become: ``text`` replaces all of it. ``is_final``: there is nothing to add to it."""
+    """Completion: ``text`` replaces the whole line; ``is_final`` if nothing can follow."""
 
     shown: str
     text: str
@@ -44,9 +44,9 @@ class FormOffer(NamedTuple):
     """Suggestions for a text.
 
     Attributes:
-        common: as much as all of them share.
-        why_not: why there are none.
-        taken: text of the one that enter takes as long as nobody walks to another; "" for none.
+        common: longest common prefix of the suggestions.
+        why_not: reason that there are none.
+        default: text that enter accepts until the cursor moves to a suggestion; empty for none.
     """
 
     suggestions: Sequence[FormSuggestion]
@@ -56,7 +56,7 @@ class FormOffer(NamedTuple):
 
 
 class SuggestionPane(LineView, can_focus=False):
-    """Suggestions; the cursor is shown once somebody walks to one."""
+    """Suggestions; the cursor is hidden until the person moves to one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,13 +70,13 @@ class SuggestionPane(LineView, can_focus=False):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
     def walk(self, step: int) -> None:
-        """Go to the next suggestion."""
+        """Move the cursor; the first move shows it."""
         self.move_to(self.cursor + step if self.is_walked else self.cursor)
         self.is_walked = bool(self.count())
         self.refresh()
 
     def choice(self) -> FormSuggestion | None:
-        """The suggestion that somebody walked to."""
+        """Suggestion under the cursor; None while it is hidden."""
         return self.offer.suggestions[self.cursor] if self.is_walked and self.count() else None
 
     def count(self) -> int:
@@ -91,15 +91,15 @@ class SuggestionPane(LineView, can_focus=False):
     def signs(self, item: int, inside: int) -> Line:
         if self.is_walked:
             return line(Span(" ▸" if item == self.cursor else "  ", "accent"))
-        is_taken = self.offer.default and self.offer.suggestions[item].text == self.offer.default
-        return line(Span(" ▹" if is_taken else "  ", "accent"))
+        is_default = self.offer.default and self.offer.suggestions[item].text == self.offer.default
+        return line(Span(" ▹" if is_default else "  ", "accent"))
 
     def under(self, item: int) -> str:
         return "cursor" if self.is_walked and item == self.cursor else ""
 
 
 class SuggestionsReady(Message):
-    """Suggestions for a text are there."""
+    """Suggestions for a text."""
 
     def __init__(self, text: str, offer: FormOffer) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class SuggestionsReady(Message):
 
 
 class FormScreen(ModalScreen[Result], Generic[Result]):
-    """Lines of input. What cannot be shown cannot be typed or pasted; escape answers None."""
+    """Dialog of input lines. Characters that cannot be shown cannot be typed or pasted; escape answers None."""
 
     CSS_PATH = "form.tcss"
     BINDINGS: ClassVar = [
@@ -130,42 +130,42 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         with Vertical(id="form"):
             for field in self.fields:
                 value = field.value if is_showable(field.value) else ""
-                asked = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
-                asked.border_title = content(line(f" {field.title} "))
-                asked.border_subtitle = content(line(f" {field.hint} "))
-                yield asked
+                line_input = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
+                line_input.border_title = content(line(f" {field.title} "))
+                line_input.border_subtitle = content(line(f" {field.hint} "))
+                yield line_input
             yield SuggestionPane()
             yield Bar(id="said")
-        yield Ways(("tab", "completes"), ("enter", "takes it"), ("esc", "cancels"))
+        yield Ways(("tab", "complete"), ("enter", "accept"), ("esc", "cancel"))
 
-    # What a dialog supplies.
+    # Supplied by each dialog.
 
     @abstractmethod
     def offer(self, field: str, text: str) -> FormOffer:
-        """What a text may go on to. Called in a thread."""
+        """Suggestions for the text of a field. Called in a thread."""
 
     @abstractmethod
     def submit(self, field: str, text: str) -> None:
-        """Enter was pressed in a field."""
+        """Handle enter in a field."""
 
-    # What it does.
+    # Shared by all dialogs.
 
     def value(self, field: str) -> str:
-        """What stands in a field."""
+        """Text of a field."""
         return self.query_one(f"#{field}", Input).value
 
     def put(self, field: str, text: str) -> None:
-        """Write into a field and go to its end."""
-        asked = self.query_one(f"#{field}", Input)
-        asked.value = text
-        asked.cursor_position = len(text)
+        """Set the text of a field, and put the cursor at its end."""
+        line_input = self.query_one(f"#{field}", Input)
+        line_input.value = text
+        line_input.cursor_position = len(text)
 
     def go(self, field: str) -> None:
-        """Give a field the keys."""
+        """Focus a field."""
         self.query_one(f"#{field}", Input).focus()
 
     def say(self, text: str, style: str = "error") -> None:
-        """Words below the fields; "" for none. An error is marked by its sign, too."""
+        """Show a message below the fields, empty for none. Errors have a sign besides their color."""
         bar = self.query_one("#said", Bar)
         lines = wrap(f"✗ {text}" if style == "error" and text else text, max(20, bar.size.width - 1), style, most=8)
         bar.styles.height = max(1, len(lines))
@@ -173,7 +173,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     @property
     def here(self) -> str:
-        """The field with the keys."""
+        """Id of the focused field; the first one if none has the focus."""
         return (self.focused and self.focused.id) or self.fields[0].id
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -207,19 +207,19 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             self._take(chosen)
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
-        """A click on a suggestion."""
+        """Accept a suggestion that was clicked."""
         self.pane.is_walked = True
         if chosen := self.pane.choice():
             self._take(chosen)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        self.on_line_view_moved(message)  # the one where the cursor stands
+        self.on_line_view_moved(message)  # the suggestion under the cursor
 
     def _take(self, chosen: FormSuggestion) -> None:
         if is_showable(chosen.text):
             self.put(self.here, chosen.text)
         elif not chosen.is_final:
-            self.say("this name holds characters that no line of input can show: give its files on the command line")
+            self.say("this name has characters that cannot be shown; pass it on the command line")
         if chosen.is_final:
             self.submit(self.here, chosen.text)
 
@@ -227,7 +227,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         self.pane.walk(step)
 
     def action_complete(self) -> None:
-        """As far as all suggestions agree, once they are there; to the next field where that adds nothing."""
+        """Complete to the common prefix of the suggestions, once they are there; else go to the next field."""
         self._is_completing = self._answered != self.value(self.here)
         if self._is_completing:
             return

@@ -1,4 +1,4 @@
-"""Help for one screen and one pane, from the table that binds the keys."""
+"""Help for one screen and pane, made from the key table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.views import Line, line, plain, wrap
 
 
 class HelpPane(LineView):
-    """The lines of the help, as wide as there is room."""
+    """Lines of the help, wrapped to the width of the pane."""
 
     def __init__(self, guide: Guide | None, tables: Tables, problems: Sequence[str]) -> None:
         super().__init__(id="help")
@@ -50,7 +50,7 @@ class HelpPane(LineView):
 
 
 class HelpScreen(ModalScreen[None]):
-    """Over the screen it explains."""
+    """Help over the screen that it explains."""
 
     CSS_PATH = "help.tcss"
     BINDINGS = keys.bindings(keys.HELP)
@@ -92,7 +92,7 @@ class HelpScreen(ModalScreen[None]):
         self.action_match(1)
 
     def action_match(self, step: int) -> None:
-        """To the next line that holds what is searched."""
+        """Go to the next line with the searched text."""
         if not self.wanted:
             return
         item = self.pane.next_with(self.wanted, step)

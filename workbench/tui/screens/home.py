@@ -1,4 +1,4 @@
-"""Home: the sessions at hand, each with its first break in words, and the ways to more of them."""
+"""Home screen: lists known sessions with their first break, and opens, imports and records more."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 EVERY = 3.0
-"""Seconds between two looks while something is being recorded."""
+"""Seconds between two refreshes of the list while a recording runs."""
 
 
 LEAVING_SECONDS = 3.0
-"""How long the key has to be pressed again that leaves the program."""
+"""Seconds within which the key that quits has to be pressed again."""
 
 
 class SessionsFound(Message):
-    """The sessions that are there."""
+    """Sessions that were found."""
 
     def __init__(self, sections: list[Section]) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class SessionsFound(Message):
 
 
 class PausesFound(Message):
-    """What waits at breakpoints, by session."""
+    """Paused exchanges by session file."""
 
     def __init__(self, held: Mapping[Path, Sequence[Held]]) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class PausesFound(Message):
 
 
 class HomeScreen(Screen[None]):
-    """What one sees first. Files of other programs are read, never changed."""
+    """First screen. Files of other programs are read, never changed."""
 
     CSS_PATH = "home.tcss"
     BINDINGS = keys.bindings(keys.HOME)
@@ -96,11 +96,11 @@ class HomeScreen(Screen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app."""
+        """The app, with its own type."""
         return cast("WorkbenchApp", self.app)
 
     def _begin(self) -> None:
-        """What the first paint does not wait for."""
+        """Start the work that the first paint does not wait for."""
         self._has_begun = True
         self._tell()
         self._ask()
@@ -120,7 +120,7 @@ class HomeScreen(Screen[None]):
         if self._has_begun:
             self._look()
 
-    # The list and its stories.
+    # The list and its summaries.
 
     @work(thread=True, group="tell", exit_on_error=False)
     def _tell(self) -> None:
@@ -154,12 +154,12 @@ class HomeScreen(Screen[None]):
         self.call_after_refresh(self._ask)
 
     def on_pauses_found(self, message: PausesFound) -> None:
-        """Say what has not been held before; the list says it as long as it is."""
+        """Notify of newly paused exchanges; the list shows them as long as they are paused."""
         known = {(each.recorder, each.id) for held in self.pane.held.values() for each in held}
         for path, held in message.held.items():
             if new := [each for each in held if (each.recorder, each.id) not in known]:
-                words = visible(f"a {new[0].side}: {new[0].why} · enter opens it, P there decides")
-                self.notify(words, title=visible(f"{SIGN} held in {path.name}"), severity="warning", markup=False)
+                words = visible(f"a {new[0].side}: {new[0].why} · enter: open the session · P: decide")
+                self.notify(words, title=visible(f"{SIGN} paused in {path.name}"), severity="warning", markup=False)
         self.pane.hold(message.held)
 
     def on_home_pane_looked(self, message: HomePane.Looked) -> None:
@@ -204,7 +204,7 @@ class HomeScreen(Screen[None]):
 
         self._say(line())
         self.app.push_screen(self.workbench.session_screen(opener), self._report_error)
-        self._typed = str(path)  # offered again, for whoever mistyped
+        self._typed = str(path)  # suggested again, in case of a typo
 
     def _report_error(self, error: object) -> None:
         self._say(line(Span(f" ✗ {error}", "error")) if error else line())
@@ -233,7 +233,7 @@ class HomeScreen(Screen[None]):
         running = self.workbench.recordings.running
         chosen = [r for r in running if item and r.out == item.path] or (running if len(running) == 1 else [])
         if not chosen:
-            many = "put the cursor on the one to stop" if running else "no recording runs that was started here"
+            many = "select the recording to stop" if running else "no recording started here is running"
             self._say(line(Span(f" {many}", "warning")))
             return
         question = f"Stop the recording {chosen[0].out.name}? Clients that use it lose their connection."
@@ -242,7 +242,7 @@ class HomeScreen(Screen[None]):
             if is_sure:
                 self._stop(chosen[0])
 
-        self.app.push_screen(ConfirmScreen(question, "stop it", "continue"), stop)
+        self.app.push_screen(ConfirmScreen(question, "stop", "continue"), stop)
 
     @work(thread=True, group="record", exit_on_error=False)
     def _stop(self, recording: RecorderProcess) -> None:
@@ -252,12 +252,12 @@ class HomeScreen(Screen[None]):
     # The rest.
 
     async def action_leave(self) -> None:
-        """Leave the program, when the key is pressed again soon; at once where that asks a question anyway."""
+        """Quit if the key is pressed twice; at once if quitting asks a question anyway."""
         if self._leaving or self.workbench.recordings.running:
             await self.workbench.action_quit()
             return
         key = self.workbench.keymap.row(keys.table()["home.quit"]).show
-        self._say(line(Span(f" {key} again leaves Workbench", "warning strong")))
+        self._say(line(Span(f" {key} again to quit Workbench", "warning strong")))
         self._leaving = self.set_timer(LEAVING_SECONDS, self._stay)
 
     def _stay(self) -> None:
@@ -275,7 +275,7 @@ class HomeScreen(Screen[None]):
         self.app.push_screen(LabScreen())
 
     def action_metrics(self) -> None:
-        """Of all that is in the list, or of one folder."""
+        """Show metrics of all listed sessions."""
         from workbench.tui.screens.metrics import of_paths
 
         of_paths(self.workbench, [item.path for item in self.pane.items()])
@@ -284,7 +284,7 @@ class HomeScreen(Screen[None]):
         try:
             home_state.show_clients(not home_state.shows_clients())
         except OSError as error:
-            self._say(line(Span(f" ✗ cannot be noted: {error}", "error")))
+            self._say(line(Span(f" ✗ cannot save this setting: {error}", "error")))
         self._look()
 
     def action_search(self) -> None:
@@ -302,7 +302,7 @@ class HomeScreen(Screen[None]):
         item = self.pane.find(self.search, self.pane.cursor + step, step)
         if item is None:
             key = self.workbench.keymap.row(keys.table()["home.error"]).show
-            text = f" not in the list: {visible(self.search)}   (an error text? {key} says which rule it is)"
+            text = f" not in the list: {visible(self.search)}   (for an error message press {key})"
             self._say(line(Span(text, "warning")))
         else:
             self._say(line(Span(f" /{self.search}", "strong"), Span("  n next · N previous", "muted")))

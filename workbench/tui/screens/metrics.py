@@ -1,4 +1,4 @@
-"""The metrics screen: what sessions cost, turn by turn, and how often tool use went right and wrong in them."""
+"""Metrics screen: cost of sessions, turn by turn, and success rates of tool use."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 SLICE_SECONDS = 0.1
-"""The inspector's thread counts for so long at a time: other questions come between."""
+"""Seconds of counting at a time in the inspector's thread, so that other questions do not wait."""
 
 
 def of_session(session: SessionScreen) -> None:
-    """Show what an open session cost."""
+    """Show metrics of an open session."""
 
     def open_exchange(index: int | None) -> None:
         if index is not None:
@@ -51,12 +51,12 @@ def of_session(session: SessionScreen) -> None:
 
 
 def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
-    """Show what sessions in files and folders cost."""
+    """Show metrics of sessions in files and folders."""
     app.push_screen(MetricsScreen(paths))
 
 
 class MetricsProgress(Message):
-    """One more session is counted, of so many; ``one`` is None before the first."""
+    """One more session has been counted, of ``of``; ``one`` is None before the first."""
 
     def __init__(self, number: int, of: int, one: SessionMetrics | None) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class MetricsProgress(Message):
 
 
 class MetricsEnd(Message):
-    """All of them are; ``why`` it could not be."""
+    """End of the counting; ``why`` is the error, empty if none."""
 
     def __init__(self, number: int, why: str = "") -> None:
         super().__init__()
@@ -72,11 +72,11 @@ class MetricsEnd(Message):
 
 
 class FolderScreen(FormScreen[Path]):
-    """Asks which folder, or file. Answers with one that is there."""
+    """Asks for a folder or file. Answers with an existing path."""
 
     def __init__(self) -> None:
         super().__init__()
-        hint = "a folder with all that is below it, or a file · tab completes · enter · esc"
+        hint = "a folder, with its subfolders, or a file · tab complete · enter · esc"
         self.fields = [Field("path", "Metrics of", hint)]
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -89,11 +89,11 @@ class FolderScreen(FormScreen[Path]):
         if text.strip() and path.exists():
             self.dismiss(path)
         else:
-            self.say(f"there is no {visible(text.strip())}" if text.strip() else "type a path")
+            self.say(f"no such file or folder: {visible(text.strip())}" if text.strip() else "type a path")
 
 
 class Tally:
-    """Counts the session of an inspector, a slice at a time; in the inspector's thread."""
+    """Counts the session of an inspector, a slice at a time, in the inspector's thread."""
 
     def __init__(self, listed: Prices) -> None:
         self._listed = listed
@@ -102,7 +102,7 @@ class Tally:
         self._work: Iterator[object] | None = None
 
     def count_slice(self, inspector: Inspector) -> bool:
-        """Count for a while; False when all is counted."""
+        """Count for a slice of time. Returns False once everything is counted."""
         until = time.monotonic() + SLICE_SECONDS
         self._work = self._work or self._all(inspector)
         return any(time.monotonic() > until for _ in self._work)
@@ -118,11 +118,11 @@ class Tally:
 
 
 class MetricsScreen(Screen["int | None"]):
-    """Bars. Dismissed with the exchange to open in the session that it is of, or None.
+    """Bar charts. Dismissed with the exchange to open in the session, or None.
 
     Args:
-        paths: files and folders.
-        session: the one that it is of, in place of paths.
+        paths: files and folders to count.
+        session: open session to count instead of paths; None for paths.
     """
 
     CSS_PATH = "metrics.tcss"
@@ -193,7 +193,7 @@ class MetricsScreen(Screen["int | None"]):
             self.post_message(MetricsEnd(number, in_words(error)))
 
     def _count_session(self, session: SessionScreen) -> None:
-        """In the inspector's thread, a slice at a time."""
+        """Count an open session in the inspector's thread, a slice at a time."""
         tallies: list[Tally] = []
 
         def job(inspector: Inspector) -> Answer:
@@ -201,21 +201,21 @@ class MetricsScreen(Screen["int | None"]):
                 listed = load_prices()
                 self._date = listed.date
                 tallies.append(Tally(listed))
-            goes_on = tallies[0].count_slice(inspector)
+            has_more = tallies[0].count_slice(inspector)
             session.post_message(RowsCame(tuple(inspector.rows)))
-            return Answer(lambda: self._take_slice(job, tallies[0], goes_on=goes_on))
+            return Answer(lambda: self._take_slice(job, tallies[0], has_more=has_more))
 
         def fail(why: str) -> None:
             self.post_message(MetricsEnd(self._number, why))
 
         session.inspecting.do(guarded(job, fail))
 
-    def _take_slice(self, job: Callable[[Inspector], Message], tally: Tally, *, goes_on: bool) -> None:
+    def _take_slice(self, job: Callable[[Inspector], Message], tally: Tally, *, has_more: bool) -> None:
         if not is_open(self) or self.session is None or not self.progress:
             return
         costs = Costs(tuple(tally.turns))
         self.gathered = [SessionMetrics(Path(self.session.state.name), costs, tuple(tally.counts))]
-        if goes_on:
+        if has_more:
             self.progress = f"counting, {len(tally.turns):,} turns …"
             self.session.inspecting.do(guarded(job, lambda why: self._end(why)))
             self._show()
@@ -254,7 +254,7 @@ class MetricsScreen(Screen["int | None"]):
         self._show_chart()
 
     def _scope_name(self) -> str:
-        return str(self.paths[0]) if len(self.paths) == 1 else "the sessions at hand"
+        return str(self.paths[0]) if len(self.paths) == 1 else "all listed sessions"
 
     def _show_chart(self) -> None:
         width = self.chart.text_width
@@ -285,17 +285,17 @@ class MetricsScreen(Screen["int | None"]):
         if self.progress:
             return self.progress
         if self.why:
-            return f"it cannot be counted: {self.why}"
+            return f"cannot count: {self.why}"
         if self.session_number is None:
-            return "no session was found there: o takes another folder"
-        return "no exchange with a model was answered in this session: nothing was paid for"
+            return "no session found · o: choose another folder"
+        return "no model response in this session: no cost"
 
     def _row(self, item: int) -> Line:
         return metrics.row(self.items[item], self.view, self._most, self.chart.text_width)
 
     def _show_below(self) -> None:
         item = self.items[self.chart.cursor] if self.items else None
-        self.below.title(line(f" {'What it says' if self.view == 'rates' else 'What it was spent on'} "))
+        self.below.title(line(f" {'Details' if self.view == 'rates' else 'Breakdown'} "))
         self.below.show(lambda width: metrics.details(item, self.gathered, self.view, width))
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
@@ -318,14 +318,14 @@ class MetricsScreen(Screen["int | None"]):
         self.action_view(names[(names.index(self.view) + step) % len(names)])
 
     def action_group(self) -> None:
-        """Rates by the next part of what they are known by."""
+        """Group rates by the next property."""
         if self.view == "rates":
             self.by = GROUPS[(GROUPS.index(self.by) + 1) % len(GROUPS)]
         self.view = "rates"
         self._show()
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """The exchange of a turn; of a session its turns."""
+        """Open the exchange of a turn, or show the turns of a session."""
         item = self.items[self.chart.cursor] if self.items else None
         if item is None or item.session is None or item.trouble:
             return
@@ -357,11 +357,11 @@ class MetricsScreen(Screen["int | None"]):
         self.app.push_screen(FolderScreen(), count_folder)
 
     def action_leave(self) -> None:
-        """Stop counting; from the turns of a session to all of them; else back."""
+        """Stop counting; else go from the turns of a session to all sessions; else go back."""
         if self.progress:
             self._number += 1
             self.workers.cancel_group(self, "metrics")
-            self._end("" if self.gathered else "it was stopped")
+            self._end("" if self.gathered else "stopped")
         elif self.session_number is not None and len(self.gathered) > 1:
             self.chart.cursor, self.session_number = self.session_number, None
             self._show()

@@ -1,4 +1,4 @@
-"""The minimising screen: the smallest request that still fails in the same way, and the smallest edit that mends it."""
+"""Minimise screen: the smallest request that still fails in the same way, and the smallest fixes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:
-    """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
+    """Ask for a target, confirm a real endpoint, then minimise the request of a node."""
     from workbench.send import is_set
     from workbench.trials.minimize import BUDGET
     from workbench.tui.screens.confirm import ConfirmScreen
@@ -57,8 +57,8 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
             show(target)
             return
         key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
-        asked = minimizing.question(target.url, BUDGET, key)
-        session.app.push_screen(ConfirmScreen(asked, "ask it", "ask nothing"), partial(show_if_agreed, target))
+        question = minimizing.question(target.url, BUDGET, key)
+        session.app.push_screen(ConfirmScreen(question, "send", "do not send"), partial(show_if_agreed, target))
 
     row = session.state.rows[node.index]
     screen = TargetScreen("Minimise against", row.provider or "generic", row.protocol or "")
@@ -66,7 +66,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 
 
 class MinimizeProgress(Message):
-    """The search got on."""
+    """Progress of the search."""
 
     def __init__(self, seen: Seen) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class MinimizeProgress(Message):
 
 
 class MinimizeEnd(Message):
-    """The search is over, or was stopped; ``why`` says what it failed of."""
+    """End of the search, finished or stopped; ``why`` is the error, empty if none."""
 
     def __init__(self, why: str = "") -> None:
         super().__init__()
@@ -85,15 +85,15 @@ class MinimizeEnd(Message):
 
 
 class EditsPane(LineView):
-    """The edits that mend the request, the best first; the one under the cursor in full."""
+    """Fixes of the request, the best first; the one under the cursor in full."""
 
     is_accordion = True
     edits: tuple[MinimalFix, ...] = ()
     target = ""
-    why = "looked for when the smallest request is known"
+    why = "looked up once the smallest request is known"
 
     def show(self, edits: tuple[MinimalFix, ...], target: str, why: str) -> None:
-        """Show edits, or why there are none."""
+        """Show fixes, or the reason that there are none."""
         self.edits, self.target, self.why = edits, target, why
         self.reload()
 
@@ -111,12 +111,12 @@ class EditsPane(LineView):
 
 
 class MinimizingScreen(Screen[None]):
-    """Minimises as soon as it is shown.
+    """Minimises a request, from the moment it is shown.
 
     Args:
-        session: whose exchange it is.
-        node: whose request is minimised.
-        target: who has to agree that it fails in the same way.
+        session: session of the exchange.
+        node: node of the request.
+        target: target that tests whether a request still fails in the same way.
     """
 
     CSS_PATH = "minimizing.tcss"
@@ -150,9 +150,9 @@ class MinimizingScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_MEND, *keys.MINIMIZE])
-        self.left.title(line(" What is left "))
-        self.smallest.title(line(" The smallest "))
-        self.whole.title(line(" As it was "))
+        self.left.title(line(" Remaining parts "))
+        self.smallest.title(line(" Smallest "))
+        self.whole.title(line(" Original "))
         self.edits.title(line(" Fixes "))
         self._go_to(self.left)
         self._show()
@@ -169,7 +169,7 @@ class MinimizingScreen(Screen[None]):
     # The search.
 
     def _know(self, session: Session) -> None:
-        """Find what a simulator takes as given."""
+        """Find the session that simulators know, then start."""
         from workbench.tui.dispatch import known_to
 
         index = self.node.index
@@ -189,12 +189,12 @@ class MinimizingScreen(Screen[None]):
             return
         node, target = self.node, self.target
 
-        def course(inspector: Inspector) -> MinimizeRun:
+        def make_run(inspector: Inspector) -> MinimizeRun:
             from workbench.trials.minimize import MinimizeRun
 
             return MinimizeRun(inspector, node.index, target, request=node.exchange.request)
 
-        shrinking = Shrinking(course, self._tell)
+        shrinking = Shrinking(make_run, self._tell)
         self._dispatch = Dispatch(known, shrinking.work(InspectorQuestions(self.session.inspecting.do)))
         self._run(self._dispatch)
 
@@ -208,7 +208,7 @@ class MinimizingScreen(Screen[None]):
             self.post_message(MinimizeEnd())
 
     def _tell(self, seen: Seen) -> None:
-        """In any thread."""
+        """Report progress, from any thread."""
         self.post_message(MinimizeProgress(seen))
 
     def _fail(self, why: str) -> None:
@@ -229,10 +229,10 @@ class MinimizingScreen(Screen[None]):
         from workbench.send import is_set
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
-        told = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
+        facts = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
         title = f"Minimise request {self.node.index + 1}{send.made(self.node)} against {self.target.name}"
         has_key = is_set(self.target.key_variable, os.environ)
-        lines = send.headline(title, told, self.target, self.size.width, is_set=has_key)
+        lines = send.headline(title, facts, self.target, self.size.width, is_set=has_key)
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
 
     def _show(self) -> None:
@@ -241,28 +241,28 @@ class MinimizingScreen(Screen[None]):
         self._entitle()
         seen = self.seen
         if seen is None:
-            self.left.show_none(self.why or "the request is read …")
+            self.left.show_none(self.why or "reading the request …")
             return
         result = seen.result
         self.left.show(len(seen.pieces), lambda item: minimizing.piece_line(seen.pieces[item]), "nothing")
-        self.left.title(line(f" What is left · {size(len(result.text))} "))
+        self.left.title(line(f" Remaining parts · {size(len(result.text))} "))
         self._lay_out(self.whole, result.original, seen.first_fault)
         if seen.is_over or self.is_over or len(result.text) < len(result.original) // 2:
             self._lay_out(self.smallest, result.text, seen.fault)
         elif not self.smallest.why:
-            self.smallest.show(b"", (), "little of it is gone yet")
-        self.smallest.title(line(f" The smallest · {size(len(result.text))} "))
-        self.whole.title(line(f" As it was · {size(len(result.original))} "))
-        nothing = "no edit is known that makes it accepted" if self.is_over else EditsPane.why
+            self.smallest.show(b"", (), "little removed yet")
+        self.smallest.title(line(f" Smallest · {size(len(result.text))} "))
+        self.whole.title(line(f" Original · {size(len(result.original))} "))
+        nothing = "no known fix" if self.is_over else EditsPane.why
         self.edits.show(seen.edits, self.target.name, nothing)
         found = f" · {len(seen.edits)}" if seen.edits else ""
         self.edits.title(line(f" Fixes{found} "))
 
     def _lay_out(self, pane: BodyPane, body: bytes, fault: tuple[tuple[int, int], ...]) -> None:
-        """Show a body once, at its fault."""
+        """Show a body at its fault, unless it is shown already."""
         if self._shown.get(pane.id or "") != body:
             self._shown[pane.id or ""] = body
-            pane.show(body, (Marked("doubtful", fault),), "there is no body")
+            pane.show(body, (Marked("doubtful", fault),), "no body")
             pane.mark_range(fault)
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
@@ -274,28 +274,28 @@ class MinimizingScreen(Screen[None]):
     # Keys.
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """Go on with the edit under the cursor; anywhere else with the smallest request."""
+        """Branch from the fix under the cursor; in any other pane from the smallest request."""
         if message.view is self.edits and self.edits.edits:
-            chosen = self.edits.edits[self.edits.cursor]
-            self._branch(chosen.text, chosen.repair.title)
+            fix = self.edits.edits[self.edits.cursor]
+            self._branch(fix.text, fix.repair.title)
         else:
             self.action_branch()
 
     def action_branch(self) -> None:
-        """The smallest request as a branch, to be edited, sent or exported."""
+        """Save the smallest request as a branch, and edit it."""
         if self.seen is None or self.seen.result.text == self.seen.result.original:
-            self.notify("nothing smaller is known yet", markup=False)
+            self.notify("no smaller request yet", markup=False)
         else:
             found = self.seen.result
             self._branch(found.text, f"minimised: {size(len(found.original))} → {size(len(found.text))}")
 
     def action_apply(self) -> None:
-        """The smallest edit as a branch."""
+        """Save the smallest fix as a branch, and edit it."""
         if self.seen is None or not self.seen.edits:
-            self.notify("no edit is known yet", markup=False)
+            self.notify("no fix yet", markup=False)
         else:
-            chosen = self.seen.edits[self.edits.cursor if self.edits.has_focus else 0]
-            self._branch(chosen.text, chosen.repair.title)
+            fix = self.seen.edits[self.edits.cursor if self.edits.has_focus else 0]
+            self._branch(fix.text, fix.repair.title)
 
     def _branch(self, body: bytes, title: str) -> None:
         from workbench.tui.screens.edit.screen import begin as edit
@@ -309,7 +309,7 @@ class MinimizingScreen(Screen[None]):
         self.session.branches.commit(self.node, self._request_with(body), title, edit_branch)
 
     def _request_with(self, body: bytes) -> HttpRequest:
-        """A request with this body: the one of the node, or, where it was converted, as the target gets it."""
+        """Request of the node with this body; if it was converted, the request as the target receives it."""
         from workbench.edits import with_body
 
         assert self.seen and self.node.exchange.request
@@ -317,20 +317,20 @@ class MinimizingScreen(Screen[None]):
         return with_body(outgoing.request if outgoing.is_converted else self.node.exchange.request, body)
 
     def action_write(self) -> None:
-        """The smallest body, into a file; of an edit that has the focus, the body with it."""
+        """Write the smallest body to a file; with the focus on a fix, the fixed body."""
         from workbench.tui.screens.write import write_body
 
         if self.seen is None:
-            self.notify("nothing is known yet", markup=False)
+            self.notify("no result yet", markup=False)
             return
         number = self.node.index + 1
         if self.edits.has_focus and self.edits.edits:
-            write_body(self, self.edits.edits[self.edits.cursor].text, f"mended-{number}.json")
+            write_body(self, self.edits.edits[self.edits.cursor].text, f"fixed-{number}.json")
         else:
             write_body(self, self.seen.result.text, f"smallest-{number}.json")
 
     def action_pane(self, step: int) -> None:
-        """The next pane; where there is little room it takes the place of another."""
+        """Go to the next pane; if there is little room it replaces another one."""
         panes: list[LineView] = [self.left, self.smallest, self.whole, self.edits]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         self._go_to(panes[(at + step) % len(panes)])
@@ -342,7 +342,7 @@ class MinimizingScreen(Screen[None]):
         pane.focus()
 
     def action_leave(self) -> None:
-        """Stop and keep what there is; once it is over, back."""
+        """Stop the search; once it has ended, go back."""
         if self.is_over or self.is_stopped:
             self.dismiss(None)
         else:

@@ -1,4 +1,4 @@
-"""The page of a rule, and that of a contract."""
+"""Pages of a rule and of a contract."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.tui.service import in_words
 
 
 class PageReady(Message):
-    """The page is there."""
+    """Text of a page."""
 
     def __init__(self, text: list[str]) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class PageReady(Message):
 
 
 class PageScreen(ModalScreen[None]):
-    """What, why, what to look for, how to mend it, who refuses it, examples."""
+    """Page of a rule: explanation, evidence, fix, error messages of providers, examples."""
 
     CSS_PATH = "text.tcss"
     BINDINGS: ClassVar = [("escape,q", "dismiss(None)", "close")]
@@ -44,11 +44,11 @@ class PageScreen(ModalScreen[None]):
         try:
             text = self.lines(width)
         except Exception as error:
-            text = [f"it cannot be read: {in_words(error)}"]
+            text = [f"cannot read this page: {in_words(error)}"]
         self.post_message(PageReady(text))
 
     def lines(self, width: int) -> list[str]:
-        """The text; in a thread."""
+        """Lines of the page. Called in a thread."""
         from workbench.contracts import pages
 
         page = pages.page(self.rule) if self.rule in pages.slugs() else None
@@ -59,7 +59,7 @@ class PageScreen(ModalScreen[None]):
 
 
 class ContractPageScreen(PageScreen):
-    """What a provider asks for and what it refuses, each with source and date. ``rule`` is the contract's label."""
+    """Facts of a contract, each with source and date. ``rule`` is the label of the contract."""
 
     def lines(self, width: int) -> list[str]:
         from workbench import contracts

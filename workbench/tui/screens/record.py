@@ -1,4 +1,4 @@
-"""The dialogs of a recording: start one, and what to point a client at."""
+"""Dialog that starts a recording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
 class RecorderStart(Message):
-    """The recorder listens, or could not be started."""
+    """Start of a recorder: it listens, or an error."""
 
     def __init__(self, running: Running | None, error: Exception | None = None) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class RecorderStart(Message):
 
 
 class RecordScreen(FormScreen["Running"]):
-    """Asks what to record and where to write it, and starts a recorder. Answers with it once it listens."""
+    """Asks for upstreams and a file, and starts a recorder. Answers with the recorder once it listens."""
 
     BINDINGS: ClassVar = []
 
@@ -47,11 +47,11 @@ class RecordScreen(FormScreen["Running"]):
         name = time.strftime("%Y%m%d-%H%M%S", time.localtime(clock()))
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
-            Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL, sim:CONTRACT · enter starts"),
-            Field("spoken", "which speaks", "empty: what the client speaks · a protocol: clients are translated"),
-            Field("hop", "at the place", "empty, or the name of this hop, to compare it with another"),
-            Field("breaks", "and break on", "empty, or kinds: closure, reasoning, filter:tool:bash"),
-            Field("out", "into a session file", "secrets are replaced before they reach it", str(out)),
+            Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL, sim:CONTRACT · enter start"),
+            Field("spoken", "Protocol", "empty: same as the client · a protocol name: translate the client"),
+            Field("hop", "Hop name", "optional: name of this hop, to compare it with another one"),
+            Field("breaks", "Breakpoints", "optional: closure, reasoning, filter:tool:bash"),
+            Field("out", "Session file", "secrets are replaced before they are written", str(out)),
         ]
         self._is_starting = False
         self._appended: Path | None = None
@@ -61,7 +61,7 @@ class RecordScreen(FormScreen["Running"]):
             case "out":
                 return offer_new(text)
             case "spoken":
-                return offer_protocols(text)._replace(why_not="no protocol is called that")
+                return offer_protocols(text)._replace(why_not="no such protocol")
             case "hop":
                 return FormOffer(())
             case "breaks":
@@ -76,29 +76,29 @@ class RecordScreen(FormScreen["Running"]):
     def submit(self, field: str, text: str) -> None:
         if self._is_starting:
             return
-        asked = "spoken"
+        faulty = "spoken"
         try:
-            spoken = _protocol(self.value("spoken"))
-            asked = "upstreams"
-            chosen = _upstreams_in(self.value("upstreams"), spoken)
-            asked = "breaks"
+            protocol = _protocol(self.value("spoken"))
+            faulty = "upstreams"
+            found = _upstreams_in(self.value("upstreams"), protocol)
+            faulty = "breaks"
             breaks = kinds(self.value("breaks"))
         except WorkbenchError as error:
             self.say(str(error))
-            self.go(asked)
+            self.go(faulty)
             return
         out = paths.expand(self.value("out"))
         if not self.value("out").strip():
-            self.say("name a file to write")
+            self.say("type the name of a session file")
             self.go("out")
         elif out.exists() and self._appended != out:
             self._appended = out
-            self.say(f"{self.value('out').strip()} exists: enter once more appends to it", "warning")
+            self.say(f"{self.value('out').strip()} exists · enter again: append to it", "warning")
             self.go("out")
         else:
             self._is_starting = True
             self.say("starting the recorder …", "")
-            self._start(Plan(chosen, out, self.value("hop").strip(), spoken, breaks))
+            self._start(Plan(found, out, self.value("hop").strip(), protocol, breaks))
 
     @work(thread=True, group="record", exit_on_error=False)
     def _start(self, plan: Plan) -> None:
@@ -113,7 +113,7 @@ class RecordScreen(FormScreen["Running"]):
             self.post_message(RecorderStart(None, error))
             return
         if get_current_worker().is_cancelled or not self.is_attached:
-            running.recording.stop()  # the dialog was left meanwhile
+            running.recording.stop()  # the dialog was closed meanwhile
         else:
             self.post_message(RecorderStart(running))
 
@@ -126,7 +126,7 @@ class RecordScreen(FormScreen["Running"]):
 
 
 def _protocol(text: str) -> str:
-    """What the upstreams speak, "" for what clients do. Raises UsageError for no protocol."""
+    """Protocol of the upstreams; empty for that of the clients. Raises UsageError for an unknown one."""
     from workbench import protocols
 
     spoken = text.strip()
@@ -136,7 +136,7 @@ def _protocol(text: str) -> str:
 
 
 def _upstreams_in(text: str, spoken: str) -> dict[str, str]:
-    """Name → upstream: any target that speaks a protocol; simulators, and URLs, where it is what clients speak."""
+    """Upstreams by name: any target if a protocol is given; else simulators, providers and URLs."""
     if spoken:
         return targets(text, spoken)
     words = text.split()
@@ -150,7 +150,7 @@ def _upstreams_in(text: str, spoken: str) -> dict[str, str]:
 
 
 def _offer_upstreams(text: str) -> FormOffer:
-    """Providers by name, and simulators once somebody begins with one."""
+    """Providers by name; simulators once the typed word starts with ``sim:``."""
     from workbench.send import matrix
 
     before, space, begun = text.rpartition(" ")
@@ -168,15 +168,15 @@ def _offer_upstreams(text: str) -> FormOffer:
     made = [
         FormSuggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting
     ]
-    why = "" if made else f"no provider known by this name: a URL will do, or {SIMULATED}CONTRACT"
+    why = "" if made else f"no such provider; type a URL or {SIMULATED}CONTRACT"
     return FormOffer(made, made[0].text if len(made) == 1 else "", why)
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:
-    """Name → target of upstreams that speak a protocol, from words: ``TARGET`` or ``NAME=TARGET``.
+    """Upstreams that speak a protocol, as name → target, from the words ``TARGET`` or ``NAME=TARGET``.
 
     Raises:
-        UsageError: there is no such target, or two upstreams have one name.
+        UsageError: for an unknown target, or two upstreams of the same name.
     """
     from workbench.recorder import ONLY
     from workbench.send import resolve
@@ -199,7 +199,7 @@ def _twice() -> UsageError:
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """What to break on, from names with commas between. Raises UsageError for what is none."""
+    """Breakpoints from names separated by commas. Raises UsageError for an unknown one."""
     from workbench.recorder.breakpoints import parse
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())

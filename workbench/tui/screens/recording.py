@@ -1,4 +1,4 @@
-"""A recording that runs: what to point a client at."""
+"""Dialog of a running recording: how to point clients at it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class RecordingScreen(ModalScreen[Path]):
-    """Answers with the session file, to be opened, or None."""
+    """Answers with the session file to open, or None."""
 
     CSS_PATH = "text.tcss"
     BINDINGS: ClassVar = [
-        ("enter", "open", "open it"),
+        ("enter", "open", "open"),
         ("y", "copy", "copy the variables"),
         ("escape,q", "dismiss(None)", "close"),
     ]
@@ -32,8 +32,8 @@ class RecordingScreen(ModalScreen[Path]):
         self.running = running
 
     def compose(self) -> ComposeResult:
-        yield TextPane(" recording · enter opens it · y copies the variables · esc closes ")
-        yield Ways(("enter", "opens it"), ("y", "copies the variables"), ("esc", "closes"))
+        yield TextPane(" recording · enter open · y copy the variables · esc back ")
+        yield Ways(("enter", "open"), ("y", "copy the variables"), ("esc", "back"))
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(
@@ -48,4 +48,4 @@ class RecordingScreen(ModalScreen[Path]):
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard("\n".join(settings(self.running.plan.bases, self.running.recording.urls)))
-        self.notify("the variables are copied, where the terminal allows it", markup=False)
+        self.notify("variables copied, if the terminal allows it", markup=False)

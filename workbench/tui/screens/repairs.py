@@ -1,4 +1,4 @@
-"""The repairs of a finding, each as what it changes: in meaning and in bytes."""
+"""Repairs screen: changes that each repair of a finding makes, by meaning and by bytes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class RepairsScreen(Screen["Offered | None"]):
-    """What each repair makes of the request, and which contract it was re-checked against.
+    """Shows each repair of a finding, and the contract that verified it.
 
-    Dismissed with the repair that is to be applied, or None.
+    Dismissed with the repair to apply, or None.
 
     Args:
-        finding: what is repaired.
-        offered: its repairs, the best first; at least one.
+        finding: finding to repair.
+        offered: its repairs, at least one, the best first.
     """
 
     CSS_PATH = "repairs.tcss"
@@ -91,27 +91,27 @@ class RepairsScreen(Screen["Offered | None"]):
         (self.hunks if self.changes.has_focus else self.changes).focus()
 
     def action_repair(self, step: int) -> None:
-        """The next repair, or the one before; after the last comes the first."""
+        """Show the next or previous repair; the first one follows the last."""
         self.number = (self.number + step) % len(self.offered)
         self._show()
 
     def action_choose(self, number: int) -> None:
-        """A repair by its number, counted from one."""
+        """Show a repair by its number, counted from one."""
         if number <= len(self.offered):
             self.number = number - 1
             self._show()
         else:
-            self.notify(f"there are {count(len(self.offered), 'repair')}", markup=False)
+            self.notify(f"there are only {count(len(self.offered), 'repair')}", markup=False)
 
     def action_apply(self) -> None:
-        """This one."""
+        """Apply the shown repair."""
         self.dismiss(self.offered[self.number])
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         self.action_apply()
 
     def action_write(self) -> None:
-        """The body of the repaired request, into a file."""
+        """Write the body of the repaired request to a file."""
         from workbench.tui.screens.write import write_body
 
         name = f"repaired-{self.finding.exchange + 1}.json"

@@ -1,4 +1,4 @@
-"""The send screen: a request on its way to a target, with everything there is to know before it goes."""
+"""Send screen: preview of a request to a target, with losses, corrections and findings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DROPPED = "leave out the signed blocks that an edit unbinds"
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:
-    """Ask where the request of a node is to go, then show what would be sent."""
+    """Ask for a target, then show a preview of the request of a node."""
     from workbench.tui.screens.target_choice import TargetScreen
 
     def open_screen(target: Target | None) -> None:
@@ -43,14 +43,14 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
             session.app.push_screen(SendScreen(session, node, target), partial(edit_further, session, node.index))
 
     if node.exchange.request is None:
-        session.notify("no request was recorded: there is nothing to send", severity="warning", markup=False)
+        session.notify("no request was recorded; nothing to send", severity="warning", markup=False)
         return
     row = session.state.rows[node.index]
     session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), open_screen)
 
 
 def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> None:
-    """Back to the edit screen that lies below, or to a new one."""
+    """Go back to the edit screen below, or open one."""
     from workbench.tui.screens.edit.screen import EditScreen
     from workbench.tui.screens.edit.screen import begin as begin_edit
 
@@ -59,16 +59,16 @@ def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> 
 
 
 class FactsPane(LineView):
-    """What there is to know before sending; the line under the cursor in full."""
+    """Facts about a request before it is sent; the one under the cursor in full."""
 
     is_accordion = True
     facts: tuple[Said, ...] = ()
-    why = "looking at what would be sent …"
+    why = "making a preview …"
 
     def show(self, facts: tuple[Said, ...], why: str = "") -> None:
-        """Show what is known; the cursor stays on a correction that it stands on."""
+        """Show facts; the cursor stays on its correction if that is still listed."""
         here = self.here()
-        names = [said.correction for said in facts]
+        names = [fact.correction for fact in facts]
         self.cursor = names.index(here.correction) if here and here.correction in filter(None, names) else 0
         self.facts, self.why = facts, why
         self.reload()
@@ -87,17 +87,17 @@ class FactsPane(LineView):
         return wrap(self.why, width, "error" if self.why != FactsPane.why else "muted", indent=2)
 
     def here(self) -> Said | None:
-        """What stands under the cursor."""
+        """Fact under the cursor."""
         return self.facts[self.cursor] if self.facts else None
 
 
 class SendScreen(Screen[bool]):
-    """What would be sent. Answers whether the request is to be edited further.
+    """Preview of a request. Dismissed with True to edit the request further.
 
     Args:
-        session: whose exchange it is.
-        node: whose request is sent.
-        target: where to.
+        session: session of the exchange.
+        node: node of the request.
+        target: receiver of the request.
     """
 
     CSS_PATH = "send.tcss"
@@ -119,7 +119,7 @@ class SendScreen(Screen[bool]):
 
     @property
     def is_key_set(self) -> bool:
-        """The key that the target asks for is in the environment."""
+        """The API key of the target is in the environment."""
         from workbench.send import is_set
 
         return is_set(self.target.key_variable, os.environ)
@@ -135,7 +135,7 @@ class SendScreen(Screen[bool]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self._show_keys()
-        self.facts.title(line(" Before it is sent "))
+        self.facts.title(line(" Preview "))
         self.facts.focus()
         self._look()
 
@@ -144,23 +144,25 @@ class SendScreen(Screen[bool]):
 
     def _entitle(self) -> None:
         shown = self.shown
-        told = send.summary(shown) if shown else line(Span("looking …" if not self.facts.why else "", "muted"))
+        summary = (
+            send.summary(shown) if shown else line(Span("making a preview …" if not self.facts.why else "", "muted"))
+        )
         title = f"Send request {self.node.index + 1}{send.made(self.node)} → {self.target.name}"
-        lines = send.headline(title, told, self.target, self.size.width, is_set=self.is_key_set)
+        lines = send.headline(title, summary, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 
     def _show_keys(self) -> None:
-        """Those that are of use now."""
+        """Show the keys that are of use now."""
         is_unbound = self.shown is not None and self.shown.unbound is not None
         is_corrected = self.shown is not None and bool(self.shown.choice.decided)
         idle = {"send.unbound": not is_unbound, "send.switch": not is_corrected}
         rows = [key for key in keys.SEND if not idle.get(key.id)]
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_SEND, *rows])
 
-    # What would be sent.
+    # Preview.
 
     def _look(self) -> None:
-        """Have it made in the inspector's thread; what was asked for before does not count any more."""
+        """Make a preview in the inspector's thread; the result of an earlier request is dropped."""
         self._asked += 1
         number, self.shown = self._asked, None
         node, target, protocol, stream, off = self.node, self.target, self.protocol, self.stream, self.off
@@ -185,25 +187,21 @@ class SendScreen(Screen[bool]):
         self._entitle()
 
     def _show_body(self) -> None:
-        """The request that goes out; of what is lost or comes loose, the one it is made of."""
-        said, shown = self.facts.here(), self.shown
+        """Show the request as sent; for losses and unbound signatures, the original one."""
+        fact, shown = self.facts.here(), self.shown
         if shown is None:
-            self.body.show(b"", (), "there is nothing to send")
+            self.body.show(b"", (), "nothing to send")
             self.body.title(line(" Request "))
             return
-        is_own = said is not None and said.is_own
+        is_own = fact is not None and fact.is_own
         text = (shown.own if is_own else shown.trial.decoded).request_text
         if text != self._in_body:
             lost = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
             self.body.show(text, (Marked("doubtful", lost),) if is_own else (), "the request has no body")
             self._in_body = text
-        which = (
-            f"{shown.own.protocol or 'raw'}, as it was"
-            if is_own
-            else f"{shown.outgoing.protocol or 'raw'}, as it goes out"
-        )
+        which = f"{shown.own.protocol or 'raw'}, original" if is_own else f"{shown.outgoing.protocol or 'raw'}, as sent"
         self.body.title(line(f" Request · {which} · {size(len(text))} "))
-        self.body.mark_range(said.spans if said else ())
+        self.body.mark_range(fact.spans if fact else ())
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.facts:
@@ -215,17 +213,17 @@ class SendScreen(Screen[bool]):
         self._send()
 
     def _send(self) -> None:
-        """Ask where that has to be asked, once for each host, and send."""
+        """Send; ask first for a real endpoint, once for each host."""
         shown = self.shown
         if shown is None:
-            self.notify("there is nothing to send", severity="warning", markup=False)
+            self.notify("nothing to send", severity="warning", markup=False)
         elif not shown.outgoing.asks_first or origin(shown.outgoing.request.url) in self.session.actions.agreed:
             self._go()
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
 
-            asked = send.question(shown.outgoing, is_set=self.is_key_set)
-            self.app.push_screen(ConfirmScreen(asked, "send it", "send nothing"), self._take_consent)
+            question = send.question(shown.outgoing, is_set=self.is_key_set)
+            self.app.push_screen(ConfirmScreen(question, "send", "do not send"), self._take_consent)
 
     def _take_consent(self, is_agreed: bool | None) -> None:
         if is_agreed and self.shown:
@@ -245,47 +243,47 @@ class SendScreen(Screen[bool]):
     # Keys.
 
     def action_pane(self) -> None:
-        """The other side; where there is room for one only, it takes the place of the other."""
+        """Go to the other pane; if there is room for one only, it replaces the other."""
         pane = self.body if self.facts.has_focus else self.facts
         self.set_class(pane is self.body, "-on-body")
         pane.focus()
 
     def action_protocol(self, step: int) -> None:
-        """Another protocol of those that the target speaks."""
+        """Use the next protocol that the target speaks."""
         spoken = send.spoken(self.target)
         here = self.shown.outgoing.protocol if self.shown else self.protocol
         if len(spoken) < 2:
-            self.notify(visible(f"{self.target.name} speaks {', '.join(spoken)} alone"), markup=False)
+            self.notify(visible(f"{self.target.name} speaks {', '.join(spoken)} only"), markup=False)
             return
         at = spoken.index(here) if here in spoken else 0
         self.protocol = spoken[(at + step) % len(spoken)]
         self._look()
 
     def action_stream(self) -> None:
-        """Ask for a stream, or for none."""
+        """Switch streaming on or off."""
         from workbench.probes.profiles import STREAMING, value_of
 
         decided = self.shown.choice.decided if self.shown else ()
         request = self.shown.trial.decoded.request if self.shown else None
         if request is None:
-            self.notify("the request cannot be read: it goes as it is", severity="warning", markup=False)
+            self.notify("the request is unreadable; it is sent unchanged", severity="warning", markup=False)
         elif not request.stream and request.tools and value_of(decided, STREAMING):
-            self.notify(f"{STREAMING} holds it back: space switches that correction off", markup=False)
+            self.notify(f"correction {STREAMING} disables streaming · space: switch it off", markup=False)
         else:
             self.stream = not request.stream
             self._look()
 
     def action_switch(self) -> None:
-        """The correction under the cursor off, or on again."""
-        said = self.facts.here()
-        if said is None or not said.correction:
+        """Switch the correction under the cursor off, or on."""
+        fact = self.facts.here()
+        if fact is None or not fact.correction:
             self.notify("no correction under the cursor", markup=False)
         else:
-            self.off ^= {said.correction}
+            self.off ^= {fact.correction}
             self._look()
 
     def action_target(self) -> None:
-        """Another target."""
+        """Choose another target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
         row = self.session.state.rows[self.node.index]
@@ -297,10 +295,10 @@ class SendScreen(Screen[bool]):
             self._look()
 
     def action_unbound(self) -> None:
-        """Leave the signed blocks out whose signature no longer holds: an edit of its own, which can be undone."""
+        """Leave out unbound signed blocks, as an edit that can be undone."""
         unbound = self.shown.unbound if self.shown else None
         if unbound is None or unbound.without is None:
-            why = "every signature holds" if unbound is None else "no request without them holds"
+            why = "no unbound signatures" if unbound is None else "no valid request without them"
             self.notify(why, markup=False)
         else:
             self.session.branches.commit(self.node, unbound.without, DROPPED, self._take_edit)
@@ -311,7 +309,7 @@ class SendScreen(Screen[bool]):
             self._look()
 
     def action_write(self) -> None:
-        """The body that goes out, into a file."""
+        """Write the body as sent to a file."""
         from workbench.tui.screens.write import write_body
 
         if self.shown:

@@ -1,4 +1,4 @@
-"""The stream screen: the events of an answer beside the message they add up to, and what the usual clients build."""
+"""Stream screen: events of a response, the message after each, and the messages that clients build."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 GROWTH_SECONDS = 0.25
-"""A stream that grows is shown anew this often at most."""
+"""Seconds between two updates of a growing stream."""
 
 
 class StreamReady(Message):
-    """The stream is read."""
+    """A decoded stream."""
 
     def __init__(self, stream: Stream) -> None:
         super().__init__()
@@ -47,11 +47,11 @@ class StreamPane(LineView):
         self.reload()
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("no event has arrived whole yet" if self.stream else "reading the stream …", width, "muted")
+        return wrap("no complete event yet" if self.stream else "reading the stream …", width, "muted")
 
 
 class EventsPane(StreamPane):
-    """The events; the one under the cursor with its bytes."""
+    """Events; the one under the cursor with its bytes."""
 
     is_accordion = True
 
@@ -67,14 +67,14 @@ class EventsPane(StreamPane):
         return self.stream.details(item, width, max(3, self.size.height // 2))
 
     def find(self, wanted: str, start: int, step: int) -> int | None:
-        """The next event that holds the text."""
+        """Next event that contains the text; None if there is none."""
         total, wanted = self.count(), wanted.casefold()
         numbers = ((start + n * step) % total for n in range(total))
         return next((n for n in numbers if self.stream and self.stream.holds(n, wanted)), None)
 
 
 class BuiltPane(StreamPane):
-    """The message after the event under the cursor."""
+    """Message after the event under the cursor."""
 
     event = 0
     lines: list[Line]
@@ -84,7 +84,7 @@ class BuiltPane(StreamPane):
         self.lines = []
 
     def show_after(self, event: int, *, stays: bool = False) -> None:
-        """Show the message as it is after an event, at what that event added, or where one ``stays``."""
+        """Show the message after an event, scrolled to what the event added unless it ``stays``."""
         assert self.stream
         self.event = event
         self.lines, first = self.stream.message(event, self.text_width)
@@ -106,7 +106,7 @@ class BuiltPane(StreamPane):
 
 
 class ClientsPane(StreamPane):
-    """What the usual clients build."""
+    """Messages that known clients build from the stream."""
 
     is_accordion = True
 
@@ -133,12 +133,12 @@ class ClientsPane(StreamPane):
 
 
 class StreamScreen(Screen["int | None"]):
-    """Dismissed with the event to look at on the wire, or None.
+    """Steps through a stream. Dismissed with the event to show on the wire, or None.
 
     Args:
-        decoded: an exchange whose answer is a stream.
-        event: where to begin; None for the first anomaly, else the last event.
-        branch: which branch of the exchange it is of, for the title; empty string for what was recorded.
+        decoded: an exchange with a streamed response.
+        event: event to begin with; None for the first anomaly, else the last event.
+        branch: name of the shown branch, for the title; empty for the recorded exchange.
     """
 
     CSS_PATH = "stream.tcss"
@@ -177,7 +177,7 @@ class StreamScreen(Screen["int | None"]):
 
     @work(thread=True, group="stream", exit_on_error=False)
     def _read(self) -> None:
-        """Make the stream: of a long one this takes a second."""
+        """Decode the stream, in a thread: a long one takes a second."""
         from workbench import protocols
         from workbench.protocols.clients import where_they_differ
         from workbench.tui.models.stream import Stream
@@ -187,7 +187,7 @@ class StreamScreen(Screen["int | None"]):
         self.post_message(StreamReady(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
 
     def grow(self, decoded: DecodedExchange) -> None:
-        """There is more of the answer, or it has ended: show it soon."""
+        """Show more of the response soon; or that it has ended."""
         self.decoded = decoded
         if not self._is_reading:
             self._is_reading = True
@@ -215,7 +215,7 @@ class StreamScreen(Screen["int | None"]):
 
     def _show_headline(self) -> None:
         decoded = self.stream.decoded if self.stream else self.decoded
-        facts = [f"answer {decoded.index + 1}", decoded.protocol or ""]
+        facts = [f"response {decoded.index + 1}", decoded.protocol or ""]
         facts.append(count(len((self.stream or decoded).events), "event"))
         facts += ["still arriving"] if decoded.is_arriving else []
         facts += [f"{len(self.stream.marks):,} marked"] if self.stream and self.stream.marks else []
@@ -242,7 +242,7 @@ class StreamScreen(Screen["int | None"]):
             self.dismiss(self.events.cursor)
 
     def action_mark(self, step: int) -> None:
-        """The next event that is marked, or the next match while a search is active."""
+        """Go to the next marked event, or to the next match of an active search."""
         if self.search:
             self.action_match(step)
             return
@@ -270,13 +270,13 @@ class StreamScreen(Screen["int | None"]):
         self.action_match(1)
 
     def action_pane(self, step: int) -> None:
-        """The next pane."""
+        """Go to the next pane."""
         panes: list[StreamPane] = [self.events, self.built, self.clients]
         here = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(here + step) % len(panes)].focus(scroll_visible=False)
 
     def action_zoom(self) -> None:
-        """The focused pane alone, and back."""
+        """Show the focused pane alone, or all panes."""
         self.toggle_class("-zoom")
 
     def action_leave(self) -> None:
@@ -293,18 +293,18 @@ class StreamScreen(Screen["int | None"]):
 
 
 def why_not(opened: ExchangeView) -> str:
-    """Why there is no stream to step through; "" where there is one."""
+    """Reason that there is no stream to step through; empty if there is one."""
     if opened.decoded.is_arriving and not opened.decoded.response_text:
-        return "nothing of the answer has arrived yet"
+        return "nothing of the response has arrived yet"
     if opened.decoded.exchange.response is None:
-        return "there is no answer"
+        return "there is no response"
     if not opened.decoded.events:
-        return "the answer is no stream: it came as one body"
+        return "the response is not a stream; it has one body"
     return "" if opened.decoded.response else f"the stream is not decoded: {opened.decoded.protocol_from}"
 
 
 def selected_event(opened: ExchangeView, selection: Selection | None) -> int | None:
-    """The event a selection stands on; None where it is elsewhere, or on what still grows: its end is looked at."""
+    """Event of a selection; None if it has none, or is on the event still arriving (the end is shown then)."""
     if selection is None or selection.side != "response" or not selection.events:
         return None
     is_growing = opened.decoded.is_arriving and opened.decoded.events[-1].number in selection.events

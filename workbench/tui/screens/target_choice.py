@@ -1,4 +1,4 @@
-"""Chooses where requests are sent: a simulator, a target of the user's own, a provider, a URL, this machine."""
+"""Dialog that chooses a target: a simulator, a target of the user, a provider, a URL, or a local server."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggest
 URLS = ("http://", "https://")
 
 LOCAL = "local:"
-"""What is typed to have servers on this machine looked for."""
+"""Input that searches for servers on this machine."""
 
 NAME = 24
-"""Columns of a target's name."""
+"""Columns of the name of a target."""
 
 
 class TargetScreen(FormScreen[Target]):
-    """Answers with a target; escape with None.
+    """Answers with a target; escape answers None.
 
     Args:
-        title: what is to be done with it, in a word or two.
-        own: label of the contract that the request is read under: its simulator is the first choice.
-        protocol: what the request is written in: a URL is taken to speak it unless another one is named.
+        title: purpose of the target, in a word or two.
+        own: contract of the request; its simulator is the first choice.
+        protocol: protocol of the request, and of a URL unless another one is typed.
     """
 
     def __init__(self, title: str, own: str, protocol: str) -> None:
         super().__init__()
         self.own = own
         self._here: dict[str, Target] = {}
-        hint = "tab completes · ↓ chooses · enter · esc"
+        hint = "tab complete · ↓ choose · enter · esc"
         self.fields = [
             Field("target", title, hint),
-            Field("protocol", "in the protocol", "asked of a URL only · enter", protocol),
+            Field("protocol", "Protocol", "only needed for a URL · enter", protocol),
         ]
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -44,14 +44,14 @@ class TargetScreen(FormScreen[Target]):
         return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own)
 
     def _offer_local(self) -> FormOffer:
-        """The servers that answer on this machine."""
+        """Model servers that respond on this machine."""
         import asyncio
 
         from workbench.send import local
 
         found = [each.target for each in asyncio.run(local.find_servers())]
         self._here |= {each.url: each for each in found}
-        why = "" if found else "no server answers on its usual port of this machine: type its URL"
+        why = "" if found else "no model server on the usual ports of this machine; type its URL"
         return FormOffer([FormSuggestion(line_of(each), each.url) for each in found], why_not=why)
 
     def submit(self, field: str, text: str) -> None:
@@ -59,7 +59,7 @@ class TargetScreen(FormScreen[Target]):
         if target in self._here:
             self.dismiss(self._here[target])
         elif target == LOCAL:
-            self.say("choose one of the servers below with ↓, or type a URL")
+            self.say("choose a server below with ↓, or type a URL")
         elif field == "target" and target.startswith(URLS):
             self.go("protocol")
         else:
@@ -74,12 +74,12 @@ class TargetScreen(FormScreen[Target]):
 
 
 def offer_targets(text: str, own: str) -> FormOffer:
-    """The targets whose name holds a text: the own contract's simulator, endpoints, the other simulators."""
+    """Targets with a text in their name: the simulator of the own contract, endpoints, other simulators."""
     from workbench.send import configured, matrix
 
     typed = text.strip()
     if typed.startswith(URLS):
-        return FormOffer((), why_not="a URL: enter continues to its protocol")
+        return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [FormSuggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
     try:
@@ -93,7 +93,7 @@ def offer_targets(text: str, own: str) -> FormOffer:
 
 
 def offer_protocols(text: str) -> FormOffer:
-    """The protocols whose name begins with a text; all of them where it is one already."""
+    """Protocols that contain a text; all of them if the text is the name of one."""
     from workbench import protocols
 
     typed = text.strip()
@@ -102,23 +102,23 @@ def offer_protocols(text: str) -> FormOffer:
 
 
 def line_of(target: Target) -> str:
-    """An endpoint in one line: its name, whether its key is set, where it is, what it speaks."""
+    """Line of an endpoint: name, state of its API key, URL, model, protocols."""
     from workbench.send import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"${target.key_variable} {state}" if target.key_variable else "no key"
-    told = " · ".join(f for f in (key, target.url, target.model, ", ".join(target.protocols)) if f)
-    return f"{target.name:<{NAME}} {told}"
+    facts = " · ".join(f for f in (key, target.url, target.model, ", ".join(target.protocols)) if f)
+    return f"{target.name:<{NAME}} {facts}"
 
 
 def _matching(made: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
     found = [each for each in made if typed.casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
-    why = "" if found else "nothing is called that: sim:CONTRACT, a URL, or a name of targets.yaml"
+    why = "" if found else "unknown target; use sim:CONTRACT, a URL or a name from targets.yaml"
     shared = commonprefix(begun).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
     return FormOffer([*more, *found], shared, why)
 
 
 def _simulator(label: str, *, is_own: bool) -> str:
-    own = "the contract of this exchange · " if is_own else ""
+    own = "contract of this exchange · " if is_own else ""
     return f"{f'sim:{label}':<{NAME}} {own}simulated, nothing leaves this program"

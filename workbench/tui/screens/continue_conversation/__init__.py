@@ -1,1 +1,1 @@
-"""Continuing a conversation step by step: the screen, and the parts that it holds."""
+"""Screen that continues a conversation step by step, and its parts."""

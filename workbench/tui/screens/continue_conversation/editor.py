@@ -1,4 +1,4 @@
-"""Writing the pending step of a conversation: a result, the body of the request, or the user's next message."""
+"""Editing of the pending step of a conversation: a tool result, a request body, or the next user message."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 
 class StepEditor:
-    """Opens the text of the pending step for writing, and puts what was written into the step."""
+    """Opens the text of the pending step for editing, and puts the edited text into the step."""
 
     def __init__(self, screen: ContinuingScreen, stepper: Stepper) -> None:
         self.screen, self.stepper = screen, stepper
 
     def write(self) -> None:
-        """Write the result, the request or the user's next message in place."""
+        """Edit the text of the pending step in place."""
         text = self._editable()
         if text is None or self.screen.query("#writing"):
             return
         if len(text.encode("utf-8", "surrogatepass")) > MOST_IN_PLACE or not is_plain(text):
-            self.screen.notify("too long for here, or it holds what cannot be shown: E opens your editor", markup=False)
+            self.screen.notify(
+                "too long to edit here, or it has characters that cannot be shown · E: open your editor", markup=False
+            )
             return
         self.stepper.runs_on = False
         is_line = bool(self.stepper.pending and isinstance(self.stepper.pending.step, LoopEnd))
@@ -44,7 +46,7 @@ class StepEditor:
         writing.focus()
 
     def write_outside(self) -> None:
-        """Write the same in the person's own editor."""
+        """Edit the text of the pending step in the person's own editor."""
         from workbench.errors import WorkbenchError
         from workbench.tui.editor import edited_outside
 
@@ -60,11 +62,11 @@ class StepEditor:
             self.stepper.say(str(error))
             return
         if made is not None:
-            told = from_bytes(made)
-            self._take(told if is_request else re.sub("[\udc80-\udcff]", "\ufffd", told))
+            text = from_bytes(made)
+            self._take(text if is_request else re.sub("[\udc80-\udcff]", "\ufffd", text))
 
     def _editable(self) -> str | None:
-        """The text that can be written now; None if there is none."""
+        """Text of the pending step that can be edited now; None if there is none."""
         pending = self.stepper.pending
         if pending is None or self.stepper.is_sending:
             return None
@@ -75,17 +77,17 @@ class StepEditor:
             return from_bytes(step.request.body.raw)
         if step.reason in (EndReason.DONE, EndReason.TEXT_CALL):
             return ""
-        self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
+        self.screen.notify(visible(f"{step.text} · u: undo"), markup=False)
         return None
 
     def _title_of_writing(self) -> str:
         step = self.stepper.pending.step if self.stepper.pending else None
         if isinstance(step, AnswerCall):
-            return visible(f"CallResult of {step.call.name or 'the call'}")
-        return "Body of the request" if isinstance(step, Send) else "What the user says next"
+            return visible(f"Tool result of {step.call.name or 'the call'}")
+        return "Request body" if isinstance(step, Send) else "Next user message"
 
     def take(self, text: str) -> None:
-        """Take what was written in place."""
+        """Take the text edited in place."""
         self.stop()
         self._take(text)
 
@@ -96,7 +98,7 @@ class StepEditor:
         self.screen.steps.focus()
 
     def _take(self, text: str) -> None:
-        """Use what was written for the pending step."""
+        """Use an edited text for the pending step."""
         pending = self.stepper.pending
         if pending is None:
             return
@@ -113,7 +115,7 @@ class StepEditor:
             )
 
     def _change_request(self, step: Send, body: bytes) -> None:
-        """Give the pending request another body; an unreadable one is sent as it is."""
+        """Give the pending request another body; an unreadable one is sent unchanged."""
         from workbench.edits import with_body
 
         changed, course = replace(step, request=with_body(step.request, body)), self.stepper.settings

@@ -1,4 +1,4 @@
-"""The screen that continues a conversation: one pending step at a time, shown, changed, and done by hand or run on."""
+"""Screen that continues a conversation: shows one pending step at a time, to edit and do by hand or in a run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:
-    """Ask where the requests are to go, then show the first step."""
+    """Ask for a target, then show the first step."""
     from workbench.tui.screens.target_choice import TargetScreen
 
     def open_screen(target: Target | None) -> None:
@@ -44,12 +44,12 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 
 
 class ContinuingScreen(Screen[None]):
-    """Steps of a conversation.
+    """Steps of a conversation, and the pending one in full.
 
     Args:
-        session: whose exchange it is.
-        node: the exchange or edit that is continued.
-        target: where requests go.
+        session: session of the exchange.
+        node: exchange or edit to continue.
+        target: receiver of the requests.
     """
 
     CSS_PATH = "continuing.tcss"
@@ -68,7 +68,7 @@ class ContinuingScreen(Screen[None]):
 
     @property
     def is_key_set(self) -> bool:
-        """The key that the target asks for is in the environment."""
+        """The API key of the target is in the environment."""
         return bool(self.stepper.target.key_variable and os.environ.get(self.stepper.target.key_variable))
 
     def compose(self) -> ComposeResult:
@@ -116,41 +116,41 @@ class ContinuingScreen(Screen[None]):
     action_undo = ActionOf("stepper")
 
     def action_offer(self) -> None:
-        """Another result of those at hand."""
+        """Choose the next tool result on offer."""
         if len(self.stepper.offers) > 1:
             self.stepper.offer_number = (self.stepper.offer_number + 1) % len(self.stepper.offers)
             self.show_steps()
         else:
-            self.notify("there is no other result: e writes one", markup=False)
+            self.notify("no other tool result · e: write one", markup=False)
 
     def action_error(self) -> None:
-        """The tool failed, or it did not."""
+        """Switch between a tool result and an error result."""
         if self.stepper.offer:
             made = replace(self.stepper.offer.result, is_error=not self.stepper.offer.result.is_error, element=None)
             self.stepper.offers[self.stepper.offer_number] = self.stepper.offer._replace(result=made)
             self.show_steps()
 
     def ask_limits(self) -> None:
-        """Let the person set other limits."""
+        """Ask for other limits."""
         from workbench.tui.screens.ask import AskScreen
 
-        hint = "requests, tokens, times of one call, errors in a row; 0 for no limit"
-        asked = AskScreen("Limits", hint, continuing.limits_text(self.stepper.loop.limits))
+        hint = "requests, tokens, repeats of a call, errors in a row; 0: no limit"
+        ask = AskScreen("Limits", hint, continuing.limits_text(self.stepper.loop.limits))
 
         def apply(text: str | None) -> None:
             limits = continuing.limits_of(text) if text is not None else None
             if limits:
                 self.stepper.limit(limits)
             elif text is not None:
-                self.notify("limits are one to four numbers: 20 100000 3 0", severity="warning", markup=False)
+                self.notify("type one to four numbers, for example 20 100000 3 0", severity="warning", markup=False)
 
-        self.app.push_screen(asked, apply)
+        self.app.push_screen(ask, apply)
 
     def action_limits(self) -> None:
         self.ask_limits()
 
     def action_target(self) -> None:
-        """Another target."""
+        """Choose another target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
         row = self.session.state.rows[self.stepper.node.index]
@@ -159,15 +159,15 @@ class ContinuingScreen(Screen[None]):
         )
 
     def action_corrections(self) -> None:
-        """What a measured profile corrects, to be switched off and on."""
+        """List the corrections of a measured profile, to switch them off and on."""
         from workbench.tui.screens.correcting import CorrectingScreen
 
         if self.stepper.is_sending:
-            self.notify("a request is on its way: esc breaks it off", markup=False)
+            self.notify("a request is being sent · esc: cancel", markup=False)
         elif self.stepper.settings and self.stepper.settings.choice.decided:
             self.app.push_screen(CorrectingScreen(self.stepper.settings.choice), self._switch_corrections)
         else:
-            self.notify("nothing is corrected: no profile of this target and model asks for it", markup=False)
+            self.notify("no corrections: no capability profile of this target and model needs any", markup=False)
 
     def _switch_corrections(self, off: frozenset[str] | None) -> None:
         if off is not None and off != self.stepper.off:
@@ -176,13 +176,13 @@ class ContinuingScreen(Screen[None]):
     # What is shown.
 
     def _show_keys(self) -> None:
-        """Those that are of use now."""
+        """Show the keys that are of use now."""
         is_corrected = self.stepper.settings is not None and bool(self.stepper.settings.choice.decided)
         rows = [key for key in keys.CONTINUE if is_corrected or key.id != "continue.corrections"]
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_STEP, *rows])
 
     def show_steps(self) -> None:
-        """Show the steps, and the next one."""
+        """Show the steps, and the pending one in full."""
         rows = len(self.stepper.done) + 1
         self.steps.show(rows, self._row)
         self.steps.move_to(rows - 1)
@@ -200,13 +200,13 @@ class ContinuingScreen(Screen[None]):
         is_done = item < len(self.stepper.done)
         pending = self.stepper.done[item].pending if is_done else self.stepper.pending
         offer = self.stepper.done[item].offer if is_done else self.stepper.offer
-        said = "" if is_done else self._answer()
-        self.step.show(lambda width: continuing.detail(pending, offer, said, width))
-        which = f"Step {item + 1}" if is_done else "The next step"
+        answer = "" if is_done else self._answer()
+        self.step.show(lambda width: continuing.detail(pending, offer, answer, width))
+        which = f"Step {item + 1}" if is_done else "Next step"
         self.step.title(line(f" {which} "))
 
     def _answer(self) -> str:
-        """What the model said, where it is the end."""
+        """Text of the model's last response at the end of the loop; empty before."""
         from workbench.ir import Text
 
         if not self.stepper.pending or not isinstance(self.stepper.pending.step, LoopEnd):
@@ -216,12 +216,12 @@ class ContinuingScreen(Screen[None]):
         return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
 
     def show_progress(self) -> None:
-        """Show how far a run or a request is."""
+        """Show the progress of a run or a request."""
         steps = self.stepper
         self.query_one("#keys", KeyBar).run(steps.is_sending or steps.runs_on)
-        running = "running on" if steps.runs_on else ""
+        running = "running" if steps.runs_on else ""
         if steps.is_sending:
-            running = f"sending, {size(steps.received_size)} came"
+            running = f"sending, {size(steps.received_size)} received"
         decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
         title = f"Continue exchange {steps.node.index + 1}{send.made(self.start)} with {steps.target.name}"
@@ -238,7 +238,7 @@ class ContinuingScreen(Screen[None]):
         (self.step if self.steps.has_focus else self.steps).focus()
 
     def action_leave(self) -> None:
-        """Stop what goes on; else back."""
+        """Cancel the run or the request; else go back."""
         if self.stepper.runs_on or self.stepper.is_sending:
             self.stepper.break_off()
             self.show_progress()

@@ -1,4 +1,4 @@
-"""The steps of a conversation that is continued: found, done one by one or in a run, and sent."""
+"""Stepper of a continued conversation: finds the pending step, does it, and sends requests."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class StepResponseGrew(Message):
-    """More of the answer is there."""
+    """More of the response has arrived."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, StepResponseGrew)
 
 
 class StepSendEnd(Message):
-    """Nothing more will come of a sending: an exchange, or why there is none."""
+    """End of a send: the exchange, or the reason that there is none."""
 
     def __init__(self, exchange: Exchange | None, why: str = "") -> None:
         super().__init__()
@@ -49,20 +49,20 @@ class Stepper:
     """Finds the next step of a conversation and does it; the screen shows it.
 
     Args:
-        session: whose exchange it is.
-        node: the exchange or edit that is continued.
-        target: where requests go.
+        session: session of the exchange.
+        node: exchange or edit to continue.
+        target: receiver of the requests.
 
     Attributes:
-        start: whose conversation is continued.
-        loop: the conversation as it stands.
-        done: the steps so far.
-        pending: the next one; None until it is known.
-        offers: the results at hand for a call that is next, ``offered`` the number of the one it would get.
-        runs_on: step follows on step until something has to be decided.
-        course: target and corrections that the steps go by; None until it is known.
+        start: node that the conversation continues from.
+        loop: state of the conversation.
+        done: steps so far.
+        pending: next step; None until it is known.
+        offers: tool results on offer for a pending call; ``offer_number`` is the chosen one.
+        runs_on: steps follow one another until the person has to decide.
+        settings: target and corrections of the steps; None until they are known.
         off: names of the corrections that are switched off.
-        limits: that the person set, None for the usual ones.
+        limits: limits set by the person; None for the default ones.
     """
 
     def __init__(self, screen: ContinuingScreen, session: SessionScreen, node: BranchNode, target: Target) -> None:
@@ -86,40 +86,40 @@ class Stepper:
 
     @property
     def offer(self) -> Offer | None:
-        """The result that the pending call would be answered by."""
+        """Chosen tool result for the pending call; None if there is none."""
         return self.offers[self.offer_number] if self.offers else None
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """The one that is continued, and what was sent since."""
-        stood = [*(done.loop.exchange for done in self.done), self.loop.exchange]
-        return [each for n, each in enumerate(stood) if n == 0 or each is not stood[n - 1]]
+        """The continued exchange, and those sent since."""
+        found = [*(done.loop.exchange for done in self.done), self.loop.exchange]
+        return [each for n, each in enumerate(found) if n == 0 or each is not found[n - 1]]
 
     @property
     def is_sending(self) -> bool:
-        """A request is on its way."""
+        """A request is being sent."""
         return self._incoming is not None
 
     @property
     def received_size(self) -> int:
-        """Bytes of the answer that is on its way."""
+        """Bytes received of the response that is arriving."""
         return self._incoming.size if self._incoming else 0
 
     def say(self, why: str) -> None:
-        """Something failed."""
+        """Stop a run and show an error."""
         self.runs_on = False
         if is_open(self.screen):
             self.screen.notify(visible(why), severity="error", markup=False)
 
     def stop(self) -> None:
-        """Cancel what is being sent: the screen is gone."""
+        """Cancel a request: the screen is closed."""
         if self._dispatch:
             self._dispatch.cancel()
 
-    # What is next: found out in the inspector's thread.
+    # The pending step, found in the inspector's thread.
 
     def look(self, *, is_first: bool = False) -> None:
-        """Find out what is next."""
+        """Find the pending step."""
         self._asked += 1
         number, loop, target, index = self._asked, self.loop, self.target, self.node.index
         known, off, limits = self.settings, self.off, self.limits
@@ -146,14 +146,14 @@ class Stepper:
             self._run_on()
 
     def steer(self, target: Target, off: frozenset[str] = frozenset()) -> None:
-        """Go by another target, or by other corrections."""
+        """Use another target, or other corrections."""
         self.target, self.off, self.settings = target, off, None
         self.look()
 
     # Doing it.
 
     def run(self) -> None:
-        """Step after step, until something has to be decided."""
+        """Do step after step, until the person has to decide."""
         self.runs_on = True
         self._run_on()
 
@@ -169,7 +169,7 @@ class Stepper:
             self.do()
 
     def do(self) -> None:
-        """The pending step."""
+        """Do the pending step."""
         pending = self.pending
         if pending is None or self.is_sending:
             return
@@ -188,10 +188,10 @@ class Stepper:
         elif step.reason in (EndReason.DONE, EndReason.TEXT_CALL):
             self.screen.editor.write()
         else:
-            self.screen.notify(visible(f"{step.text}: u steps back"), markup=False)
+            self.screen.notify(visible(f"{step.text} · u: undo"), markup=False)
 
     def advance(self, loop: ConversationLoop, done: Done) -> None:
-        """A step was done."""
+        """Note a step that is done, and find the next one."""
         if not is_open(self.screen):
             return
         self.done.append(done)
@@ -203,15 +203,15 @@ class Stepper:
     def _send(self, pending: Pending) -> None:
         leaving = pending.leaving
         if leaving is None:
-            self.screen.notify(visible(pending.why or "nothing can be sent"), severity="error", markup=False)
+            self.screen.notify(visible(pending.why or "the request cannot be sent"), severity="error", markup=False)
         elif not leaving.asks_first or origin(leaving.request.url) in self.session.actions.agreed:
             self._go(pending, leaving)
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
 
-            asked = send.question(leaving, is_set=self.screen.is_key_set)
+            question = send.question(leaving, is_set=self.screen.is_key_set)
             self.screen.app.push_screen(
-                ConfirmScreen(asked, "send it", "send nothing"), partial(self._take_consent, pending, leaving)
+                ConfirmScreen(question, "send", "do not send"), partial(self._take_consent, pending, leaving)
             )
 
     def _take_consent(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
@@ -222,7 +222,7 @@ class Stepper:
             self.runs_on = False
 
     def _go(self, pending: Pending, leaving: Outgoing) -> None:
-        """Keep the request as a branch, and send it."""
+        """Save the request as a branch, and send it."""
         from workbench.tui.dispatch import IncomingResponse
 
         assert isinstance(pending.step, Send)
@@ -247,24 +247,24 @@ class Stepper:
     def _begin(self, known: Session, leaving: Outgoing) -> None:
         from workbench.tui.dispatch import Dispatch
 
-        heard, parent = self._incoming, self._sent_as.id
-        if not is_open(self.screen) or heard is None:
+        incoming, parent = self._incoming, self._sent_as.id
+        if not is_open(self.screen) or incoming is None:
             return
 
-        def hear(event: Event) -> None:
-            heard.add(event)
+        def on_event(event: Event) -> None:
+            incoming.add(event)
             self.screen.post_message(StepResponseGrew())
 
-        dispatch = Dispatch(known, lambda sender: sender.send(leaving, hear, parent=parent))
+        dispatch = Dispatch(known, lambda sender: sender.send(leaving, on_event, parent=parent))
         if self._is_leaving:
             dispatch.cancel()
         self._dispatch = dispatch
-        wait = partial(self._wait, dispatch, heard)
+        wait = partial(self._wait, dispatch, incoming)
         self.screen.run_worker(wait, thread=True, group="continue", exit_on_error=False)
 
-    def _wait(self, dispatch: Dispatch[Exchange], heard: IncomingResponse) -> None:
+    def _wait(self, dispatch: Dispatch[Exchange], incoming: IncomingResponse) -> None:
         try:
-            self.screen.post_message(StepSendEnd(dispatch.run() or heard.kept()))
+            self.screen.post_message(StepSendEnd(dispatch.run() or incoming.kept()))
         except Exception as error:
             self.screen.post_message(StepSendEnd(None, in_words(error)))
 
@@ -272,7 +272,7 @@ class Stepper:
         self.screen.post_message(StepSendEnd(None, why))
 
     def finish(self, message: StepSendEnd) -> None:
-        """Keep what came, judge it, and see what is next."""
+        """Save the exchange, judge it, and find the next step."""
         self._incoming = self._dispatch = None
         pending = self.pending
         if message.exchange is None or pending is None or pending.leaving is None:
@@ -302,19 +302,19 @@ class Stepper:
         self._leave_if_asked()
 
     def _not_kept(self, why: str) -> None:
-        self.say(f"not kept: {why}")
+        self.say(f"not saved: {why}")
         self._leave_if_asked()
 
     def break_off(self) -> None:
-        """Stop what goes on; what came of an answer is kept."""
+        """Cancel a run or a request; what was received is saved."""
         self.runs_on = False
         if self._dispatch:
             self._dispatch.cancel()
 
     def undo(self) -> None:
-        """Go one step back; what was sent stays a branch."""
+        """Go one step back; requests that were sent stay in the tree of branches."""
         if self.is_sending:
-            self.screen.notify("a request is on its way: esc breaks it off", markup=False)
+            self.screen.notify("a request is being sent · esc: cancel", markup=False)
         elif self.done:
             last = self.done.pop()
             self.runs_on = False
@@ -330,13 +330,13 @@ class Stepper:
         self.look()
 
     def aim(self, target: Target | None) -> None:
-        """Send to another target, unless a request is on its way."""
+        """Send to another target, unless a request is being sent."""
         if target and not self.is_sending:
             self.loop = replace(self.loop, contract=target.contract)
             self.steer(target)
 
     def leave(self) -> None:
-        """Go back; what is on its way is broken off, and kept first."""
+        """Go back; a request that is being sent is cancelled, and saved first."""
         self._is_leaving = True
         self.break_off()
         if not self.is_sending:

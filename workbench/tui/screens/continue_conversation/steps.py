@@ -1,4 +1,4 @@
-"""Steps of a continued conversation, as the inspector's thread sees them: what is next, and what came of it."""
+"""Work on a continued conversation in the inspector's thread: finds the pending step, judges what was received."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from workbench.wire import Exchange
     from workbench.wire.session import Session
 
-NOT_RUN = CallResult("this call was not carried out", is_error=True)
-"""What a call is answered by where nobody knows better."""
+NOT_RUN = CallResult("this call was not run", is_error=True)
+"""Tool result for a call without a recorded one."""
 
 
 class StepSettings(NamedTuple):
-    """What steps go by.
+    """Target and corrections of the steps.
 
     Attributes:
-        target: where requests go.
-        choice: the measured profile that holds, and what is corrected because of it.
-        earlier: what came before, where reasoning that was lost is to be put back.
+        target: receiver of the requests.
+        choice: the capability profile that applies, and the corrections decided because of it.
+        earlier: exchanges before, to restore lost reasoning from; empty unless a correction needs them.
     """
 
     target: Target
@@ -49,10 +49,10 @@ class StepSettings(NamedTuple):
 def find_settings(
     inspector: Inspector, loop: ConversationLoop, target: Target, index: int, off: Collection[str]
 ) -> StepSettings:
-    """What steps go by, the profile looked up anew.
+    """Look up the capability profile of the target, and decide the corrections.
 
     Args:
-        index: of the exchange that is continued.
+        index: index of the continued exchange.
         off: names of the corrections that are switched off.
     """
     from workbench.probes.profiles import earlier
@@ -63,43 +63,43 @@ def find_settings(
 
 
 def apply_corrections(loop: ConversationLoop, choice: ProfileChoice, limits: Limits | None) -> ConversationLoop:
-    """A loop that goes by these corrections alone, whatever it went by before.
+    """Loop with these corrections and no earlier ones.
 
     Args:
-        limits: that people set, None for the usual ones and what was measured.
+        limits: limits set by the person; None for the default and measured ones.
     """
     from workbench.probes.profiles import correct_loop
 
-    policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # what tools were declared as at first
+    policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # as the tools were declared at first
     made = correct_loop(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
     return made.with_limits(limits) if limits else made
 
 
 def pending(loop: ConversationLoop, course: StepSettings, recording: RecordedResults, index: int) -> Pending:
-    """The next step of a loop, with the results at hand for a call, and what would go to the target.
+    """Pending step of a loop: a request as it would be sent, or a call with the tool results on offer.
 
     Args:
-        index: of the exchange that is continued.
+        index: index of the continued exchange.
     """
     step = loop.step
     if isinstance(step, Send):
         return leaving(step, course)
     if isinstance(step, LoopEnd):
         return Pending(step)
-    offers = [Offer(NOT_RUN, "that it was not carried out")]
+    offers = [Offer(NOT_RUN, "the call was not run")]
     if step.refusal:
-        offers.insert(0, Offer(refusal_result(step.refusal), "the error that says why it cannot be run"))
+        offers.insert(0, Offer(refusal_result(step.refusal), "an error: why the call cannot be run"))
     found = recording.of(step.call, index)
     if found:
         how = "the same id" if found.is_same_id else "the same arguments"
-        others = f", {found.others} others differ" if found.others else ""
-        told = Offer(found.result, f"as recorded in exchange {found.exchange + 1} ({how}{others})")
-        offers.insert(1 if step.refusal else 0, told)
+        others = f"; {found.others} others differ" if found.others else ""
+        recorded = Offer(found.result, f"as recorded in exchange {found.exchange + 1} ({how}{others})")
+        offers.insert(1 if step.refusal else 0, recorded)
     return Pending(step, tuple(offers) if step.refusal or found else ())
 
 
 def leaving(step: Send, course: StepSettings) -> Pending:
-    """A request, and what would go to the target; or why nothing can."""
+    """A request as it would be sent; the reason if it cannot be."""
     from workbench.errors import WorkbenchError
     from workbench.probes.profiles import correct_send
 
@@ -110,10 +110,10 @@ def leaving(step: Send, course: StepSettings) -> Pending:
 
 
 def simulator_history(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Session:
-    """What simulators take as given: the conversation of an exchange before it, and what it became.
+    """Session that simulators know: the conversation before an exchange, then what was sent since.
 
     Args:
-        exchanges: the exchange itself, and what was sent since.
+        exchanges: the exchange itself, and those sent since.
     """
     from workbench.wire.session import MemorySession
 
@@ -124,7 +124,7 @@ def simulator_history(inspector: Inspector, index: int, exchanges: Sequence[Exch
 
 
 def judge_last(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
-    """What the contract makes of the last of these exchanges, after the others."""
+    """Judgement of the last exchange, read after the others; None if its protocol is unknown."""
     from workbench.rules import Inspector, judge
     from workbench.wire.session import MemorySession
 
@@ -134,10 +134,10 @@ def judge_last(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
 
 
 def title(done: Sequence[Done]) -> str:
-    """What a request adds to the one before, in one line."""
+    """Title of a request: the tool results that it adds."""
     results = 0
     for each in reversed(done):
         if not isinstance(each.pending.step, AnswerCall):
             break
         results += 1
-    return f"continued with the answer and {results} result{'s' * (results != 1)}" if results else "continued"
+    return f"continued with {results} tool result{'s' * (results != 1)}" if results else "continued"

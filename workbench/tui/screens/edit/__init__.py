@@ -1,1 +1,1 @@
-"""The edit screen: the screen, and the parts that it holds (``screen`` names them)."""
+"""Edit screen and its parts (``screen`` names them)."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class EditActions:
-    """Changes what the cursor stands on, repairs the request, and leads to other screens."""
+    """Changes the element under the cursor, repairs the request, and opens other screens."""
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
@@ -62,7 +62,7 @@ class EditActions:
 
         row = self.screen.outline.here
         if row is None or ElementAction.RENAME not in row.element.actions:
-            self.screen.flow.refuse("only a parameter has a name that can be changed here")
+            self.screen.flow.refuse("only parameters can be renamed")
             return
 
         def make(name: str, studied: Studied, row: Entry) -> Edit:
@@ -73,7 +73,7 @@ class EditActions:
             if name:
                 self.screen.flow.change(partial(make, name))
 
-        ask = AskScreen("Name of the parameter", "empty leaves it", visible(row.element.label))
+        ask = AskScreen("Name of the parameter", "empty: keep the name", visible(row.element.label))
         self.screen.app.push_screen(ask, apply)
 
     def add(self) -> None:
@@ -108,7 +108,7 @@ class EditActions:
         self.screen.app.push_screen(ContractChoiceScreen(own), apply)
 
     def repairs(self) -> None:
-        """Look for the repairs of all findings of the request."""
+        """Look for repairs of all findings of the request."""
         screen = self.screen
 
         def do(studied: Studied) -> None:
@@ -120,7 +120,7 @@ class EditActions:
                 return Answer(partial(self._show_repairs, studied, offered))
 
             if not studied.told.findings:
-                screen.flow.refuse(f"nothing to repair: nothing is wrong with it under {studied.told.contract}")
+                screen.flow.refuse(f"nothing to repair: no findings under {studied.told.contract}")
                 return
             screen.say("looking for repairs …")
             screen.session.inspecting.do(guarded(job, screen.flow.refuse))
@@ -138,7 +138,7 @@ class EditActions:
 
         if not screen.is_current or studied is not screen.judged_request:
             return
-        screen.say("" if offered else "no repair is known that holds under the contract")
+        screen.say("" if offered else "no known repair satisfies the contract")
         if offered:
             screen.app.push_screen(RepairsScreen(studied.told.findings[0], offered), apply)
 

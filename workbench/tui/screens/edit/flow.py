@@ -1,4 +1,4 @@
-"""The edits of a request: one after the other, each a node of the tree, each judged before the next."""
+"""Edits of a request, one after the other: each is a node of the tree, and is judged before the next."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 Changes: TypeAlias = "Sequence[Change | Splice]"
 Edit: TypeAlias = tuple[Changes, str, "str | None"]
-"""What is changed, a title for it, and where the cursor goes: None to leave it where it is."""
+"""Changes, a title for them, and the new pointer of the cursor; None to leave the cursor."""
 
 
 class EditFlow:
-    """Keeps edits as nodes, and goes from node to node."""
+    """Saves edits as nodes, and moves between nodes."""
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
     def show_node(self, node: BranchNode | None, pointer: str | None = None) -> None:
-        """Show a node: what is apply_changes from now on is its request.
+        """Show a node, whose request is edited from now on.
 
         Args:
-            node: None for the one that is shown.
-            pointer: where the cursor goes; None to leave it where it is.
+            node: node to show; None for the current one.
+            pointer: new pointer of the cursor; None to leave it.
         """
         screen = self.screen
         screen.study.is_moving = False
@@ -45,16 +45,16 @@ class EditFlow:
             screen.show_headline()
 
     def return_to(self, node: BranchNode) -> None:
-        """Show a node to which another screen has led, unless edits are on their way."""
+        """Show the node that another screen went to, unless edits are pending."""
         screen = self.screen
         if node.id != screen.node.id and not screen.study.waiting and screen.study.is_settled:
             self.show_node(node)
 
     def commit(self, request: HttpRequest, title: str, pointer: str | None = None) -> None:
-        """Keep a request as a node; nothing if it is the same."""
+        """Save a request as a node; do nothing if it is unchanged."""
         screen = self.screen
         if request == screen.node.exchange.request:
-            screen.say("nothing was changed")
+            screen.say("no change")
             return
         screen.say("")
         screen.study.is_moving = True
@@ -63,10 +63,10 @@ class EditFlow:
         )
 
     def change(self, make: Callable[[Studied, Entry], Edit], action: ElementAction | None = None) -> None:
-        """Change what the cursor stands on, or say why that cannot be.
+        """Change the element under the cursor, or say why that is impossible.
 
         Args:
-            action: one that the element has to support.
+            action: action that the element has to support; None for any.
         """
 
         def do(studied: Studied) -> None:
@@ -74,14 +74,14 @@ class EditFlow:
             if row is None:
                 return
             if action and action not in row.element.actions:
-                self.refuse(f"{action}: not possible for {row.name}" if row.pointer else "choose what is to be changed")
+                self.refuse(f"{action}: not possible for {row.name}" if row.pointer else "select an element first")
             else:
                 self.put(studied, lambda: make(studied, row))
 
         self.screen.study.when_settled(do)
 
     def put(self, studied: Studied, make: Callable[[], Edit]) -> bool:
-        """Keep an edit of a judged request. Returns False, and says why, if it cannot be made."""
+        """Save an edit of a judged request. Returns False, with a notice, if it cannot be made."""
         try:
             changes, title, pointer = make()
             self.commit(apply_changes(studied.request, studied.text, changes), title, pointer)
@@ -91,7 +91,7 @@ class EditFlow:
         return True
 
     def refuse(self, why: str) -> None:
-        """Say why something is not done."""
+        """Show why something is not done."""
         self.screen.notify(visible(why), severity="warning", markup=False)
 
     # Actions.
@@ -99,14 +99,14 @@ class EditFlow:
     def undo(self) -> None:
         """Go to the request before the last edit."""
         ask = self.screen.session.branches.undo
-        self._move(ask, "this is the request as it was recorded: there is nothing to undo")
+        self._move(ask, "nothing to undo: this is the recorded request")
 
     def redo(self) -> None:
         """Go to the edit that was undone last."""
-        self._move(self.screen.session.branches.redo, "nothing was made of it: there is nothing to redo")
+        self._move(self.screen.session.branches.redo, "nothing to redo")
 
     def _move(self, ask: Callable[..., None], why_none: str) -> None:
-        """Go to another node of the tree; ``ask`` finds it, ``why_none`` is said if there is none."""
+        """Go to another node of the tree; ``ask`` finds it, ``why_none`` is shown if there is none."""
 
         def do(studied: Studied) -> None:
             self.screen.study.is_moving = True
@@ -119,7 +119,7 @@ class EditFlow:
         self.show_node(node)
 
     def _not_moved(self, why: str) -> None:
-        """Say why a node could not be kept or found; what waited for it is not done."""
+        """Say why a node could not be saved or found; the edits that waited for it are dropped."""
         self.screen.study.waiting.clear()
         self.refuse(why)
         self.show_node(None)

@@ -1,4 +1,4 @@
-"""What the edit screen asks: what is to be added, and which contract judges."""
+"""Dialogs of the edit screen: add an element, choose a contract."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggest
 
 
 class AddScreen(FormScreen[Addition]):
-    """Answers with what is to be added.
+    """Answers with an element to add.
 
     Args:
-        choices: what there is to choose from, the likeliest first.
+        choices: kinds of elements, the likeliest first.
     """
 
     CSS_PATH = "../form.tcss"
@@ -22,16 +22,14 @@ class AddScreen(FormScreen[Addition]):
         super().__init__()
         self.choices = choices
         self.fields = [
-            Field("what", "Add", f"enter: {choices[0].name} · ↓ chooses"),
-            Field("text", "its text", "of a tool its name, of a parameter name = JSON · enter adds it"),
+            Field("what", "Add", f"enter: {choices[0].name} · ↓ choose"),
+            Field("text", "Text", "tool: its name · parameter: name = JSON · enter add"),
         ]
 
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "text":
             return FormOffer((), why_not=f"{self._choice()}: {self._asks()}")
-        return offer_names(
-            [FormSuggestion(c.name, c.name) for c in self.choices], text, "nothing like that can be added"
-        )
+        return offer_names([FormSuggestion(c.name, c.name) for c in self.choices], text, "no such element can be added")
 
     def submit(self, field: str, text: str) -> None:
         chosen = self._choice()
@@ -42,7 +40,7 @@ class AddScreen(FormScreen[Addition]):
             self.dismiss(Addition(chosen, text))
 
     def _choice(self) -> str:
-        """What is meant by what is typed: the first that holds it."""
+        """Name of the first choice that contains the typed text."""
         typed = self.value("what").strip().casefold()
         return next((c.name for c in self.choices if typed in c.name.casefold()), self.choices[0].name)
 
@@ -54,8 +52,8 @@ class ContractChoiceScreen(FormScreen[str]):
     """Answers with the label of a contract.
 
     Args:
-        own: label of the contract of the exchange: nothing typed means that one.
-        title: what the contract is to do.
+        own: contract of the exchange, the answer to an empty line.
+        title: purpose of the contract.
     """
 
     CSS_PATH = "../form.tcss"
@@ -63,13 +61,13 @@ class ContractChoiceScreen(FormScreen[str]):
     def __init__(self, own: str, title: str = "Judge by the contract") -> None:
         super().__init__()
         self.own = own
-        self.fields = [Field("contract", title, f"enter: {own} · ↓ chooses · tab completes")]
+        self.fields = [Field("contract", title, f"enter: {own} · ↓ choose · tab complete")]
 
     def offer(self, field: str, text: str) -> FormOffer:
         from workbench.send import matrix
 
         labels = dict.fromkeys([self.own, *matrix.labels()])
-        return offer_names([FormSuggestion(label, label) for label in labels], text, "there is no such contract")
+        return offer_names([FormSuggestion(label, label) for label in labels], text, "no such contract")
 
     def submit(self, field: str, text: str) -> None:
         from workbench.send import matrix
@@ -78,11 +76,11 @@ class ContractChoiceScreen(FormScreen[str]):
         if wanted in {self.own, *matrix.labels()}:
             self.dismiss(wanted)
         else:
-            self.say(f"there is no contract {wanted}")
+            self.say(f"no contract '{wanted}'")
 
 
 def offer_names(names: Iterable[FormSuggestion], typed: str, why_not: str) -> FormOffer:
-    """The names that hold what is typed."""
+    """Names that contain the typed text."""
     found = [each for each in names if typed.strip().casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed.strip())] or [each.text for each in found]
     return FormOffer(found, commonprefix(begun), "" if found else why_not)  # noqa: RUF071 (letter by letter)

@@ -1,4 +1,4 @@
-"""The panes of the edit screen: what they show of an edited request, and which of them has the keys."""
+"""Panes of the edit screen: their contents, their arrangement and the focus."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 NAMES = tuple(name for name, _ in edit.PANES)
 VERDICT_PANES = NAMES[2:]
-"""Panes that share a place while there is no room for all."""
+"""Panes that share one slot if there is no room for all."""
 
 
 def text_bytes(text: str | None) -> bytes | None:
-    """A text as bytes, those that are no UTF-8 as they were received; None for no text, or one without bytes."""
+    """Text as bytes, with undecodable bytes restored; None if absent or not encodable."""
     try:
         return None if text is None else text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -29,16 +29,16 @@ def text_bytes(text: str | None) -> bytes | None:
 
 
 class EditContents:
-    """What the panes show of a request that was judged."""
+    """Fills the panes with a judged request."""
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
     def show(self, studied: Studied) -> None:
-        """Show what is known of a request."""
+        """Show a judged request."""
         screen = self.screen
         compared = Compared(screen.index, screen.index, studied.difference)
-        screen.verdict.show(edit.said(studied), f"nothing is wrong with it under {studied.contract}")
+        screen.verdict.show(edit.said(studied), f"no findings under {studied.contract}")
         screen.chain.show(studied)
         screen.meaning.show(compared, studied.places)
         screen.hunks.show(compared, studied.places)
@@ -60,33 +60,33 @@ class EditContents:
             return
         body = text_bytes(studied.text_of(row.element))
         value = self.screen.value
-        value.show(studied.value(row.pointer) if body is None else body, why="it is empty")
+        value.show(studied.value(row.pointer) if body is None else body, why="empty")
         if not row.pointer and studied.broken_at is not None:
             value.mark_range(((studied.broken_at, studied.broken_at + 1),))
         self.entitle("value", "Value", row.name)
 
     def entitle(self, name: str, *facts: str) -> None:
-        """Put the digit of a pane and words on its border."""
+        """Put the digit of a pane and its title on the border."""
         words = " · ".join(fact for fact in facts if fact)
         self.screen.query_one(f"#{name}", LineView).title(line(f" {NAMES.index(name) + 1} {words} "))
 
 
 class EditLayout:
-    """Tells the style sheet which panes are in front."""
+    """Tells the style sheet which panes are in front; the sheet decides how many fit."""
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
         self._focused, self._kept, self._verdict_pane = "outline", "value", "verdict"
 
     def focus(self, name: str) -> None:
-        """Bring a pane to the front and give it the keys; to the line that is being written, if there is one."""
+        """Bring a pane to the front and focus it, or the field in it."""
         self.note_focus(name)
         self.screen.query_one(f"#{name}", LineView).focus(scroll_visible=False)
         if name == "value":
             self.screen.writer.focus()
 
     def note_focus(self, name: str) -> None:
-        """Arrange the panes for the one that has the keys now."""
+        """Arrange the panes around the focused one."""
         if name not in NAMES:
             return
         screen = self.screen
@@ -102,7 +102,7 @@ class EditLayout:
         self.show_tabs()
 
     def show_tabs(self) -> None:
-        """Name the panes, those that are seen in full strength."""
+        """Name the panes in the tab bar, and highlight the visible ones."""
         is_wide, is_tall = self.screen.has_class("-wide"), self.screen.has_class("-tall")
         beside = ("value", self._verdict_pane) if is_tall else (self._kept,)
         seen = ("outline", *beside) if is_wide else (self._focused,)

@@ -1,4 +1,4 @@
-"""The edit screen on a request that is paused at a breakpoint: the edited one is forwarded in its place."""
+"""Edit screen for a request paused at a breakpoint: the edited request is forwarded instead."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session.screen import SessionScreen
 
-WAYS = "s passes on what is made of it · q leaves it held"
+WAYS = "s: pass on the edited request · q: keep it paused"
 
 Pass = Callable[[bytes], None]
 
 
 class EditPausedScreen(EditScreen):
-    """Sends by forwarding to the upstream. Edits are a branch of the exchange, as they are elsewhere.
+    """Edits a paused request, and sends it by forwarding it to the upstream. Edits are a branch, as elsewhere.
 
     Args:
-        session: whose exchange it is.
-        root: the recorded request, which has stand-ins for the secrets of the paused one.
-        node: the current node.
-        pointer: where in the request the cursor begins.
-        held: the paused request, and its ``body``.
+        session: session of the exchange.
+        root: recorded request, with stand-ins for the secrets of the paused one.
+        node: current node.
+        paused: the paused request.
+        body: body of the paused request, with its secrets.
         pass_on: called with the body to forward.
     """
 
     def __init__(
-        self, session: SessionScreen, root: BranchNode, node: BranchNode, held: Held, body: bytes, pass_on: Pass
+        self, session: SessionScreen, root: BranchNode, node: BranchNode, paused: Held, body: bytes, pass_on: Pass
     ) -> None:
-        super().__init__(session, node, held.reasons[0].pointer if held.reasons else "")
-        self._root, self._paused, self._body, self._pass_on = root, held, body, pass_on
+        super().__init__(session, node, paused.reasons[0].pointer if paused.reasons else "")
+        self._root, self._paused, self._body, self._pass_on = root, paused, body, pass_on
         self._words, self._style = "", "muted"
 
     def on_mount(self) -> None:
@@ -50,11 +50,11 @@ class EditPausedScreen(EditScreen):
     def say(self, words: str, style: str = "muted") -> None:
         self._words, self._style = words, style
         waits = pauses.patience(self._paused, now())
-        words_now = f"{pauses.SIGN} held · {waits.text} · {words or WAYS}"
+        words_now = f"{pauses.SIGN} paused · {waits.text} · {words or WAYS}"
         super().say(words_now, style if words and style != "muted" else waits.style)
 
     def _tick(self) -> None:
-        """Each second: say how long the client still waits."""
+        """Update the remaining time of the client, each second."""
         if self.is_current:
             self.say(self._words, self._style)
 
@@ -77,15 +77,15 @@ class EditPausedScreen(EditScreen):
         self.dismiss(None)
 
 
-def begin(session: SessionScreen, index: int, held: Held, body: bytes, pass_on: Pass) -> None:
-    """Edit the request of an exchange that is held, from where the person stands in its tree."""
+def begin(session: SessionScreen, index: int, paused: Held, body: bytes, pass_on: Pass) -> None:
+    """Edit the paused request of an exchange, from the current node of its tree."""
 
     def find_nodes(workspace: Workspace) -> tuple[BranchNode, BranchNode]:
         return workspace.root(index), workspace.current(index)
 
     def open_screen(nodes: tuple[BranchNode, BranchNode]) -> None:
         if session.app.screen is before:  # the person has not gone elsewhere meanwhile
-            session.app.push_screen(EditPausedScreen(session, *nodes, held, body, pass_on))
+            session.app.push_screen(EditPausedScreen(session, *nodes, paused, body, pass_on))
 
     before = session.app.screen
     session.branches.ask(find_nodes, open_screen)

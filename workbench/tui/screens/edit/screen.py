@@ -1,4 +1,4 @@
-"""The edit screen. Every change is a node of a tree; the recording is never modified."""
+"""Edit screen. Every change is a node of a tree; the recording is never modified."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class EditScreen(Screen[None]):
     """Edits the request of an exchange, from the current node of its tree.
 
     Args:
-        session: whose exchange it is.
-        node: the current node.
-        pointer: where in the request the cursor begins.
+        session: session of the exchange.
+        node: current node.
+        pointer: element of the request to select first.
     """
 
     CSS_PATH = "edit.tcss"
@@ -71,7 +71,7 @@ class EditScreen(Screen[None]):
 
     @property
     def judged_request(self) -> Studied | None:
-        """What is known of the request that was judged last."""
+        """The request that was judged last; None before the first."""
         return self.study.latest
 
     def compose(self) -> ComposeResult:
@@ -101,16 +101,16 @@ class EditScreen(Screen[None]):
         self.flow.show_node(None)
 
     def show_keys(self, instead: str = "") -> None:
-        """Name the keys that are of use now, or other words in their place."""
+        """Show the keys that are of use now, or other words instead."""
         self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT, instead)
 
     def say(self, words: str, style: str = "muted") -> None:
-        """Put a sentence into the header, until the next."""
+        """Put a sentence into the header, until the next one."""
         self.notice = Span(f" {words}", style)
         self.show_headline()
 
     def show_headline(self) -> None:
-        """Paint the header: what is edited, under which contract, and how that judges it."""
+        """Paint the header: request, contract and verdict."""
         shown = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size.width)
         self.query_one("#headline", Bar).show(shown)
 
@@ -154,13 +154,13 @@ class EditScreen(Screen[None]):
         self.writer.leave()
 
     def on_screen_resume(self) -> None:
-        """Show the node to which another screen may have led."""
+        """Show the node that another screen may have gone to."""
         self.session.branches.current(self.index, self.flow.return_to)
 
     # Actions of the key table; most of them belong to a part.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a value is written no key changes anything else."""
+        """Disable other changes while a value is being edited."""
         return not self.writer.is_writing or action in ("pane", "show", "back")
 
     action_pane = ActionOf("panes")
@@ -198,12 +198,12 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
     """Edit the request of an exchange, if there is one.
 
     Args:
-        pointer: where in it the cursor begins.
+        pointer: element of the request to select first.
     """
 
     def open_screen(node: BranchNode) -> None:
         if node.exchange.request is None:
-            session.notify("there is no request here that could be edited", markup=False)
+            session.notify("no request to edit here", markup=False)
         elif session.app.screen in (session, before):  # the person has not gone elsewhere meanwhile
             session.app.push_screen(EditScreen(session, node, pointer))
 
@@ -212,7 +212,7 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
 
 
 def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
-    """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
+    """Apply a repair to the shown request as a branch, and open the edit screen on it."""
 
     def apply_repair(node: BranchNode) -> None:
         session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))

@@ -1,4 +1,4 @@
-"""Judging an edited request off the screen's thread, and doing what waits for that."""
+"""Judges an edited request in the inspector's thread, and runs the edits that wait for it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class RequestStudy:
-    """Judges the newest request that was asked for; those between are left out.
+    """Judges the newest request; requests replaced before their turn are skipped.
 
     Attributes:
-        contract: label of the contract that judges; empty for that of the exchange.
-        studied: what is known of the request that was judged last.
-        waiting: edits that wait until the request of the node is judged.
-        is_moving: the next node of the tree is not there yet.
+        contract: label of the contract; empty for that of the exchange.
+        latest: the request judged last, with verdict and differences; None before the first.
+        waiting: edits that wait for the judgement of the current node.
+        is_moving: the next node of the tree has been asked for.
     """
 
     def __init__(self, screen: EditScreen) -> None:
@@ -35,7 +35,7 @@ class RequestStudy:
         self._asked: tuple[HttpRequest, str] | None = None
 
     def judge(self, request: HttpRequest) -> None:
-        """Judge a request; one that was asked for before and is not begun is left out."""
+        """Judge a request in place of one that still waits."""
         self._wanted = (request, self.contract)
         self._continue()
 
@@ -65,26 +65,26 @@ class RequestStudy:
     def _fail(self, why: str) -> None:
         self._asked = None
         if self.screen.is_attached:
-            self.screen.say(f"it cannot be judged: {why}", "error")
+            self.screen.say(f"cannot be judged: {why}", "error")
             self._continue()
 
     @property
     def is_of_node(self) -> bool:
-        """The request that was judged last is that of the node."""
+        """The request judged last is that of the current node."""
         studied, node = self.latest, self.screen.node
         return studied is not None and studied.request == node.exchange.request and self._wanted is None
 
     @property
     def is_settled(self) -> bool:
-        """The same, and no other node is on its way."""
+        """The current node is judged, and no other node has been asked for."""
         return self.is_of_node and not self.is_moving
 
     def when_settled(self, do: Callable[[Studied], object]) -> None:
-        """Do something to the request once it is judged: keys may arrive faster than that."""
+        """Do something with the request once it is judged; keys may arrive faster than verdicts."""
         self.waiting.append(do)
         self.run_waiting()
 
     def run_waiting(self) -> None:
-        """Do what waits, as far as the request is judged."""
+        """Run waiting edits while the current node is judged."""
         while self.waiting and self.is_settled and self.latest:
             self.waiting.pop(0)(self.latest)

@@ -1,4 +1,4 @@
-"""Writing a value of the request: in a field on the screen, or in the person's own editor."""
+"""Editing of a value of the request: in a field on the screen, or in the person's own editor."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from workbench.tui.screens.edit.screen import EditScreen
 
 PAUSE = 0.2
-"""Seconds without a key after which what is being written is judged."""
+"""Seconds without a key before the draft is judged."""
 
 
 class Draft(NamedTuple):
-    """A value that is being written: its field, how it is written, and what it is to replace."""
+    """A value being edited: its field, its syntax, and the element that it replaces."""
 
     field: Writing
     way: Way
@@ -34,7 +34,7 @@ class Draft(NamedTuple):
 
 
 class ValueWriter:
-    """Opens a value for writing, judges the draft, and keeps it."""
+    """Opens a value for editing, judges the draft, and saves it."""
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
@@ -43,30 +43,30 @@ class ValueWriter:
 
     @property
     def is_writing(self) -> bool:
-        """A value is being written on the screen."""
+        """A value is being edited on the screen."""
         return self._draft is not None
 
     def focus(self) -> None:
-        """Give the keys to the field, if there is one."""
+        """Focus the field, if there is one."""
         if self._draft:
             self._draft.field.focus()
 
     # Actions.
 
     def write(self) -> None:
-        """Write the value as what it most likely is."""
+        """Edit the value in its likeliest syntax."""
         self._write(ways.likeliest)
 
     def write_json(self) -> None:
-        """Write the value as JSON."""
+        """Edit the value as JSON."""
         self._write(ways.as_json)
 
     def raw(self) -> None:
-        """Write the bytes."""
+        """Edit the bytes."""
         self._write(ways.as_bytes)
 
     def editor(self) -> None:
-        """Write the value in the person's own editor."""
+        """Edit the value in the person's own editor."""
 
         def do(studied: Studied) -> None:
             if row := self.screen.outline.here:
@@ -83,7 +83,7 @@ class ValueWriter:
             self.screen.flow.refuse(str(error))
             return
         if made is None:
-            self.screen.say("nothing was changed; an editor with a window of its own has to be told to wait")
+            self.screen.say("no change; start an editor with a window of its own with its option to wait")
         elif not self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
             self._write_in_place(studied, row, way._replace(written=made))
 
@@ -103,24 +103,24 @@ class ValueWriter:
         screen = self.screen
         if way.is_text and not ways.is_plain(from_bytes(way.written)):
             way = ways.as_json(studied, row)
-            screen.say("it holds characters that act or hide: they are written as escapes")
+            screen.say("control and hidden characters are shown as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
-            screen.flow.refuse(f"{size(len(way.written))} are too much to be apply_changes here: E opens your editor")
+            screen.flow.refuse(f"{size(len(way.written))} are too much to edit here · E: open your editor")
         elif not ways.is_plain(text):
-            screen.flow.refuse(f"{row.name} holds bytes that cannot be shown: E opens your editor")
+            screen.flow.refuse(f"{row.name} has bytes that cannot be shown · E: open your editor")
         elif self._draft is None:
             field = Writing(text, f"{row.name} · as {way.word}", is_line=way.is_line, id="writing")
             self._draft = Draft(field, way, studied, row)
             screen.query_one("#values").mount(field)
             screen.add_class("-writing")
-            screen.show_keys(f"writing: {'enter' if way.is_line else 'ctrl+s'} keeps it  esc leaves it as it was  ")
+            screen.show_keys(f"editing: {'enter' if way.is_line else 'ctrl+s'} save · esc cancel  ")
             screen.panes.focus("value")
 
     # The field.
 
     def judge_soon(self) -> None:
-        """Judge the draft once nobody types."""
+        """Judge the draft once the person stops typing."""
         if self._pause:
             self._pause.stop()
         self._pause = self.screen.set_timer(PAUSE, self._judge_draft)
@@ -134,25 +134,25 @@ class ValueWriter:
         except WorkbenchError as error:
             self.screen.say(f"not judged: {error}", "error")
         else:
-            self.screen.say("as it is being written")
+            self.screen.say("verdict of the draft")
             self.screen.study.judge(draft)
 
     def take(self, text: str) -> None:
-        """Keep what was written; the field stays if that cannot be."""
+        """Save the edited value; the field stays open if that fails."""
         if self._draft is None:
             return
         _, way, studied, row = self._draft
         made = encode(text)
         if made == way.written:
             self.leave()
-            self.screen.say("nothing was changed")
+            self.screen.say("no change")
         elif self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
             self._end()
 
     def leave(self) -> None:
-        """Leave the value as it was."""
+        """Cancel the edit."""
         self._end()
-        self.screen.say("left as it was")
+        self.screen.say("cancelled")
         self.screen.flow.show_node(None)
 
     def _end(self) -> None:
@@ -167,5 +167,5 @@ class ValueWriter:
 
 
 def encode(text: str) -> bytes:
-    """A written text as bytes; those that are no UTF-8 as they were received."""
+    """Text as bytes, with undecodable bytes restored."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,1 +1,1 @@
-"""The probe lab and its stepping screen, and the parts that they hold."""
+"""Probe lab, its step screen, and their parts."""

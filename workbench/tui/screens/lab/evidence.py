@@ -1,4 +1,4 @@
-"""What is behind a verdict of the probe lab: its exchanges, and the same probe step by step."""
+"""Evidence for a verdict of the probe lab: its exchanges, or the probe step by step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LabEvidence:
         column, probe = self.screen.column, self.screen.here
         result = column.result(probe.name) if column and probe else None
         if column is None or probe is None or result is None:
-            self.screen.say("not run yet: r runs the marked probes, o this one, s steps through it")
+            self.screen.say("not run yet · r: run the marked probes · o: run this one · s: step through it")
             return
         name = f"{probe.name} · {column.subject.target.name}"
         exchanges, path = column.shown_by.get(probe.name), column.evidence(result)
@@ -43,7 +43,7 @@ class LabEvidence:
         elif path and result.evidence:
             self._open_session(partial(shown, path, result.evidence, name), column)
         else:
-            self.screen.say("no exchange was kept that shows it")
+            self.screen.say("no exchange of this result was saved")
 
     def _open_session(self, opener: Callable[[], Session], column: Column) -> None:
         from workbench.tui.screens.session.screen import SessionScreen

@@ -1,4 +1,4 @@
-"""Which probes a run of the lab takes, and how often."""
+"""Selection of probes and samples for a run of the lab."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ class ProbeMarks:
         self.screen = screen
 
     def mark(self) -> None:
-        """Mark the probe under the cursor, or take its mark away."""
+        """Mark or unmark the probe under the cursor."""
         if probe := self.screen.here:
             self.screen.marked ^= {probe.name}
             self.screen.show_all()
 
     def mark_all(self) -> None:
-        """All, the seven, none: each turns into the next."""
+        """Mark all probes, then the core probes, then none."""
         every = {probe.name for probe in self.screen.probes}
         core = {probe.name for probe in self.screen.probes if probe.is_core}
         self.screen.marked = set() if self.screen.marked == every else every if self.screen.marked == core else core
         self.screen.show_all()
 
     def mark_due(self) -> None:
-        """What was never measured, or is stale, and with it what costs next to nothing."""
+        """Mark probes that are unmeasured or stale, and the cheap ones with them."""
         from workbench.probes.profiles import light
 
         column = self.screen.column
         due = light(column.profile or column.last, time.time()) if column else ()
         self.screen.marked = {each.probe.name for each in due}
         if column and not due:
-            self.screen.say("nothing is stale: what was measured of it holds")
+            self.screen.say("nothing is stale; the measurements are current")
         self.screen.show_all()
 
     def ask_samples(self) -> None:
@@ -51,8 +51,8 @@ class ProbeMarks:
                 self.screen.samples = int(text)
                 self.screen.show_all()
             else:
-                self.screen.say(f"samples are 1 to {MOST_SAMPLES}")
+                self.screen.say(f"type a number of samples from 1 to {MOST_SAMPLES}")
 
         self.screen.app.push_screen(
-            AskScreen("Samples", f"of each probe, 1 to {MOST_SAMPLES}", str(self.screen.samples)), set_samples
+            AskScreen("Samples", f"samples of each probe, 1 to {MOST_SAMPLES}", str(self.screen.samples)), set_samples
         )

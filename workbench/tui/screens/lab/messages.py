@@ -1,4 +1,4 @@
-"""What threads of the probe lab post to its screen."""
+"""Message from a thread of the probe lab to its screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual.message import Message
 
 
 class LabUpdate(Message):
-    """Something was done in a thread; ``then`` is to be called on the screen's."""
+    """Has ``then`` called on the thread of the screen."""
 
     def __init__(self, then: Callable[[], None]) -> None:
         super().__init__()

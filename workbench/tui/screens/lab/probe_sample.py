@@ -1,4 +1,4 @@
-"""One sample of a probe, step by step, as a screen shows it. Made in threads, one at a time; a screen reads it."""
+"""One sample of a probe, step by step. Changed in threads, one at a time; read by the step screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request that was sent, and what came of it. ``is_changed``: it was not the one of the probe."""
+    """Request that was sent, with its response. ``is_changed`` if it differs from the probe's own."""
 
     ask: Ask
     opened: ExchangeView
@@ -29,20 +29,21 @@ class SentRequest:
 
     @property
     def exchange(self) -> Exchange:
-        """Both sides."""
+        """Request and response."""
         return self.opened.decoded.exchange
 
 
 @dataclass(frozen=True, slots=True)
 class SampleState:
-    """How a sample stands.
+    """State of a sample.
 
     Attributes:
-        ask: the request that is next, as it would be sent now; None at the end.
-        is_changed: it is not as the probe has it.
-        studied: the same, read; None where it cannot be, and ``why`` says why.
-        new: where the messages are that the request before did not have.
-        sample: what it came to, None before the end.
+        sent: requests sent so far.
+        ask: pending request, as it would be sent now; None at the end.
+        is_changed: the pending request differs from the probe's own.
+        studied: the pending request, decoded and judged; None if impossible, for the reason ``why``.
+        new: pointer and bytes of each message that the previous request did not have.
+        sample: result; None before the end.
     """
 
     sent: tuple[SentRequest, ...]
@@ -55,11 +56,7 @@ class SampleState:
 
 
 class ProbeSample:
-    """A sample that is stepped through.
-
-    Attributes:
-        exchanges: what was sent, as it is kept.
-    """
+    """Sample of a probe that is stepped through."""
 
     def __init__(self, probe: Probe, subject: Subject) -> None:
         self.probe = probe
@@ -70,12 +67,12 @@ class ProbeSample:
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """Of all that was sent."""
+        """Exchanges so far, as they are saved as evidence."""
         return tuple(as_evidence(exchange, ask, self.probe, 0) for ask, exchange, _ in self._sent)
 
     @property
     def pending(self) -> Ask | None:
-        """What would be sent now."""
+        """Pending request as it would be sent now; None at the end."""
         ask = self._run.pending
         return replace(ask, request=self._changed) if ask and self._changed else ask
 
@@ -85,7 +82,7 @@ class ProbeSample:
         self._changed = request if ask and request != ask.request else None
 
     def after(self, exchange: Exchange) -> None:
-        """Take what came of what was sent."""
+        """Continue with the exchange of the pending request."""
         ask = self.pending
         assert ask
         self._sent.append((ask, exchange, self._changed is not None))
@@ -93,7 +90,7 @@ class ProbeSample:
         self._run.after(exchange)
 
     def undo(self) -> bool:
-        """Take back a change of the pending request, else the last request that was sent; False at the beginning."""
+        """Undo the change of the pending request, else the last sent request. Returns False at the beginning."""
         if self._changed:
             self._changed = None
         elif self._sent:
@@ -106,7 +103,7 @@ class ProbeSample:
         return True
 
     def state(self) -> SampleState:
-        """How it stands."""
+        """Current state."""
         ask = self.pending
         made = [exchange for _, exchange, _ in self._sent]
         waiting = [Exchange("pending", ask.request)] if ask else []
@@ -127,7 +124,7 @@ class ProbeSample:
 
 
 def _new(studied: Studied, made: list[Exchange]) -> tuple[tuple[str, Range], ...]:
-    """Messages that the last request did not have, each with its bytes; of a first request none is new."""
+    """Pointer and bytes of messages that the previous request did not have; none for the first request."""
     if studied.meant.trial is None or not made:
         return ()
     now = studied.decoded

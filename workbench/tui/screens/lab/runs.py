@@ -1,4 +1,4 @@
-"""Runs of probes against targets: asked about first, then one after the other, in a thread."""
+"""Runs of probes against targets: confirmed first, then run one after the other in a thread."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from workbench.tui.screens.lab.screen import LabScreen
 
 PULSE = 0.25
-"""Seconds between two looks at how many requests a run has sent."""
+"""Seconds between two updates of the progress of a run."""
 
 
 class SampleDone(Message):
-    """A sample is over."""
+    """End of a sample."""
 
     def __init__(self, run: ProbeRun, step: SampleStep) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class SampleDone(Message):
 
 
 class RunOver(Message):
-    """A run is over, or was stopped: what was measured is kept. ``why`` it failed, where it did."""
+    """End of a run, finished or stopped. ``kept`` is the saved profile, ``why`` the error; empty if none."""
 
     def __init__(self, run: ProbeRun, kept: SavedProfile | None, why: str = "") -> None:
         super().__init__()
@@ -40,13 +40,13 @@ class RunOver(Message):
 
 
 class LabRuns:
-    """The run that is going on, and those that wait.
+    """Current run, and the runs that wait.
 
     Attributes:
-        run_now: the one that is going on; None if none is.
-        waiting: those that follow.
-        is_stopping: it ends after the sample that is being taken.
-        is_leaving: the screen closes after it.
+        run_now: current run; None if idle.
+        waiting: runs that follow.
+        is_stopping: the run ends after the current sample.
+        is_leaving: the screen closes after the run.
     """
 
     def __init__(self, screen: LabScreen) -> None:
@@ -57,28 +57,28 @@ class LabRuns:
         self._dispatch: Dispatch[None] | None = None
 
     def mount(self) -> None:
-        """Begin to look at how far a run is."""
+        """Start to update the progress of runs."""
         self._pulse = self.screen.set_interval(PULSE, self.screen.show_head, pause=True)
 
     def unmount(self) -> None:
-        """Cancel everything: the screen is gone."""
+        """Cancel everything: the screen is closed."""
         self.waiting.clear()
         if self._dispatch:
             self._dispatch.cancel()
 
     def run(self) -> None:
-        """The marked probes against the chosen target."""
+        """Run the marked probes against the chosen target."""
         if column := self.screen.column:
             self._ask([column], self.screen.marked_probes)
         else:
             self.screen.targets.target()
 
     def run_all(self) -> None:
-        """The marked probes against every target."""
+        """Run the marked probes against every target."""
         self._ask(self.screen.columns, self.screen.marked_probes)
 
     def run_one(self) -> None:
-        """The probe under the cursor against the chosen target."""
+        """Run the probe under the cursor against the chosen target."""
         if (column := self.screen.column) and (probe := self.screen.here):
             self._ask([column], [probe])
 
@@ -87,7 +87,7 @@ class LabRuns:
         if not self.is_idle():
             return
         if not chosen or not columns:
-            self.screen.say("no probe is marked: space marks one" if columns else "no target yet: T adds one")
+            self.screen.say("no probe is marked · space: mark one" if columns else "no target yet · T: add one")
             return
         runs = [ProbeRun(column, chosen, self.screen.samples, self._tell) for column in columns]
         real = [run for run in runs if not run.column.subject.target.is_simulator]
@@ -102,17 +102,17 @@ class LabRuns:
             return
         run, *others = real
         subject = run.column.subject
-        told = lab.estimate(run.probes, run.samples)
-        asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set(subject.target))
+        estimate = lab.estimate(run.probes, run.samples)
+        question = lab.question(subject.target, estimate, subject.model, is_set=self.screen.is_key_set(subject.target))
 
         def continue_asking(is_agreed: bool | None) -> None:
             if is_agreed:
                 self._ask_next(runs, others)
 
-        self.screen.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), continue_asking)
+        self.screen.app.push_screen(ConfirmScreen(question, "run", "do not run"), continue_asking)
 
     def _tell(self, run: ProbeRun, step: SampleStep) -> None:
-        """In the thread of the run."""
+        """Report a sample, in the thread of the run."""
         self.screen.post_message(SampleDone(run, step))
 
     def _next_run(self) -> None:
@@ -159,7 +159,7 @@ class LabRuns:
         run.column.shown_by[result.probe] = run.shown_by(result)
 
     def finish(self, message: RunOver) -> None:
-        """Keep what a run measured, and start the next."""
+        """Save what a run measured, and start the next run."""
         for result in message.run.measurement.results:
             self._take(message.run, result)
         if message.kept:
@@ -174,13 +174,13 @@ class LabRuns:
         self._next_run()
 
     def is_idle(self) -> bool:
-        """Whether nothing is run; if something is, say how to stop it."""
+        """True if no run is in progress; else show how to stop it."""
         if self.run_now:
-            self.screen.say("a run is in progress: esc stops it")
+            self.screen.say("a run is in progress · esc: stop it")
         return self.run_now is None
 
     def stop(self) -> None:
-        """Stop the run; what was measured is kept."""
+        """Stop the run; its measurements are saved."""
         self.is_stopping = True
         self.waiting.clear()
         if self._dispatch:

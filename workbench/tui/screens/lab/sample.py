@@ -1,4 +1,4 @@
-"""The sample that the stepping screen steps through: one request at a time, each sent in a thread."""
+"""Runner of the sample on the step screen: sends one request at a time, in a thread."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class SampleUpdate(Message):
-    """How the sample stands now."""
+    """New state of the sample."""
 
-    def __init__(self, stood: SampleState) -> None:
+    def __init__(self, state: SampleState) -> None:
         super().__init__()
-        self.state = stood
+        self.state = state
 
 
 class SampleFailure(Message):
-    """It stands as it did, and why."""
+    """Reason that the state of the sample did not change."""
 
     def __init__(self, why: str) -> None:
         super().__init__()
@@ -39,13 +39,13 @@ class SampleFailure(Message):
 
 
 class SampleRunner:
-    """Does one thing after the other with a sample.
+    """Does one operation after the other on a sample.
 
     Attributes:
-        sampling: the sample; None until it is begun.
-        is_busy: something is being done.
-        is_sending: that is a request.
-        runs_on: the next request follows by itself.
+        sampling: the sample; None before it starts.
+        is_busy: an operation is in progress.
+        is_sending: the operation sends a request.
+        runs_on: requests follow one another without a key.
     """
 
     def __init__(self, screen: StepScreen) -> None:
@@ -56,18 +56,18 @@ class SampleRunner:
         self._dispatch: Dispatch[Exchange] | None = None
 
     def stop(self) -> None:
-        """Cancel what is being sent: the screen is gone."""
+        """Cancel a request: the screen is closed."""
         if self._dispatch:
             self._dispatch.cancel()
 
     def do(self, job: Callable[[], object]) -> None:
-        """Do something with the sample, then show how it stands; nothing while something else is done."""
+        """Run an operation on the sample, then show its state; ignored while busy."""
         if not self.is_busy:
             self.is_busy = True
             self.begin(job)
 
     def begin(self, job: Callable[[], object] = lambda: None) -> None:
-        """Do something with the sample in a thread, whatever else is done."""
+        """Run an operation on the sample in a thread, even while busy."""
         self.screen.run_worker(partial(self._do, job), thread=True, group="step", exit_on_error=False)
 
     def _do(self, job: Callable[[], object]) -> None:
@@ -80,7 +80,7 @@ class SampleRunner:
             self.screen.post_message(SampleFailure(in_words(error)))
 
     def take(self, message: SampleUpdate) -> None:
-        """Show how the sample stands; in a run send the next request."""
+        """Show the state of the sample; in a run send the next request."""
         self.is_busy = self.is_sending = False
         self._dispatch = None
         self.screen.editor.forget()
@@ -93,7 +93,7 @@ class SampleRunner:
             self.send()
 
     async def fail(self, message: SampleFailure) -> None:
-        """Say why something was not done; what was being written is shown again."""
+        """Show why an operation failed; a rejected edit is opened again."""
         self.is_busy = self.is_sending = self.runs_on = False
         self._dispatch = None
         if is_open(self.screen):
@@ -109,21 +109,21 @@ class SampleRunner:
         self.send()
 
     def send(self) -> None:
-        """Send the pending request; a real endpoint is asked about first."""
-        stood, subject = self.screen.state, self.screen.column.subject
-        if self.is_busy or stood is None:
+        """Send the pending request; ask first if the endpoint is real."""
+        state, subject = self.screen.state, self.screen.column.subject
+        if self.is_busy or state is None:
             return
-        if stood.ask is None:
-            self.screen.say("it is over: a begins again, u steps back, o opens what was sent")
+        if state.ask is None:
+            self.screen.say("the sample has ended · a: start again · u: undo · o: open the exchanges")
         elif subject.target.is_simulator or self.screen.column.is_agreed:
-            self._go(stood.ask)
+            self._go(state.ask)
         else:
             from workbench.tui.screens.confirm import ConfirmScreen
 
-            told = lab.estimate((self.screen.probe,), 1)
-            asked = lab.question(subject.target, told, subject.model, is_set=self.screen.is_key_set)
+            estimate = lab.estimate((self.screen.probe,), 1)
+            question = lab.question(subject.target, estimate, subject.model, is_set=self.screen.is_key_set)
             self.screen.app.push_screen(
-                ConfirmScreen(asked, "send them", "send nothing"), partial(self._take_consent, stood.ask)
+                ConfirmScreen(question, "send", "do not send"), partial(self._take_consent, state.ask)
             )
 
     def _take_consent(self, ask: Ask, is_agreed: bool | None) -> None:
@@ -140,7 +140,7 @@ class SampleRunner:
         self.do(lambda: self._ask(ask))
 
     def _ask(self, ask: Ask) -> None:
-        """In a thread: send it and wait for the answer."""
+        """Send a request and wait for its response, in a thread."""
         from workbench import probes
 
         sampling = self.sampling
@@ -152,11 +152,11 @@ class SampleRunner:
         model = probes.scripted_model(self.screen.column.dials.split())
         self._dispatch = Dispatch(in_memory("probe", sampling.exchanges), ask_probe, model)
         exchange = self._dispatch.run()
-        if exchange is not None:  # else it was broken off: the request is pending still
+        if exchange is not None:  # None: cancelled, the request is still pending
             sampling.after(exchange)
 
     def undo(self) -> None:
-        """Take back the change; without one, the last request."""
+        """Undo the change of the pending request, else the last sent request."""
         self.runs_on = False
         self.do(self._undo)
 
@@ -165,13 +165,13 @@ class SampleRunner:
         self.sampling.undo()
 
     def again(self) -> None:
-        """Begin another sample."""
+        """Start another sample."""
         if not self.is_busy:
             self.sampling, self.runs_on = None, False
             self.do(lambda: None)
 
     def leave(self) -> None:
-        """Cancel the request that is on its way; else go back."""
+        """Cancel the request that is being sent; else go back."""
         self.runs_on = False
         if self.is_sending and self._dispatch:
             self._dispatch.cancel()

@@ -1,4 +1,4 @@
-"""The probe lab: what models behind targets can really do, as a matrix of targets and probes, and as profiles."""
+"""Probe lab screen: measured abilities of models, as a matrix of probes and targets, and as profiles."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 
 class LabScreen(Screen[None]):
-    """Probes are rows, targets are columns.
+    """Matrix of probes (rows) and targets (columns).
 
     Args:
-        own: label of a contract: its simulator is offered first.
-        is_own: it is that of an exchange, and the simulator is the first column.
-        protocol: what requests are written in, "" for the target's own.
+        own: label of the contract whose simulator is offered first.
+        is_own: the contract is that of an exchange; its simulator becomes the first column.
+        protocol: protocol of the requests; empty for the target's own.
 
     Attributes:
-        probes: all there are; () until they are read.
-        marked: names of those that a run takes.
-        columns: the targets; ``chosen`` the number of one.
-        samples: of each probe in a run.
+        probes: all probes; empty until they are read.
+        marked: names of the probes for the next run.
+        columns: targets; ``column_number`` is the chosen one.
+        samples: samples of each probe in a run.
     """
 
     CSS_PATH = "lab.tcss"
@@ -74,17 +74,17 @@ class LabScreen(Screen[None]):
 
     @property
     def column(self) -> Column | None:
-        """The chosen one."""
+        """Chosen column; None if there are no targets."""
         return self.columns[self.column_number] if self.columns else None
 
     @property
     def here(self) -> Probe | None:
-        """The probe under the cursor."""
+        """Probe under the cursor."""
         return self.probes[self.table.cursor] if self.probes else None
 
     @property
     def marked_probes(self) -> list[Probe]:
-        """Those that are marked, in order."""
+        """Marked probes in the order of the list."""
         return [probe for probe in self.probes if probe.name in self.marked]
 
     def compose(self) -> ComposeResult:
@@ -118,16 +118,16 @@ class LabScreen(Screen[None]):
             message.then()
 
     def say(self, why: str) -> None:
-        """Something is not as people want it."""
+        """Show a warning."""
         self.notify(visible(why), severity="warning", markup=False)
 
     def is_key_set(self, target: Target) -> bool:
-        """The key that the target asks for is in the environment."""
+        """The API key of the target is in the environment."""
         return bool(target.key_variable and os.environ.get(target.key_variable))
 
     @work(thread=True, group="lab", exit_on_error=False)
     def _begin(self) -> None:
-        """Read what probes there are, and what was measured of the first target."""
+        """Read the probes, and the measurements of the first target."""
         from workbench.send import resolve
 
         known, faults = known_probes()
@@ -165,7 +165,7 @@ class LabScreen(Screen[None]):
         self.view.show_all()
 
     def show_head(self) -> None:
-        """Say how far a run is, or what it would take."""
+        """Show the progress of the run, or an estimate for the next one."""
         self.view.show_head()
 
     # Actions of the key table; most of them belong to a part.
@@ -194,7 +194,7 @@ class LabScreen(Screen[None]):
         following.focus()
 
     def action_leave(self) -> None:
-        """Stop the run, and keep what was measured; else go back."""
+        """Stop the run; else go back."""
         if self.runs.run_now:
             self.runs.stop()
         else:

@@ -1,4 +1,4 @@
-"""Steps through one sample of a probe: each request is shown, changed, and sent by hand or in a run."""
+"""Step screen: shows each request of a probe sample, to change and send by hand or in a run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
 
 
 class StepScreen(Screen[None]):
-    """A sample of a probe, one request at a time. Nothing of it goes into a profile.
+    """Sample of a probe, one request at a time. Its results do not go into a profile.
 
     Args:
-        column: the target that is asked.
+        probe: probe to step through.
+        column: target to measure.
 
     Attributes:
-        stood: how the sample stands; None until that is known.
-        side: of a request that was sent, what is shown of it.
+        state: state of the sample; None before it starts.
+        side: shown side of a request that was sent.
     """
 
     CSS_PATH = "lab_step.tcss"
@@ -94,18 +95,18 @@ class StepScreen(Screen[None]):
 
     @property
     def sent_request(self) -> SentRequest | None:
-        """The request that was sent under the cursor; None where it stands on what is next."""
+        """Sent request under the cursor; None on the pending one."""
         item = self.steps.cursor
         return self.state.sent[item] if self.state and item < len(self.state.sent) else None
 
     @property
     def is_key_set(self) -> bool:
-        """The key that the target asks for is in the environment."""
+        """The API key of the target is in the environment."""
         variable = self.column.subject.target.key_variable
         return bool(variable and os.environ.get(variable))
 
     def say(self, why: str) -> None:
-        """Something is not as people want it."""
+        """Show a warning."""
         self.notify(visible(why), severity="warning", markup=False)
 
     # Messages.
@@ -144,10 +145,10 @@ class StepScreen(Screen[None]):
     action_editor = ActionOf("editor", "edit_outside")
 
     def action_side(self) -> None:
-        """Of a request that was sent, the other side."""
+        """Show the other side of a sent request."""
         self.side = REQUEST if self.side == RESPONSE else RESPONSE
         if not self.has_class("-came"):
-            self.say("the pending request has no answer yet: k goes to one that was sent")
+            self.say("the pending request has no response yet · k: go to a sent one")
         self.view.show_step()
 
     def action_pane(self, by: int) -> None:
@@ -157,7 +158,7 @@ class StepScreen(Screen[None]):
         self.go_to(panes[(at + by) % len(panes)])
 
     def go_to(self, pane: LineView) -> None:
-        """Give a pane the keys; where there is little room it takes the place of another."""
+        """Focus a pane; if there is little room it replaces another one."""
         if pane is not self.steps:
             for each in (self.reasoned, self.bytes):
                 self.set_class(each is pane, f"-on-{each.id}")
@@ -167,12 +168,12 @@ class StepScreen(Screen[None]):
         self.outline.fold()
 
     def action_open(self) -> None:
-        """What was sent so far, as a session."""
+        """Open the exchanges so far as a session."""
         from workbench.tui.screens.session.screen import SessionScreen
 
         exchanges = self.sample.sampling.exchanges if self.sample.sampling else ()
         if not exchanges:
-            self.say("nothing was sent yet: enter sends the pending request")
+            self.say("nothing sent yet · enter: send the pending request")
             return
         subject = self.column.subject
         session = in_memory(f"{self.probe.name} · {subject.target.name}", exchanges)

@@ -1,4 +1,4 @@
-"""Writing a value of the pending request of a probe."""
+"""Editing of a value in the pending request of a probe."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 class RequestEditor:
-    """Opens the value under the cursor for writing, and puts what was written into the request."""
+    """Opens the value under the cursor for editing, and puts the edited value into the request."""
 
     def __init__(self, screen: StepScreen) -> None:
         self.screen = screen
         self._writing: tuple[Studied, Way, str] | None = None
 
     def forget(self) -> None:
-        """Forget what was written: it is in the request."""
+        """Forget the edit: it is in the request."""
         self._writing = None
 
     async def again(self) -> None:
-        """Show again what could not be put into the request."""
+        """Open a rejected edit again."""
         if self._writing:
             await self._write(*self._writing)
 
     async def edit(self) -> None:
-        """Write the value under the cursor in place."""
+        """Edit the value under the cursor in place."""
         if (found := self._editable()) is not None:
             studied, row = found
             way = ways.likeliest(studied, row)
@@ -45,12 +45,12 @@ class RequestEditor:
                 way = ways.as_json(studied, row)
             text = from_bytes(way.written)
             if len(way.written) > MOST_IN_PLACE or not ways.is_plain(text):
-                self.screen.say(f"{row.name} ({size(len(way.written))}) cannot be shown here: E opens your editor")
+                self.screen.say(f"{row.name} ({size(len(way.written))}) cannot be shown here · E: open your editor")
             else:
                 await self._write(studied, way, text)
 
     def edit_outside(self) -> None:
-        """Write the same in the person's own editor."""
+        """Edit the value under the cursor in the person's own editor."""
         from workbench.tui.editor import edited_outside
 
         if (found := self._editable()) is None:
@@ -66,20 +66,22 @@ class RequestEditor:
             self._change(studied, way, made)
 
     def _editable(self) -> tuple[Studied, Entry] | None:
-        """The judged request and the row that can be written now; None if nothing can."""
-        stood, row = self.screen.state, self.screen.outline.here
-        if self.screen.sample.is_busy or stood is None or self._writing:
+        """Judged request and the row that can be edited now; None if nothing can, with a notice."""
+        state, row = self.screen.state, self.screen.outline.here
+        if self.screen.sample.is_busy or state is None or self._writing:
             return None
-        if stood.ask is None or self.screen.sent_request:
-            self.screen.say("only the pending request can be changed" if stood.ask else "it is over: u steps back")
+        if state.ask is None or self.screen.sent_request:
+            self.screen.say(
+                "only the pending request can be changed" if state.ask else "the sample has ended · u: undo"
+            )
             return None
-        if stood.studied is None or row is None:
-            self.screen.say(stood.why)
+        if state.studied is None or row is None:
+            self.screen.say(state.why)
             return None
-        return stood.studied, row
+        return state.studied, row
 
     async def _write(self, studied: Studied, way: Way, text: str) -> None:
-        self._writing = studied, way, text  # before anything is waited for: a key that is held down comes again
+        self._writing = studied, way, text  # before any await: a key that is held down repeats
         await self.screen.query("#writing").remove()
         writing = Writing(text, f"Pending request · as {way.word}", is_line=way.is_line, id="writing")
         self.screen.add_class("-writing")
@@ -88,17 +90,17 @@ class RequestEditor:
         writing.focus()
 
     def focus(self) -> None:
-        """Give the keys back to the field, which lost them while there was no room for it."""
+        """Focus the field again, which lost the focus while there was no room for it."""
         for writing in self.screen.query(Writing):
             writing.focus()
 
     def take(self, text: str) -> None:
-        """Put what was written into the request."""
+        """Put the edited text into the request."""
         if self._writing is None:
             return
         studied, way, _ = self._writing
         self.stop()
-        self._writing = studied, way, text  # shown again if it cannot stand there
+        self._writing = studied, way, text  # opened again if it is rejected
         self._change(studied, way, text.encode("utf-8", "surrogateescape"))
 
     def stop(self) -> None:
@@ -113,7 +115,7 @@ class RequestEditor:
         self.screen.sample.do(lambda: self._apply(studied, way.make(made)))
 
     def _apply(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
-        """In a thread."""
+        """Apply changes to the pending request, in a thread."""
         from workbench.edits import apply_changes
 
         assert self.screen.sample.sampling

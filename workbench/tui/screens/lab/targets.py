@@ -1,4 +1,4 @@
-"""Targets of the probe lab: added, removed, and asked in another protocol, for another model, with other dials."""
+"""Targets of the probe lab: add and remove them, change their protocol, model and dials."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class LabTargets:
-    """The columns of the matrix."""
+    """Columns of the matrix."""
 
     def __init__(self, screen: LabScreen) -> None:
         self.screen = screen
 
     def target(self) -> None:
-        """One more target."""
+        """Ask for one more target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
         self.screen.app.push_screen(TargetScreen("Probe", self.screen.own, self.screen.protocol), self._add)
@@ -42,10 +42,10 @@ class LabTargets:
             if text and text.strip():
                 then(text.strip())
 
-        self.screen.app.push_screen(AskScreen("Model", f"as {visible(target.name)} calls it", model), accept)
+        self.screen.app.push_screen(AskScreen("Model", f"name of the model at {visible(target.name)}", model), accept)
 
     def _look_up(self, target: Target, protocol: str, model: str = "", at: int | None = None, dials: str = "") -> None:
-        """Add a column, or put it in the place of another."""
+        """Add a column, or replace another one."""
         work = partial(self._read, target, protocol, model, at, dials)
         self.screen.run_worker(work, thread=True, group="lab", exit_on_error=False)
 
@@ -66,7 +66,7 @@ class LabTargets:
         self.screen.show_all()
 
     def remove(self) -> None:
-        """Take the target out of the matrix; what was measured of it stays in the store."""
+        """Remove the target from the matrix; its saved measurements stay."""
         if not self.screen.runs.is_idle():
             return
         if self.screen.columns:
@@ -81,7 +81,7 @@ class LabTargets:
             self.screen.show_all()
 
     def protocol(self) -> None:
-        """Ask in the next protocol that the target speaks."""
+        """Use the next protocol that the target speaks."""
         from workbench.probes import probe_protocols
 
         if (column := self.screen.column) is None or not self.screen.runs.is_idle():
@@ -96,7 +96,7 @@ class LabTargets:
         self._look_up(target, following, model, self.screen.column_number, column.dials)
 
     def model(self) -> None:
-        """Another model of the target."""
+        """Ask for another model of the target."""
         if (column := self.screen.column) is None or not self.screen.runs.is_idle():
             return
         at, subject, dials = self.screen.column_number, column.subject, column.dials
@@ -107,14 +107,14 @@ class LabTargets:
         self._ask_model(subject.target, subject.model, change_model)
 
     def dials(self) -> None:
-        """How the model of a simulator behaves."""
+        """Ask for the dials of a simulator: faults of its model."""
         from workbench.tui.screens.ask import AskScreen
 
         column = self.screen.column
         if column is None or not column.subject.target.is_simulator:
             self.screen.say("only the model of a simulator has dials")
             return
-        hint = "as of workbench simulate: parallel=2 calls=hermes"
+        hint = "as for workbench simulate: parallel=2 calls=hermes"
 
         def set_dials(text: str | None) -> None:
             if text is None:
@@ -133,7 +133,7 @@ class LabTargets:
 
 
 def subject_in(target: Target, protocol: str, model: str = "") -> Subject:
-    """A target to be asked in a protocol, if it speaks that, else in its own. Raises UsageError."""
+    """Subject of probes at a target, in a protocol that it speaks, else in its own. Raises UsageError."""
     from workbench.probes import probe_protocols, subject_of
 
     return subject_of(target, protocol if protocol in probe_protocols(target) else "", model)

@@ -1,4 +1,4 @@
-"""The matrix of the probe lab, the verdict under the cursor, and the profile of its target."""
+"""Panes of the probe lab: the matrix, the verdict under the cursor, and the profile of its target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARGIN = 5
 
 
 class LabView:
-    """Paints what the screen holds."""
+    """Paints the panes."""
 
     def __init__(self, screen: LabScreen) -> None:
         self.screen = screen
@@ -40,24 +40,24 @@ class LabView:
         self.show_below()
 
     def show_head(self) -> None:
-        """Say how far a run is, or what it would take."""
+        """Show the progress of the run, or an estimate for the next one."""
         column = self.screen.column
         run = self.screen.runs.run_now
         if run:
-            told = lab.going_on(run, len(self.screen.runs.waiting), is_stopping=self.screen.runs.is_stopping)
+            words = lab.going_on(run, len(self.screen.runs.waiting), is_stopping=self.screen.runs.is_stopping)
         else:
-            told = lab.plan(
+            words = lab.plan(
                 self.screen.marked_probes, len(self.screen.probes), self.screen.samples, len(self.screen.columns)
             )
         bar = self.screen.query_one("#headline", Bar)
         if column is None:
             none = line(Span(f" {TITLE}   ", "strong"), Span(f"no target yet · {send.NEVER}", "muted"))
-            bar.show([none, (Span(" "), *told)])
+            bar.show([none, (Span(" "), *words)])
             return
         target = column.subject.target
         dials = f" · {column.dials}" if column.dials else ""
         title = f"{TITLE}   {target.name} · {column.subject.model}{dials}"
-        bar.show(send.headline(title, told, target, self.screen.size.width, is_set=self.screen.is_key_set(target)))
+        bar.show(send.headline(title, words, target, self.screen.size.width, is_set=self.screen.is_key_set(target)))
         if run:
             self.screen.table.refresh()
 

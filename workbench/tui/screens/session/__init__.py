@@ -1,1 +1,1 @@
-"""The session screen: the screen, and the parts that it holds (``screen`` names them)."""
+"""Session screen and its parts (``screen`` names them)."""

@@ -18,7 +18,7 @@ class SessionActions:
     """Opens other screens for the selection, and goes to the place that they return.
 
     Attributes:
-        agreed: origins to which people have agreed that requests of this session are sent.
+        agreed: origins that the person has allowed requests of this session to be sent to.
     """
 
     def __init__(self, session: SessionScreen) -> None:

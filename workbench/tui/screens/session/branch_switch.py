@@ -1,7 +1,7 @@
-"""Which request the keys of the session screen work on: the recorded one, or a branch that was made of it.
+"""Switch between the recorded request and its branch on the session screen.
 
-Each exchange has one such place: where the person stands in its tree of edits and sends. What is shown is that, every
-key works on it, and one key leads from the recorded request to its branch and back.
+Each exchange has a current node in its tree of edits and sends. The session screen shows that node, every key works on
+it, and one key switches from the recorded request to its branch and back.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 ROOM = 50
-"""Cells of the banner beside the title of the branch, up to what a key does."""
+"""Cells of the banner that the title of the branch leaves for the key."""
 
 
 class BranchPlace(NamedTuple):
-    """Where the person stands in the tree of an exchange. ``tip``: the end of its branch; the root if absent."""
+    """Current node in the tree of an exchange. ``tip`` is the end of the branch; the root if there is none."""
 
     root: BranchNode
     here: BranchNode
@@ -30,12 +30,12 @@ class BranchPlace(NamedTuple):
 
     @property
     def is_branch(self) -> bool:
-        """It is not the recorded request."""
+        """The current node is not the recorded request."""
         return self.here.id != self.root.id
 
 
 class BranchSwitch:
-    """Where the person stands in the trees of a session screen, as far as that was asked."""
+    """Current nodes of the exchanges of a session, as far as they have been looked up."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -43,21 +43,21 @@ class BranchSwitch:
         self._left: dict[int, BranchNode] = {}
 
     def look(self, index: int) -> None:
-        """Ask where the person stands, and show that."""
+        """Look up the current node of an exchange, and show it."""
         self.screen.branches.ask(lambda workspace: branch_place(workspace, index), self._show_place)
 
     def _reopen(self, index: int) -> None:
-        """Show another request in the place of an exchange, if it is the one that is wanted."""
+        """Open an exchange again at its current node, if it is still the wanted one."""
         if self.screen.navigation.goal.exchange == index:
             self.screen.navigation.open(index)
 
     def switch_shown(self) -> None:
-        """The same for the open exchange."""
+        """Switch the open exchange."""
         if self.screen.opened:
             self.switch(self.screen.opened.index)
 
     def switch(self, index: int) -> None:
-        """From the recorded request to its branch, and back."""
+        """Switch from the recorded request to its branch, or back."""
 
         def question(workspace: Workspace) -> BranchPlace:
             now = branch_place(workspace, index)
@@ -69,30 +69,30 @@ class BranchSwitch:
                 workspace.go(left)
             return branch_place(workspace, index)
 
-        def came(now: BranchPlace) -> None:
+        def show(now: BranchPlace) -> None:
             if now.tip.id == now.root.id:
-                self.screen.notify("there is no branch of this request: e edits it, f repairs it", markup=False)
+                self.screen.notify("this request has no branch · e: edit · f: repair", markup=False)
             self._show_place(now)
 
-        self.screen.branches.ask(question, came)
+        self.screen.branches.ask(question, show)
 
     def is_branch(self, index: int) -> bool:
-        """A branch is shown in the place of an exchange."""
+        """The current node of an exchange is a branch."""
         known = self._known.get(index)
         return known is not None and known.is_branch
 
     def has_branch(self, index: int) -> bool:
-        """Something was made of the request, whether that is shown or not."""
+        """The request of an exchange has a branch, shown or not."""
         known = self._known.get(index)
         return known is not None and known.tip.id != known.root.id
 
     def words(self, index: int) -> str:
-        """For titles: which branch of a request is meant; empty string for the recorded request."""
+        """Name of the current branch of an exchange, for titles; empty for the recorded request."""
         known = self._known.get(index)
         return made(known.here) if known else ""
 
     def banner(self, index: int, key: str, width: int) -> Line | None:
-        """What the keys work on, and what switches it; None where there is no branch."""
+        """Line that names the request that the keys work on, and the key that switches it; None without a branch."""
         known = self._known.get(index)
         if known is None or not self.has_branch(index):
             return None
@@ -102,11 +102,11 @@ class BranchSwitch:
         if known.is_branch:
             return line(
                 Span(f" ├ branch of request {index + 1}: {title} ", style),
-                Span(f" {key} recorded request · every key works on it", "muted"),
+                Span(f" {key}: recorded request · every key works on this branch", "muted"),
             )
         return line(
             Span(f" request {index + 1} as recorded ", "strong"),
-            Span(f" {key} branch: {title} · every key works on it", "muted"),
+            Span(f" {key}: branch {title} · every key works on the recorded request", "muted"),
         )
 
     def _show_place(self, now: BranchPlace) -> None:
@@ -114,14 +114,14 @@ class BranchSwitch:
         self._known[index] = now
         was = before.here.id if before else now.root.id
         if was != now.here.id:
-            held = now.here.compact
-            self.screen.inspecting.branch(index, (lambda: held.exchange) if now.is_branch else None)
+            compact = now.here.compact
+            self.screen.inspecting.branch(index, (lambda: compact.exchange) if now.is_branch else None)
             self._reopen(index)
         elif self.screen.panes.is_furnished:
             self.screen.header.show()
 
 
 def branch_place(workspace: Workspace, index: int) -> BranchPlace:
-    """Where the person stands in the tree of an exchange. Raises as ``Workspace.root``."""
+    """Current node in the tree of an exchange. Raises as ``Workspace.root``."""
     root = workspace.root(index)
     return BranchPlace(root, workspace.current(index), workspace.tip(root))

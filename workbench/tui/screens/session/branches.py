@@ -1,15 +1,14 @@
-"""What people make of the requests of a session: its tree of edits and sends, for every screen that edits or sends.
+"""Trees of edits and sends of a session, for every screen that edits or sends.
 
-``session_screen.working`` is the one way to it. Everything is called on the screen's thread, and returns at once: the
-tree stands beside the source session, which the inspector's thread owns, so it is asked there, and what comes of it is
-delivered on the screen's thread. ``Node`` values are plain and may be kept; the person stands at one of them in the
-tree of each exchange, the root being what was recorded.
+``session_screen.branches`` is the only access to them. Call it on the screen's thread; it returns at once. The trees
+belong to the inspector's thread, so questions run there, and their answers are delivered on the screen's thread.
+``BranchNode`` values are plain and may be kept. Each tree has one current node; its root is the recorded request.
 
-    screen.working.current(index, self._begin)                      # deliver(node): where the person stands
-    screen.working.commit(node, request, "text changed", self._at)  # deliver(node): the new one, where they now stand
-    screen.working.sent(node, exchange, self._answered)             # the same for what a target answered
+    screen.branches.current(index, self._begin)                      # deliver(node): the current node
+    screen.branches.commit(node, request, "text changed", self._at)  # deliver(node): the new node, now current
+    screen.branches.commit_response(node, exchange, self._keep)      # the same for a response
 
-What was asked just before the session is left is still done.
+Questions asked just before the session is closed are still answered.
 """
 
 from __future__ import annotations
@@ -34,25 +33,25 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 BRANCH = "├"
-"""Stands before how much was made of an exchange."""
+"""Sign before the number of edits and sends of an exchange."""
 
 
 class SessionBranches:
-    """The working session of a session screen.
+    """Working session of a session screen.
 
-    Every method takes ``deliver``, which is called with the answer, and may take ``failed``, which is called with the
-    reason in words; without it the reason is shown as a notice.
+    ``deliver`` is called with the answer. ``failed`` is called with the reason of a failure in words; without it the
+    reason is shown as a notice.
     """
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self._workspace: Workspace | None = None
         self._asked: deque[Callable[[Workspace], object]] = deque()
-        self._told = ""
+        self._last_trouble = ""
         self._counts: Mapping[str, int] = {}
 
     def load(self) -> None:
-        """Find what was made of this session before, where anything was made of any."""
+        """Load earlier branches of this session, if any session has branches."""
         from workbench.config import resources
 
         if resources.state_folder("work").is_dir():
@@ -60,16 +59,16 @@ class SessionBranches:
 
     @property
     def is_begun(self) -> bool:
-        """Somebody asked for the trees."""
+        """The trees have been asked for."""
         return self._workspace is not None or bool(self._asked)
 
     def line_of(self, exchange: str) -> Line:
-        """How much was made of an exchange, for its row."""
+        """Number of edits and sends of an exchange, for its row; empty if none."""
         made = self._counts.get(exchange)
         return (Span(f"{BRANCH} {made}", "accent"),) if made else ()
 
     def current(self, index: int, deliver: Callable[[BranchNode], None], failed: Failed | None = None) -> None:
-        """Where the person stands in the tree of an exchange, or stood last when the session was open before."""
+        """Ask for the current node of an exchange; of a session opened again it is that of the last time."""
         self.ask(lambda workspace: workspace.current(index), deliver, failed)
 
     def commit(
@@ -80,7 +79,7 @@ class SessionBranches:
         deliver: Callable[[BranchNode], None],
         failed: Failed | None = None,
     ) -> None:
-        """An edit of a node's request, ``title`` saying what was done in one line; the person then stands at it."""
+        """Add an edit of the request of a node, and make it current; ``title`` describes it in one line."""
         self.ask(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
 
     def commit_response(
@@ -90,50 +89,53 @@ class SessionBranches:
         deliver: Callable[[BranchNode], None],
         failed: Failed | None = None,
     ) -> None:
-        """What a target answered to a node's request; the person then stands at it."""
+        """Add a response to the request of a node, and make it current."""
         self.ask(lambda workspace: workspace.commit_response(parent, exchange), deliver, failed)
 
     def go(
         self, node: BranchNode, deliver: Callable[[BranchNode], None] = lambda _: None, failed: Failed | None = None
     ) -> None:
-        """Stand at another node: what is edited, sent, minimised or exported next is its request."""
+        """Make a node current: its request is the next to be edited, sent, minimised or exported."""
         self.ask(lambda workspace: workspace.go(node), deliver, failed)
 
     def undo(
         self, node: BranchNode, deliver: Callable[[BranchNode | None], None], failed: Failed | None = None
     ) -> None:
-        """Back to what a node was made of; None for the root. The person then stands there."""
+        """Make the parent of a node current; delivers None for the root."""
         self.ask(lambda workspace: workspace.undo(node), deliver, failed)
 
     def redo(
         self, node: BranchNode, deliver: Callable[[BranchNode | None], None], failed: Failed | None = None
     ) -> None:
-        """To what was undone last; None where nothing was. The person then stands there."""
+        """Make the node that was undone last current; delivers None if none was."""
         self.ask(lambda workspace: workspace.redo(node), deliver, failed)
 
     def ask(
         self, question: Callable[[Workspace], Result], deliver: Callable[[Result], None], failed: Failed | None = None
     ) -> None:
-        """Anything else about the trees; the question is asked in the inspector's thread."""
+        """Ask anything else about the trees; ``question`` is called in the inspector's thread."""
 
         def job(inspector: Inspector) -> Answer:
             self._asked.popleft()
             workspace = self._open(inspector)
-            told = question(workspace)
-            return Answer(partial(self._deliver, deliver, told, self._news(workspace), counts(workspace)))
+            result = question(workspace)
+            return Answer(partial(self._deliver, deliver, result, self._news(workspace), counts(workspace)))
 
         self._asked.append(question)
         self.screen.inspecting.do(guarded(job, failed or self._notify))
 
     def _news(self, workspace: Workspace) -> tuple[str, ...]:
-        """What people should know of the trees and were not told yet."""
-        news = (*workspace.notices, *((workspace.trouble,) if workspace.trouble not in ("", self._told) else ()))
+        """Notices about the trees that were not shown yet."""
+        news = (
+            *workspace.notices,
+            *((workspace.trouble,) if workspace.trouble not in ("", self._last_trouble) else ()),
+        )
         workspace.notices.clear()
-        self._told = workspace.trouble
+        self._last_trouble = workspace.trouble
         return news
 
     def _deliver(
-        self, deliver: Callable[[Result], None], told: Result, news: tuple[str, ...], made: Mapping[str, int]
+        self, deliver: Callable[[Result], None], result: Result, news: tuple[str, ...], made: Mapping[str, int]
     ) -> None:
         for words in news:
             self.screen.notify(visible(words), severity="warning", markup=False)
@@ -141,10 +143,10 @@ class SessionBranches:
             self._counts = made
             self.screen.exchanges.reload()
             self.screen.on_screen_resume()
-        deliver(told)
+        deliver(result)
 
     def _open(self, inspector: Inspector) -> Workspace:
-        """The working session, in the inspector's thread."""
+        """Open the working session, in the inspector's thread."""
         if self._workspace is None:
             from workbench.edits.branches import open_for
 
@@ -153,7 +155,7 @@ class SessionBranches:
         return self._workspace
 
     def _close(self) -> None:
-        """Keep what was done just before the session was left, in the inspector's thread."""
+        """Answer what was asked just before the session was closed, in the inspector's thread."""
         assert self._workspace
         while self._asked:
             with suppress(WorkbenchError, OSError):
@@ -165,5 +167,5 @@ class SessionBranches:
 
 
 def counts(workspace: Workspace) -> Mapping[str, int]:
-    """Edits and sends of each exchange of which any were made, by its id; the trials of a request count as one."""
+    """Exchange id → number of its edits and sends, without zeros; the trials of a request count as one."""
     return {root.compact.bare.id: workspace.size(root) for root in workspace.roots()}

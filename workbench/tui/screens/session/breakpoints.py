@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
 
 SECONDS = 12.0
-"""How long the notice of a paused exchange is shown; the banner is there as long as the pause."""
+"""Duration of the notice of a paused exchange; the banner lasts as long as the pause."""
 
 LISTED_IN = 0.3
-"""Seconds within which a paused exchange is in the list of the session, and has a number."""
+"""Seconds within which the session lists a paused exchange, with its number."""
 
 
 class BreakpointBanner:
-    """Listens to the recorders of the session, and shows what they hold."""
+    """Listens to the recorders of the session, and shows the exchanges that they paused."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -38,7 +38,7 @@ class BreakpointBanner:
         self._ticking: Timer | None = None
 
     def listen(self, is_live: bool, path: Path | None = None) -> None:
-        """Listen while a process writes the session; ``path``: its file, once that is known."""
+        """Listen while a recorder writes the session; ``path`` is its file, None if known from before."""
         self._path = path or self._path
         if is_live and self._path and self.listener is None:
             from workbench.tui.pause_listener import PauseListener
@@ -50,7 +50,7 @@ class BreakpointBanner:
             self.listener = None
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self.listener:
             self.listener.stop()
 
@@ -65,7 +65,7 @@ class BreakpointBanner:
                 announce()
         if held := message.ended:
             name = pauses.named(held, screen.state.number_of(held.exchange))
-            screen.notify(visible(f"{name} is held no longer: {message.how}"), markup=False)
+            screen.notify(visible(f"{name} was released: {message.how}"), markup=False)
         if self.paused_exchanges and self._ticking is None:
             self._ticking = screen.set_interval(1.0, self._tick)
         screen.exchanges.reload()
@@ -75,7 +75,7 @@ class BreakpointBanner:
 
     @property
     def paused_exchanges(self) -> list[Held]:
-        """The paused exchanges, the oldest first."""
+        """Paused exchanges, the oldest first."""
         return self.listener.held if self.listener else []
 
     def _announce(self, held: Held) -> None:
@@ -83,12 +83,12 @@ class BreakpointBanner:
         is_listed = self._list is not None and self._list.is_current
         if is_listed or held not in self.paused_exchanges:
             return
-        title = f"{pauses.SIGN} {pauses.named(held, self.screen.state.number_of(held.exchange))} is held: {held.why}"
+        title = f"{pauses.SIGN} {pauses.named(held, self.screen.state.number_of(held.exchange))} is paused: {held.why}"
         words = visible(pauses.announced(held, self._key))
         self.screen.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
 
     def _tick(self) -> None:
-        """Each second: paint how long the pause has lasted, and how long the client still waits."""
+        """Update the duration of the pause and the remaining time of the client, each second."""
         if self.screen.is_current:
             self.screen.header.show()
         if self._ticking and not self.paused_exchanges:
@@ -100,27 +100,29 @@ class BreakpointBanner:
         return self.screen.keymap.row(keys.table()["session.breaks"]).show
 
     def banner(self) -> list[Line]:
-        """The line below the header; none if nothing is paused."""
-        held = self.paused_exchanges
-        if not held:
+        """Line below the header; empty if nothing is paused."""
+        paused = self.paused_exchanges
+        if not paused:
             return []
         from workbench.tui.pause_listener import now
 
-        number = self.screen.state.number_of(pauses.first_to_decide(held).exchange)
-        return [pauses.banner(held, number, self._key, now())]
+        number = self.screen.state.number_of(pauses.first_to_decide(paused).exchange)
+        return [pauses.banner(paused, number, self._key, now())]
 
     def line_of(self, exchange: str) -> Line:
-        """The sign of a paused exchange, for its row."""
-        is_held = any(held.exchange == exchange for held in self.paused_exchanges)
-        return (Span(f"{pauses.SIGN} held", "warning strong"),) if is_held else ()
+        """Sign of a paused exchange, for its row."""
+        is_paused = any(each.exchange == exchange for each in self.paused_exchanges)
+        return (Span(f"{pauses.SIGN} paused", "warning strong"),) if is_paused else ()
 
     # Action.
 
     def breaks(self) -> None:
         """Open the list of paused exchanges and breakpoints."""
         if self.listener is None or not self.listener.recorders:
-            over = "this session is not being recorded: breakpoints are those of a live one"
-            self.screen.notify("its recorder takes no breakpoints" if self.screen.state.is_live else over, markup=False)
+            over = "breakpoints need a live recording"
+            self.screen.notify(
+                "its recorder does not support breakpoints" if self.screen.state.is_live else over, markup=False
+            )
             return
         from workbench.tui.screens.breakpoints import BreakpointsScreen
 

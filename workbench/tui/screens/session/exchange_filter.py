@@ -1,7 +1,7 @@
-"""The filter of a session screen: what is typed, what passes, and the exchanges that have to be read for it.
+"""Filter of a session screen.
 
-What the list tells is decided at once. For the rest exchanges are read in the inspector's thread, a slice at a time, so
-that the exchange somebody wants to see never waits long; until it is decided an exchange is not shown.
+Conditions on the rows of the list are decided at once. For the others exchanges are read in the inspector's thread, a
+slice at a time, so that opening an exchange never waits long. An undecided exchange is not shown.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 Decisions = Mapping[int, tuple["Inspected", bool]]
 
 SLICE_SECONDS = 0.1
-"""Exchanges are read for so long before whoever waits is served."""
+"""Seconds of reading exchanges before other questions are answered."""
 
 
 class SessionFilter:
-    """Decides what a session screen shows.
+    """Decides which exchanges a session screen shows.
 
     Attributes:
-        text: the filter in force, "" for none.
-        history: filters that were in force, the last one last.
+        text: active filter, empty for none.
+        history: filters used before, the last one last.
     """
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -46,10 +46,10 @@ class SessionFilter:
         self._is_reading = False
         self._bar: FilterBar | None = None
 
-    # Asking.
+    # The input line.
 
     def ask(self) -> None:
-        """Open the line in which a filter is typed."""
+        """Open the input line of the filter."""
         from workbench.filters import values
         from workbench.tui.panes.filterbar import FilterBar
 
@@ -65,7 +65,7 @@ class SessionFilter:
         self.screen.mount(self._bar, before="#keys")
 
     def _preview(self, text: str) -> FilterError | str:
-        """Show at once what the list can tell; the words to say of it."""
+        """Apply a typed filter if the list decides it. Returns an error, or a hint for the input line."""
         from workbench.filters import Filter, parse
 
         try:
@@ -73,11 +73,11 @@ class SessionFilter:
         except FilterError as error:
             return error
         if text.strip() == self.text:
-            return self.screen.state.shown_words() or "everything is shown"
+            return self.screen.state.shown_words() or "all exchanges are shown"
         if found.is_deep:
-            return "enter reads the exchanges for it"
+            return "enter: read the exchanges for this filter"
         self._apply(text.strip(), found)
-        return self.screen.state.shown_words() or "everything is shown"
+        return self.screen.state.shown_words() or "all exchanges are shown"
 
     def _close(self, before: str, text: str | None) -> None:
         self._bar = None
@@ -87,7 +87,7 @@ class SessionFilter:
             self.history.append(self.text)
 
     def apply(self, text: str) -> bool:
-        """Put a filter in force; False, and it is said why, where it cannot be read."""
+        """Apply a filter. Returns False, with a notice, if it is invalid."""
         from workbench.filters import Filter, parse
 
         try:
@@ -115,16 +115,16 @@ class SessionFilter:
 
     @property
     def is_reading(self) -> bool:
-        """Exchanges are still read for the filter."""
+        """Exchanges are still being read for the filter."""
         return self._is_reading
 
     def stop(self) -> None:
-        """Read no further, and show everything again."""
+        """Stop reading, and remove the filter."""
         if self._filter:
             self._apply("", self._filter)
 
     def add_rows(self) -> None:
-        """Decide on rows that are new or have changed; the state is told what passes."""
+        """Decide on new and changed rows, and pass the result to the state."""
         state = self.screen.state
         if self._filter is None:
             state.restrict(None)
@@ -137,7 +137,7 @@ class SessionFilter:
         self._report()
 
     def note_changed(self, index: int) -> None:
-        """A mark or note of an exchange has changed."""
+        """Decide again on an exchange whose marks or notes have changed."""
         if self._filter and self._decided.pop(index, None):
             self.add_rows()
             self.screen.refresh_lists()
@@ -145,19 +145,19 @@ class SessionFilter:
     def _facts_to_decide(self, rows: Sequence[Inspected]) -> list[Facts]:
         from workbench.filters import Facts, turns
 
-        self._decided = {n: told for n, told in self._decided.items() if n < len(rows)}
-        noting = self.screen.notes
+        self._decided = {n: decision for n, decision in self._decided.items() if n < len(rows)}
+        notebook = self.screen.notes
         made = []
         for row, turn in zip(rows, turns(rows), strict=True):
             known = self._decided.get(row.index)
             if known is None or known[0] is not row:
-                notes = noting.of(row.summary.id)
+                notes = notebook.of(row.summary.id)
                 texts = [note.text for note in notes if note.text]
                 made.append(Facts(row, turn, _cannot_read, any(n.is_marked for n in notes), texts))
         return made
 
     def _read(self, facts: Sequence[Facts]) -> None:
-        """Have the first of them read, a slice of time long."""
+        """Read exchanges for one slice of time, unless that is in progress."""
         if facts and not self._is_reading:
             self._is_reading = True
             assert self._filter
@@ -165,11 +165,11 @@ class SessionFilter:
                 partial(_decide, self._filter, facts, partial(self._take_decisions, self._generation))
             )
 
-    def _take_decisions(self, generation: int, told: Decisions) -> None:
+    def _take_decisions(self, generation: int, decisions: Decisions) -> None:
         if generation != self._generation:
             return
         self._is_reading = False
-        self._decided |= told
+        self._decided |= decisions
         self.add_rows()
         self.screen.refresh_lists()
         if self._bar:
@@ -178,26 +178,26 @@ class SessionFilter:
     def _report(self) -> None:
         state = self.screen.state
         passing = [n for n, (_, passes) in sorted(self._decided.items()) if passes]
-        progress = f"read {len(self._decided):,} of {len(state.rows):,} for the filter, esc stops"
+        progress = f"filter: {len(self._decided):,} of {len(state.rows):,} read · esc: stop"
         state.restrict(passing, progress if self._is_reading else "")
 
 
 def _cannot_read() -> Exchange:
-    raise AssertionError("the list was said to tell")
+    raise AssertionError("the list alone decides this filter")
 
 
 def _decide(
     filter: Filter, facts: Sequence[Facts], deliver: Callable[[Decisions], None], inspector: Inspector
 ) -> Answer:
-    """Decide on as many exchanges as there is time for; on one at least. An unreadable one does not pass."""
+    """Decide on exchanges for one slice of time, at least on one. An unreadable one does not pass."""
     until = time.monotonic() + SLICE_SECONDS
-    told: dict[int, tuple[Inspected, bool]] = {}
+    decisions: dict[int, tuple[Inspected, bool]] = {}
     for fact in facts:
         fact.read = partial(inspector.session.exchange, fact.row.index)
         try:
-            told[fact.row.index] = (fact.row, filter.passes(fact))
+            decisions[fact.row.index] = (fact.row, filter.passes(fact))
         except (SessionFormatError, IndexError):
-            told[fact.row.index] = (fact.row, False)
+            decisions[fact.row.index] = (fact.row, False)
         if time.monotonic() > until:
             break
-    return Answer(partial(deliver, told))
+    return Answer(partial(deliver, decisions))

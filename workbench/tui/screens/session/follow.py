@@ -1,4 +1,4 @@
-"""Following a session that grows: what is selected and seen stays where it is, unless the newest is asked for."""
+"""Follower of a live session: selection and view stay in place, unless the person follows the newest exchange."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class LiveFollower:
-    """Shows what a live session gains.
+    """Shows new exchanges and data of a live session.
 
     Attributes:
         is_following: the newest exchange is shown, until the person moves.
-        stream: the screen on the stream of the open exchange, which grows with it; None if it is closed.
+        stream: stream screen of the open exchange, which grows with it; None if closed.
     """
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -39,7 +39,7 @@ class LiveFollower:
             self.screen.notify("the recording has ended", markup=False)
 
     def update(self, message: Listed | SessionGrew) -> None:
-        """Show the list of exchanges as it is now."""
+        """Show the current list of exchanges."""
         self.screen.state.follow(message.summaries, is_live=message.is_live, about=message.about)
         self.screen.refresh_lists()
         if not message.summaries:
@@ -54,7 +54,7 @@ class LiveFollower:
         finding = None if number is None else state.findings[number]
         is_broken = finding is not None and finding.severity == "error"
         if finding and is_broken and self._is_break_known is False:
-            where = f"first break, in exchange {finding.exchange + 1:,} (n goes there)"
+            where = f"first break: exchange {finding.exchange + 1:,} · n: go there"
             self.screen.notify(clip(visible(finding.message), 200), title=where, severity="error", markup=False)
         self._is_break_known = bool(self._is_break_known) or is_broken
 
@@ -77,7 +77,7 @@ class LiveFollower:
         screen.header.show()
 
     def show_newest(self, opened: ExchangeView) -> bool:
-        """While following: select the last event of a response that is arriving. Returns whether there is one."""
+        """While following: select the last event of an arriving response. Returns False if there is none."""
         events = opened.decoded.events
         if not (self.is_following and events and opened.decoded.is_arriving):
             return False
@@ -88,7 +88,7 @@ class LiveFollower:
         return True
 
     def compare_clients(self, opened: ExchangeView) -> None:
-        """Have the IR pane say if usual clients build something else from the stream, once it has ended."""
+        """Check, once the stream has ended, if known clients build different messages from it."""
         if opened.decoded.events and not opened.decoded.is_arriving:
             from workbench.tui.screens.session.sdk_differences import comparing
 
@@ -102,7 +102,7 @@ class LiveFollower:
             self.is_following = True
 
     def pause(self, is_paused: bool) -> None:
-        """Stop inspecting exchanges that nobody asked for, or resume."""
+        """Pause the inspection of further exchanges, or resume it."""
         self.screen.state.is_paused = is_paused
         self.screen.inspecting.pause(is_paused)
         self.screen.refresh_lists()
@@ -112,7 +112,7 @@ class LiveFollower:
     def follow(self) -> None:
         """Follow the newest exchange, or stop."""
         if not self.screen.state.is_live and not self.is_following:
-            self.screen.notify("the session is over: there is nothing to follow", markup=False)
+            self.screen.notify("the session has ended; nothing to follow", markup=False)
             return
         self.is_following = not self.is_following
         self.go_to_newest()
@@ -124,7 +124,7 @@ class LiveFollower:
 
 
 def _extend(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
-    """The selection, with what has been added to it."""
+    """Selection extended by what has been added to its node."""
     number = before.node_of(selection.side, selection.pointer, selection.events)
     if number is None or before.at_node(number) != selection:
         return selection

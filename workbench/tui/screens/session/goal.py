@@ -1,4 +1,4 @@
-"""What the session screen is to show next, as one value."""
+"""Next place that the session screen shows, as one value."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Goal:
-    """An exchange, and the place in it to go to: the first of the places given, else its first finding.
+    """Exchange to show, and the place in it: the first one given, else its first finding.
 
     Attributes:
-        exchange: its index; None while no exchange is wanted.
-        event: a stream event of its response.
-        byte: an offset in its request body.
+        exchange: index of the exchange; None if none is wanted.
+        event: stream event of its response.
+        byte: offset in its request body.
         note: (side, pointer) of a mark or note; both empty for one on the whole exchange.
-        finding: a number of the session's findings.
-        is_tentative: nobody chose it: the first break replaces it.
-        is_failed: it cannot be opened.
+        finding: number of one of the session's findings.
+        is_tentative: chosen by default; the first break replaces it.
+        is_failed: the exchange cannot be opened.
     """
 
     exchange: int | None = None

@@ -1,4 +1,4 @@
-"""The header and the footer of the session screen."""
+"""Header and footer of the session screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SessionHeader:
-    """What the session is and what is shown of it; below that whatever needs to be seen at once; and the keys."""
+    """Paints the name and state of the session, urgent lines below them, and the keys."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -35,7 +35,7 @@ class SessionHeader:
         self.show_keys()
 
     def _progress(self) -> str:
-        """How much of the session is shown, and known."""
+        """Shown exchanges, progress of the inspection, and origin of the session."""
         state, opened = self.screen.state, self.screen.opened
         shown = state.shown_words(opened.index if opened else None)
         return " · ".join(f for f in (shown, state.progress(), clip(state.made(), 24)) if f)
@@ -47,13 +47,13 @@ class SessionHeader:
         return [*screen.breakpoints.banner(), *([switch] if switch else [])]
 
     def show_keys(self) -> None:
-        """Name the keys that are of use now, and how the search is going."""
+        """Show the keys that are of use now, and the state of the search."""
         searching = self.screen.pane_search
         search = f"/{clip(searching.wanted, 20)}  {searching.words()}  " if searching.wanted else ""
         self.screen.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else self._keys_of_use(), search)
 
     def _keys_of_use(self) -> Sequence[keys.Key]:
-        """The keys of the screen, those first that are of use for what is shown."""
+        """Keys of the screen, the most useful ones for the open exchange first."""
         opened = self.screen.opened
         has_branch = opened and self.screen.branch_switch.has_branch(opened.index)
         return keys.WITH_BRANCH if has_branch else keys.SESSION

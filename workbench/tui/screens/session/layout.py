@@ -1,4 +1,4 @@
-"""The panes of the session screen: how they are arranged, and which of them has the keys."""
+"""Arrangement and focus of the panes of the session screen."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class PaneLayout:
-    """Tells the style sheet which panes are in front; it decides how many of them there is room for.
+    """Tells the style sheet which panes are in front; the sheet decides how many fit.
 
     Args:
-        opened: called once the panes of an exchange are there.
+        opened: called once the panes of an exchange are mounted.
     """
 
     def __init__(self, screen: SessionScreen, opened: Callable[[], None]) -> None:
@@ -30,9 +30,9 @@ class PaneLayout:
         self.is_furnished = False
 
     async def furnish(self) -> None:
-        """Add the panes of an exchange, once: the first paint goes without, and so does that of the list.
+        """Mount the panes of an exchange, once; they are not needed for the first paint and the list.
 
-        Nothing is added to a screen that was left meanwhile: the one behind it calls back for it.
+        A screen that was closed meanwhile gets none: the screen below still calls back for it.
         """
         if self.is_furnished or self.screen not in self.screen.app.screen_stack:
             return
@@ -45,19 +45,19 @@ class PaneLayout:
             self.focus(wanted)
 
     def focus(self, name: str) -> None:
-        """Bring a pane to the front and give it the keys, if it is there yet."""
+        """Bring a pane to the front and focus it, if it is mounted."""
         for pane in self.screen.query(f"#{name}").results(Pane):
             self.note_focus(name)
             pane.focus(scroll_visible=False)
 
     def bring_bytes_to_front(self) -> None:
-        """Show the wire instead of the timeline where there is room for one of them only."""
+        """Show the wire instead of the timeline if there is room for one only."""
         if self._front == "exchanges":
             self._front = "wire"
             self._arrange()
 
     def note_focus(self, name: str) -> None:
-        """Arrange the panes for the one that has the keys now."""
+        """Arrange the panes around the focused one."""
         self.focused = name
         slot = session_panes.row(name).slot
         self._in_slot[slot] = name
@@ -76,7 +76,7 @@ class PaneLayout:
         self.show_tabs()
 
     def show_tabs(self) -> None:
-        """Name the panes, and which of them are seen."""
+        """Name the panes in the tab bar, and highlight the visible ones."""
         wide, zoomed = self.screen.has_class("-wide"), self.screen.has_class("-zoom")
         seen = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
         line = tab_line(self.focused, () if zoomed else seen, is_zoomed=zoomed)

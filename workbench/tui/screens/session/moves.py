@@ -1,4 +1,4 @@
-"""Actions of the session screen that move in the session: next break, next exchange, where a fault began, back."""
+"""Session-screen actions that move in the session: next break, next exchange, origin of a fault, back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SessionMoves:
-    """Finds the place that a key goes to; ``navigation`` goes there."""
+    """Finds the target place of a key; ``navigation`` goes there."""
 
     def __init__(self, screen: SessionScreen, navigation: Navigation) -> None:
         self.screen, self.navigation = screen, navigation
@@ -36,7 +36,7 @@ class SessionMoves:
         self._walk(step, "warning", "warning")
 
     def _walk(self, step: int, severity: str, noun: str) -> None:
-        """Go to the next finding of a severity, or say that there is none."""
+        """Go to the next finding of a severity, or show that there is no other."""
         state = self.screen.state
         cursor, here = self.screen.findings.cursor, self.navigation.goal.exchange or 0
         current = cursor if cursor in state.numbers_of(here) else None
@@ -71,9 +71,9 @@ class SessionMoves:
         if finding and not self._is_about(finding) and is_of_here:
             self.navigation.go_to_finding(self.screen.findings.cursor)
         elif finding is None or finding.origin is None or (state.hop_columns and not self._is_about(finding)):
-            self.go_to_other_hop("where this began is not in the recording" if finding else "")
+            self.go_to_other_hop("the origin of this fault is not in the recording" if finding else "")
         elif finding.origin.exchange == finding.exchange:
-            self.go_to_other_hop("it began in this exchange")
+            self.go_to_other_hop("the fault began in this exchange")
         elif number is not None:
             self.navigation.go_to_finding(number)
         else:
@@ -83,14 +83,14 @@ class SessionMoves:
         return finding.exchange == self.navigation.goal.exchange
 
     def go_to_other_hop(self, why_not: str = "") -> None:
-        """Show the same turn where it was recorded at another hop.
+        """Show the same turn as recorded at another hop.
 
         Args:
-            why_not: the notice in a session of one hop.
+            why_not: notice for a session of one hop.
         """
         screen, opened = self.screen, self.screen.opened
         if opened is None or not screen.state.hop_columns:
-            screen.notify(why_not or "nothing is wrong, and nothing was recorded at another place", markup=False)
+            screen.notify(why_not or "no finding here, and no other hop in this session", markup=False)
             return
 
         def job(inspector: Inspector) -> Answer:
@@ -101,14 +101,14 @@ class SessionMoves:
 
         def show(found: int | None) -> None:
             if found is None:
-                screen.notify("this turn was not recorded at another place", markup=False)
+                screen.notify("this turn was not recorded at another hop", markup=False)
             else:
                 self.navigation.open(found)
 
         screen.inspecting.do(guarded(job, lambda why: screen.notify(visible(why), severity="warning", markup=False)))
 
     def leave(self) -> None:
-        """End what hides most: a search, the reading for a filter, the zoom, the inspection; else go back."""
+        """End the first of: a search, reading for a filter, zoom, inspection; else go back."""
         screen = self.screen
         if screen.pane_search.wanted:
             screen.pane_search.end()
@@ -125,7 +125,7 @@ class SessionMoves:
             self.back()
 
     def back(self, error: WorkbenchError | OSError | None = None) -> None:
-        """Go back to the screen below; to Home if there is none; out of the program if nothing could be opened."""
+        """Go back to the screen below, else to Home; quit with the error if the session could not be opened."""
         app = cast("WorkbenchApp", self.screen.app)
         if len(app.screen_stack) > 1:
             self.screen.dismiss(error)

@@ -1,4 +1,4 @@
-"""Going to an exchange, a finding or a byte of the session, and saying why one cannot be shown yet."""
+"""Navigation to an exchange, a finding or a byte of the session, with progress while it is not shown yet."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from workbench.tui.selection import Spot
 
 PATIENCE = 0.2
-"""Seconds after which an exchange that is not open yet is announced."""
+"""Seconds before the screen says which exchange is being opened."""
 
 
 class Navigation:
-    """Where the session screen is, and where it is going.
+    """Place that the session screen shows, or is opening.
 
     Attributes:
-        goal: what is to be shown; the open exchange, once it is there.
+        goal: wanted place; once opened, the shown one.
     """
 
     def __init__(self, screen: SessionScreen, exchange: int | None) -> None:
@@ -32,7 +32,7 @@ class Navigation:
 
     @property
     def here(self) -> ExchangeView | None:
-        """The open exchange, if it is the one that is wanted."""
+        """Open exchange if it is the wanted one."""
         opened = self.screen.opened
         return opened if opened and opened.index == self.goal.exchange else None
 
@@ -51,12 +51,12 @@ class Navigation:
         self.screen.set_timer(PATIENCE, self.announce)
 
     def stay(self) -> None:
-        """Let nothing that is found or arrives later move the selection."""
+        """Keep the selection in place when findings or events arrive later."""
         self.choose()
         self.screen.follower.is_following = False
 
     def choose(self) -> None:
-        """Keep the exchange: the person chose it."""
+        """Mark the exchange as chosen by the person."""
         self.goal = replace(self.goal, is_tentative=False)
 
     def fail(self) -> None:
@@ -64,10 +64,10 @@ class Navigation:
         self.goal = replace(self.goal, is_failed=True)
 
     def arrive(self, opened: ExchangeView) -> None:
-        """Select the place of the goal in the exchange that has been opened."""
+        """Select the wanted place in the opened exchange."""
         screen, goal = self.screen, self.goal
-        held = screen.state.found_in(opened.index)
-        found = next((h for h in held if h[0] == goal.finding), held[0] if held else None)
+        findings = screen.state.found_in(opened.index)
+        found = next((each for each in findings if each[0] == goal.finding), findings[0] if findings else None)
         if goal.event is not None:
             screen.pointer.select(opened.at_event(goal.event))
         elif goal.byte is not None:
@@ -84,7 +84,7 @@ class Navigation:
         self.goal = replace(goal, note=None)
 
     def announce(self) -> None:
-        """Say which exchange is being opened, if that takes long."""
+        """Show which exchange is being opened, if that takes long."""
         state, wanted = self.screen.state, self.goal.exchange
         if wanted is None or self.here:
             return
@@ -93,11 +93,11 @@ class Navigation:
         if wanted < len(state.rows):
             self.screen.wire.say(f"decoding exchange {wanted + 1:,} …")
         else:
-            why = f"exchange {wanted + 1:,} is shown as soon as it is inspected"
+            why = f"exchange {wanted + 1:,} is not inspected yet"
             self.screen.show_exchange(None, f"{why}: {state.progress()}")
 
     def rows_arrived(self) -> None:
-        """Go to the first break once there is one; say how far the inspection is while the exchange is awaited."""
+        """Go to the first break once there is one; show the progress while the wanted exchange is not inspected."""
         if self.goal.is_tentative:
             self._go_to_first_break()
         wanted = self.goal.exchange
@@ -105,12 +105,12 @@ class Navigation:
             self.announce()
 
     def _go_to_first_break(self) -> None:
-        """To the first error as soon as there is one, at the end to the first warning; until then to the beginning."""
+        """Go to the first error once found, at the end to the first warning; until then to the first exchange."""
         state = self.screen.state
         number = walk.first_break(state.findings)
         if number is not None and (state.is_done or state.findings[number].severity == "error"):
             self.go_to_finding(number)
-            if isinstance(self.screen.focused, LineView):  # else somebody types
+            if isinstance(self.screen.focused, LineView):  # else the person is typing
                 self.screen.panes.focus("findings")
         elif self.goal.exchange is None and state.rows:
             self.go(Goal(0, is_tentative=not state.is_done))
@@ -127,7 +127,7 @@ class Navigation:
             self.go(Goal(finding.exchange, finding=number))
 
     def go_to_event(self, event: int | None) -> None:
-        """Come back from the stream, to an event of the open response on the wire."""
+        """Return from the stream screen to an event of the open response on the wire."""
         screen = self.screen
         screen.follower.stream = None
         screen.header.show()
@@ -147,7 +147,7 @@ class Navigation:
         self.screen.panes.focus("wire")
 
     def go_to_spot(self, place: Spot | None) -> None:
-        """Show a place that another screen found, on the wire."""
+        """Show a place found by another screen, on the wire."""
         if place is None:
             return
         opened = self.screen.opened

@@ -1,4 +1,4 @@
-"""Marks and notes of a session screen: where they are put, shown and gone to."""
+"""Marks and notes of a session screen: editing, display and navigation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARK, NOTE = "⚑", "✎"
 
 
 class SessionNotes:
-    """The notebook of a session, and what the keys do with it."""
+    """Notebook of a session, and the actions on it."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -35,7 +35,7 @@ class SessionNotes:
         self._prompt: Prompt | None = None
 
     def load(self) -> None:
-        """Find the notes of the session."""
+        """Load the notes of the session."""
         self.screen.inspecting.do(partial(_open, self._take_book))
 
     def _take_book(self, book: Notebook) -> None:
@@ -46,18 +46,18 @@ class SessionNotes:
             self._update(None)
 
     def of(self, exchange: str) -> list[UserNote]:
-        """What there is on an exchange and on places in it."""
+        """Notes on an exchange and on places in it."""
         return self.book.of(exchange) if self.book else []
 
     def line_of(self, exchange: str) -> Line:
-        """The signs of marks and notes of an exchange, for its row."""
+        """Signs of marks and notes of an exchange, for its row."""
         return signs(self.of(exchange), is_brief=True)
 
     def items_of(self, item_of: Callable[[str, str], int | None]) -> dict[int, Line]:
-        """For each item of a view of the open exchange what was put on it.
+        """Signs of marks and notes by item of a view of the open exchange.
 
         Args:
-            item_of: the item of a side and pointer.
+            item_of: (side, pointer) → item; None if the view does not show it.
         """
         opened = self.screen.opened
         found: dict[int, list[UserNote]] = {}
@@ -68,7 +68,7 @@ class SessionNotes:
         return {number: signs(notes) for number, notes in found.items()}
 
     def show(self) -> None:
-        """Show marks and notes where they are."""
+        """Show marks and notes in their panes."""
         from workbench.tui.panes.exchange import ExchangePane
 
         self.screen.exchanges.refresh()
@@ -80,7 +80,7 @@ class SessionNotes:
     # Keys.
 
     def place(self) -> NotePlace | None:
-        """What a mark would be put on: the exchange in the timeline, else what is selected."""
+        """Place of a new mark: the exchange if the timeline has the focus, else the selection."""
         from workbench.edits import NotePlace
 
         opened, selection = self.screen.opened, self.screen.pointer.selection
@@ -91,14 +91,14 @@ class SessionNotes:
         return NotePlace(opened.row.summary.id, selection.side, selection.pointer)
 
     def mark(self) -> None:
-        """Mark the place, or take its mark away."""
+        """Mark or unmark the place."""
         place = self.place()
         if self.book and place:
             note = self.book.at(place)
             self._put(replace(note, is_marked=not note.is_marked))
 
     def ask(self) -> None:
-        """Read and edit the note of the place."""
+        """Open the note of the place for editing."""
         from workbench.edits import MAX_NOTE
         from workbench.tui.panes.prompt import Prompt
 
@@ -109,7 +109,7 @@ class SessionNotes:
         what = f"{place.side} {place.pointer}".strip() or "the exchange"
         self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._finish, note), most=MAX_NOTE)
         self.screen.mount(self._prompt, before="#keys")
-        hint = "enter keeps it · empty removes it · esc cancels"
+        hint = "enter save · empty: remove · esc cancel"
         room = max(12, self.screen.size.width - cells(hint) - len("note on   "))
         end = visible(what) if cells(visible(what)) <= room else f"…{clip_start(visible(what), room - 1)}"
         words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))
@@ -129,7 +129,7 @@ class SessionNotes:
         self._update(note.place.exchange)
 
     def _update(self, exchange: str | None) -> None:
-        """Show it; a filter may look at it."""
+        """Show changed notes, and filter again: a filter may ask for notes."""
         screen = self.screen
         for summary in screen.state.summaries:
             if exchange in (None, summary.id):
@@ -137,7 +137,7 @@ class SessionNotes:
         self.show()
 
     def next(self) -> None:
-        """To the next mark or note, in order of the session; after the last one comes the first."""
+        """Go to the next mark or note in the order of the session; the first one follows the last."""
         from workbench.edits import NotePlace
 
         indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
@@ -146,14 +146,14 @@ class SessionNotes:
             (indices[n.place.exchange], n.place) for n in notes if n.has_content and n.place.exchange in indices
         )
         if not places:
-            where = " in what passes the filter" if self.screen.state.is_filtered else ""
-            self.screen.notify(f"nothing is marked{where}: space marks, a writes a note", markup=False)
+            where = " in the filtered exchanges" if self.screen.state.is_filtered else ""
+            self.screen.notify(f"no marks or notes{where} · space: mark · a: write a note", markup=False)
             return
         at = self.screen.navigation.goal.exchange or 0
         here = self._last if self._last and self._last[0] == at else (at, self.place() or NotePlace(""))
         index, place = next((p for p in places if p > here), places[0])
         if (index, place) <= here:
-            self.screen.notify("from the first mark again", markup=False)
+            self.screen.notify("continued at the first mark", markup=False)
         self.screen.navigation.go(Goal(index, note=(place.side, place.pointer)))
         self._last = (index, place)
         if place.side:
@@ -161,15 +161,15 @@ class SessionNotes:
 
 
 def not_kept(path: Path, error: OSError) -> str:
-    """What it means that a note could not be written, and what to do."""
+    """Message that a note could not be saved, and what to do."""
     why = str(error)
     if error.strerror:
-        why = f"{path.parent} cannot be written ({error.strerror}); let XDG_STATE_HOME name a folder that can"
-    return f"kept only until this session is closed: {why}"
+        why = f"{path.parent} cannot be written ({error.strerror}); set XDG_STATE_HOME to a writable folder"
+    return f"kept until this session is closed only: {why}"
 
 
 def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
-    """What notes of one place say, in a few columns; ``is_brief``: that there are some."""
+    """Signs of the notes of one place with the first text; signs only if ``is_brief``."""
     texts = [n.text for n in notes if n.text]
     made = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []
     if texts:
@@ -180,7 +180,7 @@ def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
 
 
 def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
-    """In the inspector's thread: what the session is known by, and its notes."""
+    """Open the notebook of the session, in the inspector's thread."""
     from workbench.edits import open_notebook
 
     return Answer(partial(deliver, open_notebook(inspector.session)))

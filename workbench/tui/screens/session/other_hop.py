@@ -1,4 +1,4 @@
-"""The same turn at another place of its session: before and after a gateway, or in another protocol."""
+"""Search for the same turn at another hop: before and after a gateway, or in another protocol."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def find_at_other_hop(inspector: Inspector, index: int) -> int | None:
-    """Where else the turn of an exchange is: one place nearer to the model; from the innermost place the outermost.
+    """Index of the same turn one hop nearer to the model; from the innermost hop, of the outermost one.
 
-    What a recorder made of an exchange names it; else the turn is found by what it says (``chain.hops``). None where
-    nobody saw it elsewhere.
+    Exchanges that a recorder derived from another name their parent; else the turn is found by its content
+    (``chain.hops``). None if it was not recorded at another hop.
     """
     summaries = inspector.session.summaries()
     linked = _linked_exchange(summaries, index)
@@ -29,7 +29,7 @@ def find_at_other_hop(inspector: Inspector, index: int) -> int | None:
 
 
 def _linked_exchange(summaries: Sequence[Summary], index: int) -> int | None:
-    """By the names that the recorder gave: what was made of it, else what it was made of at another place."""
+    """Exchange at another hop linked by the recorder: one derived from this one, else its parent."""
     mine = summaries[index]
     made = (s.index for s in summaries[index + 1 :] if s.parent == mine.id and s.hop != mine.hop)
     of = (s.index for s in summaries[:index] if mine.parent == s.id and s.hop != mine.hop)

@@ -1,4 +1,4 @@
-"""The search of a session screen: in the focused pane, while one types, a slice of time at a time."""
+"""Search in the focused pane of the session screen, while the person types, a slice of time at a time."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
 
 SLICE_SECONDS = 0.03
-"""The screen waits no longer for a search than a key may take."""
+"""Seconds of searching at a time, so that keys stay responsive."""
 
-HINT = "enter stays · esc goes back · a capital letter means this case"
+HINT = "enter accept · esc cancel · capital letters match case"
 
 
 class PaneSearch:
-    """What is searched, where, and what is found.
+    """Searches a pane.
 
     Attributes:
-        wanted: the text, "" while nothing is searched.
-        found: places of matches, as the pane counts them, sorted.
+        wanted: searched text; empty if no search is active.
+        found: positions of matches in the pane, sorted.
+        view: searched pane.
     """
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -47,11 +48,11 @@ class PaneSearch:
 
     @property
     def is_busy(self) -> bool:
-        """The pane is not searched through yet."""
+        """The search has not reached the end of the pane."""
         return self._work is not None
 
     def ask(self) -> None:
-        """Open the line in which the text is typed."""
+        """Open the input line of the search."""
         from workbench.tui.panes.prompt import Prompt
 
         view = self.screen.focused
@@ -82,7 +83,7 @@ class PaneSearch:
         self.screen.header.show_keys()
 
     def begin(self, view: LineView, wanted: str, *, move_from: int | None) -> None:
-        """Search a pane; go to the first match from a place on, or nowhere with None."""
+        """Search a pane; go to the first match from position ``move_from`` on, None to stay."""
         self.end()
         self.view, self.wanted = view, wanted
         self._origin = self._origin if move_from is None else move_from
@@ -93,7 +94,7 @@ class PaneSearch:
         self._say()
 
     def end(self) -> None:
-        """Search no longer, and mark nothing."""
+        """End the search, and remove its marks."""
         if self._timer:
             self._timer.stop()
         if self.view:
@@ -102,12 +103,12 @@ class PaneSearch:
         self.wanted, self.found, self._elsewhere = "", [], []
 
     def again(self) -> None:
-        """The panes show something else now."""
+        """Search again: the panes have new contents."""
         if self.wanted and self.view and self.view is not self.screen.exchanges:
             self.begin(self.view, self.wanted, move_from=None)
 
     def _search_slice(self, work: Iterator[tuple[int | None, float]]) -> None:
-        """A slice of a search, unless it was ended while this was on its way."""
+        """Search for one slice of time, unless the search has ended or changed meanwhile."""
         if work is not self._work:
             return
         until = time.monotonic() + SLICE_SECONDS
@@ -125,7 +126,7 @@ class PaneSearch:
         self._show()
 
     def _look_elsewhere(self) -> list[tuple[str, int]]:
-        """Names of the other panes that hold the text, and how often; each is searched for a short time only."""
+        """Other panes with matches, as (name, number of matches); each is searched for one slice of time only."""
         holding = []
         for name, _ in PANES:
             for pane in self.screen.query(f"#{name}").results(LineView):
@@ -141,7 +142,7 @@ class PaneSearch:
         return holding
 
     def _go_elsewhere(self) -> bool:
-        """To the first match in another pane, where this one holds none."""
+        """Go to the first match in another pane, if this one has none. Returns False if no pane has one."""
         if self.found or not self._elsewhere:
             return False
         name, wanted = self._elsewhere[0][0], self.wanted
@@ -162,12 +163,12 @@ class PaneSearch:
         self.screen.header.show_keys()
 
     def match(self, step: int) -> None:
-        """Go to the next or the previous match, if anything is searched."""
+        """Go to the next or previous match, if a search is active."""
         if self.wanted:
             self.step(step)
 
     def step(self, step: int) -> None:
-        """To the next or the previous match, round the end; in another pane the search begins there."""
+        """Go to the next or previous match, wrapping around; in another pane start the search there."""
         view = self.screen.focused
         if not isinstance(view, LineView):
             return
@@ -180,16 +181,16 @@ class PaneSearch:
             return
         at = bisect_right(self.found, view.position) if step > 0 else bisect_left(self.found, view.position) - 1
         if not 0 <= at < len(self.found):
-            self.screen.notify("from the top again" if step > 0 else "from the end again", markup=False)
+            self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
         view.go_to(self.found[at % len(self.found)])
         view.post_message(LineView.Moved(view))
         self.screen.header.show_keys()
 
     def words(self) -> str:
-        """What was found, in words."""
+        """State of the search in words; empty if none is active."""
         if not self.wanted:
             return ""
-        busy = f", searched {self._done_part:.0%}, esc stops" if self.is_busy else ""
+        busy = f", {self._done_part:.0%} searched · esc: stop" if self.is_busy else ""
         if not self.found or self.view is None:
             return f"no match so far{busy}" if busy else f"no match in {self._name()}{self._elsewhere_words()}"
         at = max(1, bisect_right(self.found, self.view.position))
@@ -200,9 +201,9 @@ class PaneSearch:
 
     def _elsewhere_words(self) -> str:
         if not self._elsewhere:
-            return ", nor in another pane"
+            return " or in another pane"
         names = dict(PANES)
-        return f"; {', '.join(f'{many:,} in {names[name]}' for name, many in self._elsewhere)}: enter goes there"
+        return f"; {', '.join(f'{many:,} in {names[name]}' for name, many in self._elsewhere)} · enter: go there"
 
     def _say(self) -> None:
         if self._prompt and self._prompt.is_mounted:

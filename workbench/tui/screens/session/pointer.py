@@ -1,4 +1,4 @@
-"""The selection of the session screen: what a cursor stands on, and what a key does there."""
+"""Selection of the session screen, driven by the cursors of its panes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from workbench.tui.selection import Selection
 
 WIRE_KEYS = ("wire.way", "wire.headers")
-"""Keys of the wire pane that are no moves: if another pane has the focus, a notice says where they act."""
+"""Keys of the wire pane other than moves: if another pane has the focus, a notice says where they act."""
 
 
 class Pointer:
-    """Selects in every pane what the person points at in one.
+    """Selects in every pane the place of the cursor in one.
 
     Attributes:
-        selection: what is selected; None before the first exchange is open.
+        selection: current selection; None before the first exchange is open.
     """
 
     def __init__(self, screen: SessionScreen) -> None:
@@ -30,7 +30,7 @@ class Pointer:
         self.selection: Selection | None = None
 
     def select(self, selection: Selection, source: LineView | None = None) -> None:
-        """Light up in every pane what belongs to a place of the open exchange."""
+        """Highlight a place of the open exchange in every pane."""
         opened = self.screen.opened
         assert opened
         self.selection = selection
@@ -39,7 +39,7 @@ class Pointer:
             pane.light(selection, found, is_source=pane is source)
 
     def move(self, view: LineView) -> None:
-        """Show what the cursor of a pane has moved to."""
+        """Show the place that the cursor of a pane has moved to."""
         screen = self.screen
         screen.navigation.stay()
         if view is screen.exchanges:
@@ -50,7 +50,7 @@ class Pointer:
             self.select(selection, source=view)
 
     def enter(self, view: LineView) -> None:
-        """Open what the cursor of a pane stands on, or go to its bytes."""
+        """Open the item under the cursor of a pane, or go to its bytes."""
         from workbench.tui.panes.exchange import ExchangePane
 
         screen = self.screen
@@ -71,9 +71,9 @@ class Pointer:
         screen = self.screen
         row = next((row for row in screen.keymap.rows(keys.SESSION) if keys.readable(key) in row.names), None)
         if row and row.id in ON_AN_EXCHANGE and screen.opened is None:
-            screen.notify(f"{row.show} ({row.word}) acts on an exchange: none is open", markup=False)
+            screen.notify(f"{row.show} ({row.word}) needs an open exchange", markup=False)
         if screen.focused is None or screen.focused.id == "wire":
             return
         for row in screen.keymap.rows(keys.WIRE):
             if row.id in WIRE_KEYS and key in row.keys.split(","):
-                screen.notify(f"{row.show} ({row.word}) acts in the wire pane: 2 goes there", markup=False)
+                screen.notify(f"{row.show} ({row.word}) acts in the wire pane · 2: go there", markup=False)

@@ -1,4 +1,4 @@
-"""Repairs of the finding under the cursor: looked for in the inspector's thread, and kept."""
+"""Repairs of the finding under the cursor, looked up in the inspector's thread and cached."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from workbench.wire import HttpRequest
 
 MOST_KEPT = 64
-"""Findings whose repairs are kept."""
+"""Findings with cached repairs at most."""
 
 
 class RepairLookup:
-    """What is known of the repairs of a session's findings."""
+    """Cache of the repairs of a session's findings."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -31,16 +31,16 @@ class RepairLookup:
         self._wanted: Finding | None = None
 
     def forget(self) -> None:
-        """What is shown is another request now: what repairs an equal finding of it is another repair."""
+        """Clear the cache: another request is shown, and an equal finding of it needs other repairs."""
         self._known, self._failed, self._wanted = {}, {}, None
 
     @property
     def is_looking(self) -> bool:
-        """The repairs of a finding are looked for at this moment."""
+        """Repairs are being looked up."""
         return self._wanted is not None
 
     def repairs_of(self, finding: Finding) -> tuple[Repair, ...] | str:
-        """The repairs of a finding; in words why they are not known."""
+        """Repairs of a finding; a text if they are not known yet or could not be looked up."""
         from workbench.edits.repairs import is_repairable
 
         if not is_repairable(finding):
@@ -51,27 +51,27 @@ class RepairLookup:
         return tuple(offered.repair for offered in found)
 
     def why_none(self, finding: Finding | None) -> str:
-        """Why no repair of a finding can be shown."""
+        """Reason that no repair of a finding can be shown."""
         from workbench.edits.repairs import is_repairable
 
         if finding is None and not self.screen.state.is_done:
-            return f"still inspecting: no finding so far ({self.screen.state.progress()})"
+            return f"still inspecting, no finding so far ({self.screen.state.progress()})"
         if finding is None:
-            return "nothing to repair here: there is no finding"
+            return "nothing to repair: no finding"
         if not is_repairable(finding):
-            why = "the finding is advice" if finding.side == REQUEST else "the finding is in the answer"
-            return f"nothing to repair here: {why}, not a fault of the request"
+            why = "the finding is advice" if finding.side == REQUEST else "the finding is in the response"
+            return f"nothing to repair: {why}, not a fault of the request"
         found = self.repairs_of(finding)
         if isinstance(found, str):
-            return "repairs are being looked for" if found == LOOKING else found
-        return "no repair is known that holds under the contract"
+            return "looking for repairs …" if found == LOOKING else found
+        return "no known repair satisfies the contract"
 
     def offers(self, finding: Finding) -> tuple[Offered, ...]:
-        """The same, with what they make of the request; () while they are not known."""
+        """Repairs of a finding with the changes that they make; empty if not known."""
         return self._known.get(finding, ())
 
     def want(self, finding: Finding) -> None:
-        """Look for the repairs of a finding, unless another one is wanted before its turn comes."""
+        """Look up the repairs of a finding; dropped if another finding is wanted before its turn."""
         if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
             known = self._known
@@ -91,7 +91,7 @@ class RepairLookup:
     def _take_repairs(
         self, finding: Finding, found: tuple[Offered, ...], known: dict[Finding, tuple[Offered, ...]]
     ) -> None:
-        if known is not self._known:  # it was looked for in another request
+        if known is not self._known:  # looked up for another request
             return
         self._known[finding] = found
         while len(self._known) > MOST_KEPT:
@@ -101,7 +101,7 @@ class RepairLookup:
     def _take_failure(self, finding: Finding, known: dict[Finding, tuple[Offered, ...]], why: str) -> None:
         if known is not self._known:
             return
-        self._failed[finding] = f"none could be looked for: {why}"
+        self._failed[finding] = f"lookup failed: {why}"
         self._finish(finding)
 
     def _finish(self, finding: Finding) -> None:
@@ -114,11 +114,11 @@ class RepairLookup:
 def look(
     inspector: Inspector, finding: Finding, request: HttpRequest | None = None, provider: str = ""
 ) -> tuple[Offered, ...]:
-    """The repairs of a finding with the difference that each makes.
+    """Repairs of a finding with the changes that each makes.
 
     Args:
-        request: in the place of the one that was sent, which the finding is of; None for that one.
-        provider: label of the contract the finding was made under, "" for the one of the exchange.
+        request: edited request of the finding; None for the recorded one.
+        provider: label of the contract of the finding; empty for that of the exchange.
     """
     from workbench.diff import compare
     from workbench.edits import repairs, text_of
@@ -143,6 +143,6 @@ def look(
 
 
 def _headers(tried: CheckedRepair) -> tuple[str, ...]:
-    """What a repair changes of the headers."""
+    """Changes of headers by a repair, as lines."""
     found = (e for e in tried.repair.edits if e.pointer.startswith("/headers/"))
-    return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(gone)'}" for e in found)
+    return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(removed)'}" for e in found)

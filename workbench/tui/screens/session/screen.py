@@ -1,4 +1,4 @@
-"""The session screen: an inspected session, driven by one selection."""
+"""Session screen: an inspected session, driven by one selection."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 FEW = 5
-"""Exchanges for which a small timeline does."""
+"""Exchanges that a small timeline has room for."""
 
 
 class SessionScreen(Screen[WorkbenchError | OSError | None]):
-    """One session. It is dismissed with the error if the session cannot be opened.
+    """Shows a session. Dismissed with the error if the session cannot be opened.
 
-    It holds what is shown; its parts, each in a module, do the rest: arrange the panes, follow a live session, go
-    somewhere, open other screens.
+    The screen holds the shown exchange; its parts, each in a module, arrange the panes, follow a live session,
+    navigate, and open other screens.
 
     Args:
-        source: a session, or how to open one; then it is opened, and closed, in a thread.
-        provider: contract to use, None to choose one for each exchange.
-        protocol: protocol to use, None to find it for each exchange.
+        source: a session, or a function that opens one; that one is opened and closed in a thread.
+        provider: label of the contract; None to choose one for each exchange.
+        protocol: name of the protocol; None to detect it for each exchange.
         exchange: index of the exchange to open at; None for the first break.
     """
 
@@ -137,14 +137,14 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     @property
     def wire(self) -> WirePane:
-        """The pane of the bytes, once it is there."""
+        """Wire pane, once it is mounted."""
         from workbench.tui.panes.wire import WirePane
 
         return self.query_one("#wire", WirePane)
 
     @property
     def keymap(self) -> Keymap:
-        """The keys as the user has them."""
+        """Keys as configured by the user."""
         return keymap_of(self.app)
 
     def compose(self) -> ComposeResult:
@@ -163,7 +163,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.panes.focus("exchanges")
 
     def _begin(self) -> None:
-        """Do what the first paint did not wait for."""
+        """Start the work that the first paint does not wait for."""
         self._inspect()
         if self.navigation.goal.exchange is not None:
             self.panes.focused = "wire"
@@ -180,14 +180,14 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     # What is shown.
 
     def show_exchange(self, opened: ExchangeView | None, why_not: str = "opening …") -> None:
-        """Show an exchange in every pane, or none and why."""
+        """Show an exchange in every pane, or the reason that none is shown."""
         self.opened, self._why_not = opened, why_not
         for pane in self.query(Pane):
             pane.open(opened, why_not)
         self.header.show()
 
     def refresh_lists(self) -> None:
-        """Show what more is known of the session."""
+        """Show new rows and findings."""
         self.exchanges.grew()
         self.findings.grew()
         self.set_class(not self.state.findings, "-calm")
@@ -233,7 +233,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.panes.show_tabs()
 
     def on_screen_resume(self) -> None:
-        """Show the branch to which another screen may have led."""
+        """Show the branch that another screen may have gone to."""
         if self.opened and self.branches.is_begun:
             self.branch_switch.look(self.opened.index)
 

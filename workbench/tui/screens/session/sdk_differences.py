@@ -1,6 +1,6 @@
-"""Says beside the IR of an answer that usual clients would build another text or call from its stream.
+"""Hint in the title of the IR pane that known clients build different text or calls from a stream.
 
-That some drop the reasoning of every stream is for the stream screen to say.
+Clients that drop the reasoning of every stream do not count; the stream screen shows them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ DIFFER = "SDKs differ: t"
 
 
 def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
-    """The question whether clients agree on the open exchange.
+    """Question that compares the clients on the open exchange.
 
-    One client at a time is asked about, until one does not agree or another exchange is wanted: of a long stream all of
-    them take a second, for which nothing else could be opened.
+    It asks about one client at a time, until one differs or another exchange is wanted: all of them take a second on a
+    long stream, and nothing else could be opened meanwhile.
     """
     clients = _clients(opened)
 
@@ -46,7 +46,7 @@ def _clients(opened: ExchangeView) -> Iterator[ClientGroup]:
 
 
 def say(screen: SessionScreen, opened: ExchangeView) -> None:
-    """Put it on the border of the IR pane, unless another exchange is open by now."""
+    """Put the hint on the border of the IR pane, unless another exchange is open by now."""
     view = opened.views["ir"]
     if DIFFER not in view.facts:
         view.facts = (*view.facts, DIFFER)

@@ -1,4 +1,4 @@
-"""Keys that are pressed while a session is being opened: kept, and pressed again as soon as they can act."""
+"""Buffer of keys pressed while a session is being opened, replayed as soon as they can act."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
 
 AT_ONCE = frozenset({"session.back", "session.leave", "session.inspect", "session.follow"})
-"""Keys that act however little is there."""
+"""Keys that act even before anything is open."""
 
 _NAMES = (
     "side, diff, compare, repairs, origin, stream, convert, tools, matrix, arguments, edit, branch, branches, send, "
@@ -27,19 +27,19 @@ ON_AN_EXCHANGE = frozenset(f"session.{name}" for name in _NAMES.split(", "))
 """Keys that act on the open exchange."""
 
 LINES = frozenset({"session.search", "session.filter", "session.note", "global.palette"})
-"""Keys that open a line of input: what comes behind them is text, up to one of ``ENDS``."""
+"""Keys that open an input line: the keys after them are text, up to one of ``ENDS``."""
 
 ENDS = frozenset({"enter", "escape"})
 
 LOOK = 0.01
-"""Seconds between two looks at whether what a key opened is there."""
+"""Seconds between two checks that the effect of a replayed key is complete."""
 
 MOST = 200
-"""Keys that are kept."""
+"""Buffered keys at most."""
 
 
 class TypeAhead:
-    """The keys of a session screen that came too early."""
+    """Buffers keys of a session screen that were pressed too early."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
@@ -49,7 +49,7 @@ class TypeAhead:
         self._passing: events.Key | None = None
 
     def takes(self, event: events.Key) -> bool:
-        """Keep a key that could not act yet, or that comes behind one."""
+        """Buffer a key that cannot act yet, or that follows one. Returns False if the key may act now."""
         is_on_top = self._app.screen is self.screen
         if event is self._passing or (is_on_top and not self._is_text and self._is_of(AT_ONCE, event.key)):
             return False
@@ -58,31 +58,31 @@ class TypeAhead:
         if len(self._kept) < MOST:
             self._kept.append((event.key, event.character))
         else:
-            self.screen.notify(f"{MOST} keys wait for the file to open: this one is dropped", markup=False)
+            self.screen.notify(f"{MOST} keys wait for the file to open; this key is ignored", markup=False)
         return True
 
     def note_handled(self, event: events.Key) -> None:
-        """A key has come back to the app, from all that could take it."""
+        """Note that a key has bubbled up to the app, past all handlers."""
         self._is_handled |= event is self._passing
 
     @property
     def is_over(self) -> bool:
-        """Every key can act."""
+        """Every key can act, and none is buffered."""
         return self._is_ready and not self._kept and not self._is_releasing
 
     @property
     def is_waiting(self) -> bool:
-        """Keys are kept."""
+        """Keys are buffered."""
         return bool(self._kept)
 
     def release(self) -> None:
-        """Press what was kept, one key after the other, each once what the one before opened is there."""
+        """Replay the buffered keys, each after the effect of the one before is complete."""
         if self._kept and self._is_ready and not self._is_releasing:
             self._is_releasing = True
             self._look()
 
     def _look(self) -> None:
-        """Press the next key if all is quiet, and what was asked of the widgets before is done; else look again."""
+        """Press the next key if everything is idle and earlier messages are processed; else check again soon."""
         if not self.screen.is_attached:
             return
         if not self._is_quiet():
@@ -99,11 +99,11 @@ class TypeAhead:
 
     def _press(self, key: str, character: str | None) -> None:
         self._passing, self._is_handled = events.Key(key, character), False
-        self._passing.set_sender(self._app)  # as the terminal's: it bubbles up to the sender
+        self._passing.set_sender(self._app)  # as for keys of the terminal, which bubble up to the sender
         self._app.post_message(self._passing)
 
     def _is_quiet(self) -> bool:
-        """The key before was handled, and what it opened is there: nothing is asked, to be mounted or to be read."""
+        """The previous key was handled, the inspector is idle, and every widget is mounted."""
         if self._passing and not (self._is_handled or self._passing._stop_propagation):
             return False
         top = self._app.screen
@@ -112,7 +112,7 @@ class TypeAhead:
         )
 
     def _wait_behind(self) -> set[MessagePump]:
-        """Those that have messages to work off first; each leaves when it has."""
+        """Message pumps that have earlier messages to process; each leaves the set when it has."""
         top = self._app.screen
         behind: set[MessagePump] = {self._app, self.screen, top, *((top.focused,) if top.focused else ())}
 
@@ -126,7 +126,7 @@ class TypeAhead:
 
     @property
     def _is_ready(self) -> bool:
-        """An exchange is open, or was; or none ever will be."""
+        """An exchange is or was open, or none can be opened."""
         state = self.screen.state
         is_empty = state.is_listed and not state.summaries
         self._was_ready |= (
@@ -141,7 +141,7 @@ class TypeAhead:
 
     @property
     def _is_text(self) -> bool:
-        """What is pressed now is text of a line that a kept key is to open."""
+        """Keys pressed now are text for an input line that a buffered key opens."""
         marks = [key not in ENDS for key, _ in self._kept if key in ENDS or self._is_of(LINES, key)]
         return bool(marks) and marks[-1]
 
@@ -150,6 +150,6 @@ class TypeAhead:
         return cast("WorkbenchApp", self.screen.app)
 
     def _is_of(self, ids: frozenset[str], key: str) -> bool:
-        """Whether it is a key of these rows, as the user has them."""
+        """The key belongs to one of these rows, as configured by the user."""
         rows = self._app.keymap.rows((*keys.SESSION, *keys.GLOBAL))
         return any(keys.readable(key) in row.names for row in rows if row.id in ids)

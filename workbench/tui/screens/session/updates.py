@@ -1,4 +1,4 @@
-"""What the inspection of a session reports, as it reaches the session screen."""
+"""Updates of the session screen from the inspector's thread."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class SessionUpdates:
-    """Puts into the screen what the inspector's thread found: the list, rows, an opened exchange, a failure."""
+    """Shows what the inspector's thread reports: the list, rows, an opened exchange, a failure."""
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
 
     def list(self, message: Listed) -> None:
-        """Show the list of exchanges of a session that has been opened."""
+        """Show the exchanges of a session that has been opened."""
         screen = self.screen
         screen.state.list(message.name, message.summaries, message.damage, message.about)
         screen.notes.load()
@@ -34,7 +34,7 @@ class SessionUpdates:
         screen.follower.update(message)
 
     def _marks_of(self, exchange: str) -> Line:
-        """Signs for the row of an exchange: it is paused, it has branches, people marked it."""
+        """Signs for the row of an exchange: pause, branches, marks and notes."""
         screen = self.screen
         marks = (
             screen.breakpoints.line_of(exchange),
@@ -44,7 +44,7 @@ class SessionUpdates:
         return join_lines(marks, Span(" "))
 
     def add_rows(self, rows: tuple[Inspected, ...]) -> None:
-        """Show what has been inspected so far."""
+        """Show the rows inspected so far."""
         screen = self.screen
         was_done = screen.state.is_done
         screen.state.update(rows)
@@ -70,7 +70,7 @@ class SessionUpdates:
         screen.type_ahead.release()
 
     def _show_findings_of(self, opened: ExchangeView) -> None:
-        """List the findings of the request that is shown: the recorded one, or its branch."""
+        """List the findings of the shown request: the recorded one, or its branch."""
         screen = self.screen
         is_branch = screen.branch_switch.is_branch(opened.index)
         if screen.state.branch(opened.index, opened.row if is_branch else None):
