@@ -18,6 +18,9 @@ LARGER = {
 }
 """Class → why it is larger."""
 
+MOST_OF_A_SCREEN = 260
+"""The same for a screen or a part of one; panes are not counted, as each has the 250 lines of ``LineView``."""
+
 Classes = dict[str, tuple[ast.ClassDef, str, dict[str, str]]]
 
 
@@ -62,6 +65,15 @@ def test_no_object_is_larger_than_can_be_read() -> None:
     sizes = {name: size(name, known) for name in known}
     assert sizes["workbench.tui.panes.pane.Pane"] > sizes["workbench.tui.panes.lineview.LineView"] > 100
     assert {name for name, lines in sizes.items() if lines > MOST} == set(LARGER)
+
+
+def test_no_screen_is_larger_than_can_be_read() -> None:
+    known = classes()
+    screens = [name for name in known if name.startswith("workbench.tui.screens.")]
+    bases = {name: with_bases(name, known) for name in screens}
+    panes = {name for name in screens if "workbench.tui.panes.lineview.LineView" in bases[name]}
+    large = {name: size(name, known) for name in screens if name not in panes}
+    assert {name: lines for name, lines in large.items() if lines > MOST_OF_A_SCREEN} == {}
 
 
 def test_no_part_of_the_app_is_a_slice_of_another() -> None:

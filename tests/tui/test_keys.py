@@ -9,8 +9,8 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
-from workbench.tui.screens.breakpoints import BreakpointsScreen
-from workbench.tui.screens.comparing import ComparingScreen
+from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
+from workbench.tui.screens.comparing.screen import ComparingScreen
 from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
@@ -28,11 +28,11 @@ from workbench.tui.screens.metrics import MetricsScreen
 from workbench.tui.screens.minimizing import MinimizingScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
-from workbench.tui.screens.send_answer import AnswerScreen
+from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
-from workbench.tui.screens.whatif import WhatIfScreen
+from workbench.tui.screens.whatif.screen import WhatIfScreen
 
 OWNERS: dict[str, type] = {
     "global": WorkbenchApp,

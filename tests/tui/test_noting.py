@@ -97,7 +97,7 @@ async def test_what_cannot_be_written_is_said(own_home: Path) -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await ready(driver)
         await driver.press("1", "space")
-        assert "kept until this session is closed only" in " ".join(toasts(driver))
+        assert "not saved, lost when this session is closed" in " ".join(toasts(driver))
         assert MARK in row(driver, 2)
 
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_kept_says_how_long_it_lasts_where_it_failed_and_what_to_
     path = Path("/proc/.local/state/workbench/edits/notes/1.json")
     said = not_kept(path, FileNotFoundError(2, "No such file or directory", "/proc/.local"))
     assert said == (
-        "kept until this session is closed only: /proc/.local/state/workbench/edits/notes cannot be written "
+        "not saved, lost when this session is closed: /proc/.local/state/workbench/edits/notes cannot be written "
         "(No such file or directory); set XDG_STATE_HOME to a writable folder"
     )
-    assert not_kept(path, OSError("a newer version")) == "kept until this session is closed only: a newer version"
+    assert not_kept(path, OSError("a newer version")) == "not saved, lost when this session is closed: a newer version"

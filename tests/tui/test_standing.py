@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.formats.importers import open_input
-from workbench.tui.screens.comparing import ComparingScreen
+from workbench.tui.screens.comparing.screen import ComparingScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
@@ -114,7 +114,9 @@ async def copies_and_compares(driver: Driver, is_branch: bool) -> None:
     curl = next(choice for choice in copied.found if choice.name == "curl")
     assert ("reasoning_content" in str(curl.make())) == is_branch
     await driver.press("escape", "D", "1", "enter")
-    await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen) and driver.app.screen.is_over)
+    await until(
+        driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen) and driver.app.screen.comparison.is_over
+    )
     await until(driver.pilot, lambda: "+ …" in driver.text)
     first, *others = driver.text.split("\n")
     assert ("exchange 1 against exchange 2 · restore the reasoning" in first) == is_branch

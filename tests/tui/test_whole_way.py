@@ -20,7 +20,7 @@ from workbench.tui.screens.form import FormScreen
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
-from workbench.tui.screens.send_answer import AnswerScreen
+from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 

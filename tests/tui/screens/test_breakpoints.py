@@ -13,7 +13,7 @@ from tests.tui.driving import Driver, screen_text, until
 from tests.tui.holding import Holder
 from tests.tui.screens.test_follow import following, rows, toasts
 from tests.tui.writing import BROKEN, Recorder, user
-from workbench.tui.screens.breakpoints import BreakpointsScreen
+from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
 from workbench.tui.screens.edit.paused_request import EditPausedScreen
 from workbench.wire.jsontext import loads
 
@@ -91,7 +91,7 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         await until(driver.pilot, lambda: len(holder.asked) == 2)
         await said(driver, "▸‖ request 3")
         await driver.press("a")
-        await said(driver, "Let the simulator answer")
+        await said(driver, "Respond with the simulator")
         await driver.press("enter")
         await until(driver.pilot, lambda: len(holder.asked) == 3)
         assert holder.asked == [

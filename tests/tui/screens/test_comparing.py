@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.formats.importers import open_input
-from workbench.tui.screens.comparing import ComparingScreen
-from workbench.tui.screens.comparing_other import OtherScreen
+from workbench.tui.screens.comparing.other import OtherScreen
+from workbench.tui.screens.comparing.screen import ComparingScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session, store
@@ -50,7 +50,7 @@ async def comparing(driver: Driver, *more: str) -> ComparingScreen:
     await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen))
     screen = driver.app.screen
     assert isinstance(screen, ComparingScreen)
-    await until(driver.pilot, lambda: screen.is_over and (screen._both[0] or screen._both[1] or not screen.all))
+    await until(driver.pilot, lambda: screen.comparison.is_over and (any(screen.sides) or not screen.comparison.turns))
     return screen
 
 
@@ -61,7 +61,7 @@ def _tells(driver: Driver, told: str) -> bool:
 async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() -> None:
     async with showing(behind_a_gateway(), size=(160, 45)) as driver:
         screen = await comparing(driver)
-        assert [(turn.before, turn.after) for turn in screen.all] == [(0, 1), (2, 3), (4, None)]
+        assert [(turn.before, turn.after) for turn in screen.comparison.turns] == [(0, 1), (2, 3), (4, None)]
         text = driver.text
         assert "before → behind" in text and "≠ first divergence: field dropped" in text
         assert "= 1 – 2  identical" in text and "exchange 5 is only in before" in text
@@ -69,19 +69,19 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
         lit = screen.beside.places[screen.beside.cursor]
         assert lit.side == "request" and lit.row.before and ',"top_k":7' in lit.row.before.text
         kinds = []
-        while screen.turn is screen.all[1]:
+        while screen.turn is screen.comparison.turns[1]:
             assert screen.damage
             kinds.append((screen.damage.side, str(screen.damage.kind)))
             await driver.press("n")
         assert ("response", "events re-cut") in kinds
-        assert screen.turn is screen.all[2] and "this exchange was seen on one side only" in driver.text
+        assert screen.turn is screen.comparison.turns[2] and "this exchange is on one side only" in driver.text
         await driver.press("n")
-        assert screen.turn is screen.all[2]
+        assert screen.turn is screen.comparison.turns[2]
         await driver.press("N")
-        assert screen.turn is screen.all[1] and screen.damage
+        assert screen.turn is screen.comparison.turns[1] and screen.damage
         assert (screen.damage.side, str(screen.damage.kind)) == kinds[-1]
         await driver.press("[")
-        assert "nothing: both sides are the same, byte for byte" in driver.text
+        assert "no difference: both sides are identical" in driver.text
         await driver.press("]", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
         await driver.shows(2)

@@ -56,7 +56,7 @@ async def pending(driver: Driver, screen: ContinuingScreen, kind: type[Step], do
     """Until so many steps are done and the next one is of a kind."""
     await until(
         driver.pilot,
-        lambda: len(screen.stepper.done) == done and screen.stepper.pending and not screen.stepper.is_sending,
+        lambda: len(screen.stepper.done) == done and screen.stepper.pending and not screen.stepper.sender.is_sending,
     )
     assert screen.stepper.pending
     step = screen.stepper.pending.step
@@ -179,7 +179,7 @@ async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -
             await until(driver.pilot, lambda: isinstance(driver.app.screen, ConfirmScreen))
             await driver.press("y")
             held.go(2)
-            await until(driver.pilot, lambda: screen.stepper.received_size)
+            await until(driver.pilot, lambda: screen.stepper.sender.received_size)
             await driver.press(key)
             if key == "escape":
                 end = await pending(driver, screen, LoopEnd, 1)

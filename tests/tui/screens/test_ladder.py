@@ -41,7 +41,8 @@ async def ladder_of(driver: Driver) -> LadderScreen:
     await driver.press("A")
     screen = driver.app.screen
     assert isinstance(screen, LadderScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
+    work = screen.worklist
+    await until(driver.pilot, lambda: work.subjects is not None and len(work.judgements) == len(work.subjects))
     return screen
 
 

@@ -23,26 +23,27 @@ async def matrix_of(driver: Driver) -> MatrixScreen:
     await driver.press("m")
     screen = driver.app.screen
     assert isinstance(screen, MatrixScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
+    work = screen.worklist
+    await until(driver.pilot, lambda: work.subjects is not None and len(work.judgements) == len(work.subjects))
     return screen
 
 
 async def test_every_contract_has_a_verdict_its_own_first() -> None:
     async with showing(broken()) as driver:
         screen = await matrix_of(driver)
-        assert screen.subjects and set(screen.subjects) == set(labels())
-        assert screen.subjects[0] == "anthropic"
+        assert screen.worklist.subjects and set(screen.worklist.subjects) == set(labels())
+        assert screen.worklist.subjects[0] == "anthropic"
         text = driver.text
         assert "✗ anthropic " in text and "refuses    closure.missing-result" in text
         assert "Anthropic responds 400: messages.1: `tool_use` ids were found without" in text
-        assert f"{len(screen.subjects)} contracts" in text
+        assert f"{len(screen.worklist.subjects)} contracts" in text
 
 
 async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
     async with showing(broken()) as driver:
         screen = await matrix_of(driver)
-        assert screen.subjects
-        screen.contracts.move_to(screen.subjects.index("openai"))
+        assert screen.worklist.subjects
+        screen.contracts.move_to(screen.worklist.subjects.index("openai"))
         await driver.press("k", "j")
         assert "Request · as openai-chat" in driver.text
         assert b'"tool_calls"' in screen.body._body
@@ -52,8 +53,8 @@ async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
 async def test_enter_goes_to_the_fault_in_a_converted_request(size: tuple[int, int]) -> None:
     async with showing(broken(), size=size) as driver:
         screen = await matrix_of(driver)
-        assert screen.subjects
-        screen.contracts.move_to(screen.subjects.index("openai"))
+        assert screen.worklist.subjects
+        screen.contracts.move_to(screen.worklist.subjects.index("openai"))
         await driver.press("k", "j", "enter")
         assert screen.body.has_focus
         assert "Request · as openai-chat" in driver.text
@@ -75,8 +76,8 @@ async def test_a_contract_that_cannot_be_asked_says_why(monkeypatch: pytest.Monk
         await driver.press("m")
         screen = driver.app.screen
         assert isinstance(screen, MatrixScreen)
-        await until(driver.pilot, lambda: "it cannot be judged: RuntimeError: out of order" in driver.text)
-        await until(driver.pilot, lambda: len(screen.judgements) == len(screen.subjects or ()) - 1)
+        await until(driver.pilot, lambda: "cannot be judged: RuntimeError: out of order" in driver.text)
+        await until(driver.pilot, lambda: len(screen.worklist.judgements) == len(screen.worklist.subjects or ()) - 1)
 
 
 async def test_a_history_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

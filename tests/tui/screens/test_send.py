@@ -15,7 +15,7 @@ from workbench.probes.profiles.saving import save_profile
 from workbench.simulator import Simulator
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.send import SendScreen
-from workbench.tui.screens.send_answer import AnswerScreen
+from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 

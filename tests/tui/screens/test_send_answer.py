@@ -17,7 +17,7 @@ from tests.tui.writing import delta, start, stop
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
-from workbench.tui.screens.send_answer import AnswerScreen
+from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.views.lines import plain
 from workbench.wire.exchange import State
@@ -86,7 +86,7 @@ async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> Non
         text = driver.text
         assert "✓ accepted (200) · the original was refused (400)" in text
         assert "tool_use" in text and "│ 200" in text
-        assert "nothing is found in it" in text
+        assert "no findings" in text
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
         await until(driver.pilot, shows(driver, "as recorded", "add an error result", "sent to sim:anthropic → 200"))
@@ -126,7 +126,7 @@ async def test_an_answer_is_shown_as_it_arrives_and_then_compared() -> None:
             held.go()
             await until(driver.pilot, shows(driver, "│ one two"))
             await driver.press("s")
-            assert "it is still on its way" in driver.text
+            assert "the request is being sent" in driver.text
             held.go()
             await over(driver, screen)
             assert "differs in" in driver.text and "text" in driver.text
@@ -156,7 +156,7 @@ async def test_what_is_broken_off_is_kept_as_far_as_it_came(key: str) -> None:
 async def test_retries_are_seen() -> None:
     with endpoint(statuses=(529,)) as held:
         async with sending(held) as (driver, screen):
-            await until(driver.pilot, lambda: screen._incoming and screen._incoming.retries)
+            await until(driver.pilot, lambda: screen.sender.incoming and screen.sender.incoming.retries)
             held.go(4)
             await over(driver, screen)
             assert "! 529" in driver.text and "retry after" in driver.text

@@ -40,7 +40,8 @@ async def tools_of(driver: Driver) -> ToolsScreen:
     await driver.press("T")
     screen = driver.app.screen
     assert isinstance(screen, ToolsScreen)
-    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.judgements) == len(screen.subjects))
+    work = screen.worklist
+    await until(driver.pilot, lambda: work.subjects is not None and len(work.judgements) == len(work.subjects))
     return screen
 
 

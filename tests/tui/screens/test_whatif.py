@@ -13,8 +13,8 @@ from tests.tui.screens.test_send_answer import name_it, simple
 from tests.tui.serving import endpoint
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.confirm import ConfirmScreen
-from workbench.tui.screens.send_answer import AnswerScreen
-from workbench.tui.screens.whatif import WhatIfScreen
+from workbench.tui.screens.send_answer.screen import AnswerScreen
+from workbench.tui.screens.whatif.screen import WhatIfScreen
 from workbench.wire.session import Session
 
 
@@ -29,7 +29,7 @@ async def asking(session: Session, size: tuple[int, int] = (120, 40)) -> AsyncIt
 
 
 async def done(driver: Driver, screen: WhatIfScreen) -> None:
-    await until(driver.pilot, lambda: screen.outcomes and not screen.is_sending)
+    await until(driver.pilot, lambda: screen.outcomes and not screen.sender.is_sending)
 
 
 @pytest.mark.parametrize("size", [(80, 24)])
@@ -75,12 +75,12 @@ async def test_an_endpoint_is_asked_when_somebody_says_so_and_can_be_stopped() -
             assert isinstance(driver.app.screen, ConfirmScreen)
             assert "1 request, each with all of this conversation" in driver.text
             await driver.press("n", "A")
-            assert f"{len(screen._possible())} requests" in driver.text and not held.asked
+            assert f"{len(screen.sendable())} requests" in driver.text and not held.asked
             await driver.press("n", "s", "y")
             await until(driver.pilot, lambda: held.asked)
             assert "sending" in driver.text
             await driver.press("escape")
-            await until(driver.pilot, lambda: not screen.is_sending)
+            await until(driver.pilot, lambda: not screen.sender.is_sending)
             assert (0, 3) not in screen.outcomes and "not sent yet" in driver.text
             held.go(9)
             await driver.press("s", "y")

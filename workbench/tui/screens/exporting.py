@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
+FAULTY = ("is refused", "has an error")
+"""Words of the reasons against a test of a faulty request (``as_pytest``)."""
+
 REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
 
 
@@ -187,8 +190,8 @@ class ExportScreen(Screen[None]):
         try:
             return self._selection(inspector, out).export(exporters.load(name))
         except LocalProtocolError as error:
-            is_refused = name == "pytest" and ("is refused" in error.what or "holds an error" in error.what)
-            return error.what, REPAIR_FIRST if is_refused else error.hint or ""
+            is_faulty = any(words in error.what for words in FAULTY)
+            return error.what, REPAIR_FIRST if name == "pytest" and is_faulty else error.hint or ""
 
     def _selection(self, inspector: Inspector, out: str) -> Asked:
         """Exchanges to export. Called in the inspector's thread."""

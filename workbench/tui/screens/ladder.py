@@ -1,4 +1,4 @@
-"""The arguments screen: how the arguments of every call of an exchange are read, calls that stand in text too."""
+"""Arguments screen: parsing of the arguments of every tool call of an exchange, calls in text included."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.tui.models import ladder
 from workbench.tui.models.ladder import Rung, Subject
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import Spot
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.service import Job
 
-NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"
+NO_CALLS = "no tool calls: neither in the history nor in the response, and none in text"
 FREE_TEXT = ("openai-custom",)
-"""Formats of calls whose input is no JSON."""
+"""Formats of calls with free text instead of JSON as input."""
 
 
 class RungsPane(LineView):
-    """The problems of a call in text, then every rung with before and after."""
+    """Problems of a call in text, then each parsing step with before and after."""
 
     subject: Subject | None = None
     rungs: Sequence[Rung] = ()
@@ -65,15 +65,42 @@ class RungsPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
-    """Dismissed with the place of a call, or None.
+class LadderSource(WorklistSource[Subject, "tuple[Rung, ...]"]):
+    """Finds the tool calls of an exchange, and parses their arguments step by step.
 
     Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange.
-        branch: which branch of it is judged, for the title; empty string for the recorded request.
-        wanted: parts one of which the first call shown is, or stands in.
-        why_none: what to say where there are no calls.
+        index: index of the exchange.
+    """
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
+        decoded = inspector.detail(self._index).decoded
+        declared = decoded.request.tools if decoded.request else ()
+        return [*_calls(decoded, declared), *_in_text(decoded, declared)]
+
+    def judge(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
+        from workbench.ir import ToolCallIR
+        from workbench.toolcalls.arguments import steps
+
+        if subject.found:
+            typed = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
+            return ladder.text_rungs(subject.found, steps(typed, subject.tool))
+        if subject.call is None or subject.call.format in FREE_TEXT:
+            return ()
+        return ladder.rungs(steps(subject.call, subject.tool))
+
+
+class LadderScreen(WorklistScreen):
+    """Tool calls and their parsing steps. Dismissed with the place of a call, or None.
+
+    Args:
+        ask: puts a question to the inspector's thread.
+        index: index of the exchange.
+        wanted: selected parts; the first call that is one of them, or in one, is shown first.
+        why_none: text to show if there are no calls.
+        branch: name of the shown branch, for the title; empty for the recorded request.
     """
 
     CSS_PATH = "ladder.tcss"
@@ -86,7 +113,8 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     def __init__(
         self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef], why_none: str, branch: str
     ) -> None:
-        super().__init__(ask, index, branch)
+        super().__init__(index, branch)
+        self.worklist = Worklist(self, LadderSource(index), ask)
         self.wanted, self.why_none = wanted, why_none
 
     def compose(self) -> ComposeResult:
@@ -104,33 +132,15 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         self.calls.title(line(" Calls "))
         self.rungs.title(line(" Rungs "))
         self.calls.focus()
-        self.begin()
+        self.worklist.begin()
 
-    # In the inspector's thread.
-
-    def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
-        decoded = inspector.detail(self.index).decoded
-        declared = decoded.request.tools if decoded.request else ()
-        return [*_calls(decoded, declared), *_in_text(decoded, declared)]
-
-    def judge(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
-        from workbench.ir import ToolCallIR
-        from workbench.toolcalls.arguments import steps
-
-        if subject.found:
-            typed = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
-            return ladder.text_rungs(subject.found, steps(typed, subject.tool))
-        if subject.call is None or subject.call.format in FREE_TEXT:
-            return ()
-        return ladder.rungs(steps(subject.call, subject.tool))
-
-    # On the screen.
+    # What is shown.
 
     def cursor_number(self) -> int:
         return self.calls.cursor
 
     def show_subjects(self) -> None:
-        subjects = self.subjects or ()
+        subjects = self.worklist.subjects or ()
         self.entitle(ladder.headline(self.index + 1, subjects))
         self._show_calls()
         at = next((n for ref in self.wanted for n, s in enumerate(subjects) if s.ref == ref), len(subjects) - 1)
@@ -143,31 +153,32 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             self._show_call()
 
     def _show_calls(self) -> None:
-        self.calls.show(len(self.subjects or ()), self._call_line, self.trouble or self.why_none)
+        work = self.worklist
+        self.calls.show(len(work.subjects or ()), self._call_line, work.trouble or self.why_none)
 
     def _call_line(self, item: int) -> Line:
-        return ladder.subject_line(self.subjects[item], self.judgements.get(item)) if self.subjects else ()
+        work = self.worklist
+        return ladder.subject_line(work.subjects[item], work.judgements.get(item)) if work.subjects else ()
 
     def _show_call(self) -> None:
-        if not self.subjects:
+        subject, rungs = self.worklist.subject, self.worklist.judgement
+        if subject is None:
             self.rungs.show(None, (), "")
             return
-        subject, told = self.subjects[self.cursor_number()], self.judgements.get(self.cursor_number())
-        awaited = self.troubles.get(self.cursor_number(), "climbing …")
-        why = awaited if told is None else "its input is free text: there is nothing to climb"
-        self.rungs.show(subject, told or (), why)
+        why = self.worklist.why_none("parsing …") if rungs is None else "the input is free text; nothing to parse"
+        self.rungs.show(subject, rungs or (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.calls:
             self._show_call()
-            self.ask_next()
+            self.worklist.ask_next()
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """To the bytes of the call."""
-        if not self.subjects:
+        """Go to the bytes of the call."""
+        subject, index = self.worklist.subject, self.index
+        if subject is None:
             return
-        subject, index = self.subjects[self.cursor_number()], self.index
 
         def find(decoded: DecodedExchange) -> Spot | None:
             message = decoded.messages(subject.side)[subject.ref.message]
@@ -178,7 +189,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             spans = place.spans or whole.spans
             return Spot(index, subject.side, spans[0][0]) if spans else None
 
-        self.leave_for(find)
+        self.worklist.leave_for(find)
 
     # Keys.
 
@@ -187,7 +198,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
 
 def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
-    """The calls of the protocol, those of the history first."""
+    """Tool calls of the protocol, those of the history first."""
     from workbench.chain import NodeRef
     from workbench.ir import ToolCallIR
 
@@ -200,7 +211,7 @@ def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Su
 
 
 def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
-    """The calls that a model wrote into its texts and its reasoning."""
+    """Tool calls that the model wrote as text, in its texts and its reasoning."""
     from workbench.chain import NodeRef
     from workbench.ir import Reasoning, Text
     from workbench.toolcalls.formats import find

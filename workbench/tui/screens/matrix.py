@@ -1,4 +1,4 @@
-"""The matrix screen: one request under every contract, who refuses it, where, and in which words."""
+"""Matrix screen: one request judged by every contract; who refuses it, where, and in which words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.tools import DetailPane
-from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import Spot
 from workbench.views import REQUEST, Line, Span, line
 
@@ -29,17 +29,46 @@ if TYPE_CHECKING:
 
 NO_REQUEST = "there is no request to a model here that a contract could judge"
 REFUSALS = ("refuses", "suspicious")
-"""Verdicts other than a plain yes."""
+"""Verdicts that the keys for refusals stop at."""
 
 
-class MatrixScreen(Worklist[str, Told]):
-    """Dismissed with the place of a fault in the request as it was sent, or None.
+class MatrixSource(WorklistSource[str, Told]):
+    """Judges a request by contracts, given by their labels.
 
     Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange.
-        branch: which branch of it is judged, for the title; empty string for the recorded request.
-        provider: label of the contract that it is read under.
+        index: index of the exchange.
+        provider: label of the exchange's own contract, which comes first; None if unknown.
+    """
+
+    def __init__(self, index: int, provider: str | None) -> None:
+        self._index, self._provider = index, provider
+        self._history: MatrixHistory | None = None
+
+    def subjects_in(self, inspector: Inspector) -> Sequence[str]:
+        from workbench.errors import LocalProtocolError
+        from workbench.send import matrix
+
+        try:
+            self._history = matrix.MatrixHistory(inspector, self._index)
+        except LocalProtocolError:
+            return ()
+        here = self._provider or ""
+        return sorted(matrix.labels(), key=lambda label: label != here)
+
+    def judge(self, inspector: Inspector, subject: str) -> Told:
+        assert self._history is not None
+        row = self._history.row(subject)
+        return Told(row, lines.said_of(row))
+
+
+class MatrixScreen(WorklistScreen):
+    """Contracts with their verdicts. Dismissed with the place of a fault in the request as sent, or None.
+
+    Args:
+        ask: puts a question to the inspector's thread.
+        index: index of the exchange.
+        provider: label of the exchange's own contract; None if unknown.
+        branch: name of the shown branch, for the title; empty for the recorded request.
     """
 
     CSS_PATH = "matrix.tcss"
@@ -51,9 +80,9 @@ class MatrixScreen(Worklist[str, Told]):
     body = getters.query_one("#body", BodyPane)
 
     def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None, branch: str) -> None:
-        super().__init__(ask, index, branch)
+        super().__init__(index, branch)
+        self.worklist = Worklist(self, MatrixSource(index, provider), ask)
         self.provider = provider
-        self._history: MatrixHistory | None = None
         self._shown: bytes | None = None
 
     def compose(self) -> ComposeResult:
@@ -72,27 +101,9 @@ class MatrixScreen(Worklist[str, Told]):
         for pane, words in ((self.contracts, " Contracts "), (self.details, " Why "), (self.body, " Request ")):
             pane.title(line(words))
         self.contracts.focus()
-        self.begin()
+        self.worklist.begin()
 
-    # In the inspector's thread.
-
-    def subjects_in(self, inspector: Inspector) -> Sequence[str]:
-        from workbench.errors import LocalProtocolError
-        from workbench.send import matrix
-
-        try:
-            self._history = matrix.MatrixHistory(inspector, self.index)
-        except LocalProtocolError:
-            return ()
-        here = self.provider or ""
-        return sorted(matrix.labels(), key=lambda label: label != here)
-
-    def judge(self, inspector: Inspector, subject: str) -> Told:
-        assert self._history is not None
-        row = self._history.row(subject)
-        return Told(row, lines.said_of(row))
-
-    # On the screen.
+    # What is shown.
 
     def cursor_number(self) -> int:
         return self.contracts.cursor
@@ -107,63 +118,63 @@ class MatrixScreen(Worklist[str, Told]):
             self._show_contract()
 
     def _show_list(self) -> None:
-        subjects = self.subjects or ()
-        self.contracts.show(len(subjects), self._line, self.trouble or NO_REQUEST)
-        rows = [told.row for told in self.judgements.values()]
+        work = self.worklist
+        subjects = work.subjects or ()
+        self.contracts.show(len(subjects), self._line, work.trouble or NO_REQUEST)
+        rows = [judgement.row for judgement in work.judgements.values()]
         self.entitle(lines.headline(self.index + 1, len(subjects), rows))
 
     def _line(self, item: int) -> Line:
-        label = self.subjects[item] if self.subjects else ""
-        return lines.contract_line(label, self.judgements.get(item), is_here=label == self.provider)
+        label = self.worklist.subjects[item] if self.worklist.subjects else ""
+        return lines.contract_line(label, self.worklist.judgements.get(item), is_here=label == self.provider)
 
     def _show_contract(self) -> None:
-        """What the contract under the cursor says, and the request as it gets it."""
-        told = self.judgements.get(self.cursor_number())
-        if told is None:
-            self.details.show((), self.troubles.get(self.cursor_number(), "judging …") if self.subjects else "")
+        """Show the judgement of the contract under the cursor, and the request as its provider receives it."""
+        judgement = self.worklist.judgement
+        if judgement is None:
+            self.details.show((), self.worklist.why_none("judging …"))
             return
-        row = told.row
-        self.details.show(told.said, lines.nothing_to_say(row))
+        row = judgement.row
+        self.details.show(judgement.said, lines.nothing_to_say(row))
         self.details.title(line(f" {row.contract} · {row.verdict.value} "))
         if row.body != self._shown:
             self._shown = row.body
-            self.body.show(row.body, (), "it cannot be said in this protocol")
+            self.body.show(row.body, (), "cannot be expressed in this protocol")
         self.body.title(lines.body_title(row))
         self.body.mark_range(self._spans())
 
     def _spans(self) -> tuple[tuple[int, int], ...]:
-        said = self.details.here()
-        return said.spans if said else ()
+        detail = self.details.here()
+        return detail.spans if detail else ()
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.contracts:
             self._show_contract()
-            self.ask_next()
+            self.worklist.ask_next()
         elif message.view is self.details:
             self.body.mark_range(self._spans())
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """To the bytes of the fault: in the session, or in the request as this contract alone gets it."""
-        told = self.judgements.get(self.cursor_number())
-        said = self.details.here()
-        if told and told.row.is_converted:
+        """Go to the bytes of the fault: in the session, or in the converted request."""
+        judgement, detail = self.worklist.judgement, self.details.here()
+        if judgement and judgement.row.is_converted:
             self._go_to(self.body)
             self.body.mark_range(self._spans())
-        elif said is None or said.pointer is None:
-            self.notify("there is no fault to go to", markup=False)
+        elif detail is None or detail.pointer is None:
+            self.notify("no fault to go to", markup=False)
         else:
-            index, pointer = self.index, said.pointer
+            index, pointer = self.index, detail.pointer
 
             def find(decoded: DecodedExchange) -> Spot | None:
                 spans = decoded.place(REQUEST, pointer).spans
                 return Spot(index, REQUEST, spans[0][0]) if spans else None
 
-            self.leave_for(find)
+            self.worklist.leave_for(find)
 
     # Keys.
 
     def action_pane(self) -> None:
-        """The next pane; where there is little room it takes the place of another."""
+        """Go to the next pane; if there is little room it replaces another one."""
         panes: list[LineView] = [self.contracts, self.details, self.body]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         self._go_to(panes[(at + 1) % len(panes)])
@@ -173,11 +184,10 @@ class MatrixScreen(Worklist[str, Told]):
         pane.focus()
 
     def action_refusal(self, step: int) -> None:
-        """To the next contract that does not simply accept."""
-        asked = [
-            n for n, told in sorted(self.judgements.items()) if told.row.verdict.value in ("refuses", "suspicious")
-        ]
-        ahead = [n for n in asked if (n > self.cursor_number() if step > 0 else n < self.cursor_number())]
+        """Go to the next contract that does not simply accept."""
+        here, judged = self.cursor_number(), sorted(self.worklist.judgements.items())
+        refusing = [n for n, judgement in judged if judgement.row.verdict.value in REFUSALS]
+        ahead = [n for n in refusing if (n > here if step > 0 else n < here)]
         if ahead:
             self.contracts.move_to(ahead[0] if step > 0 else ahead[-1])
             self._show_contract()
@@ -185,8 +195,8 @@ class MatrixScreen(Worklist[str, Told]):
             self.notify(f"no {'further' if step > 0 else 'earlier'} refusal", markup=False)
 
     def action_contract(self) -> None:
-        """The contract in full."""
+        """Open the page of the contract."""
         from workbench.tui.screens.page import ContractPageScreen
 
-        if self.subjects:
-            self.app.push_screen(ContractPageScreen(self.subjects[self.cursor_number()]))
+        if label := self.worklist.subject:
+            self.app.push_screen(ContractPageScreen(label))

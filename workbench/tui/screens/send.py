@@ -231,7 +231,7 @@ class SendScreen(Screen[bool]):
             self._go()
 
     def _go(self) -> None:
-        from workbench.tui.screens.send_answer import AnswerScreen
+        from workbench.tui.screens.send_answer.screen import AnswerScreen
 
         assert self.shown
         self.app.push_screen(AnswerScreen(self.session, self.node, self.shown), self._after)

@@ -1,4 +1,4 @@
-"""The tools screen: every declared tool against what each provider takes of a schema, and what to declare instead."""
+"""Tools screen: every declared tool, the dialects of JSON Schema that accept it, and what to declare instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.tools import Declared, Lens, Row
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import Spot
 from workbench.views import REQUEST, Line, Span, line, wrap
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024
-"""Bytes of a schema that is not judged: eight dialects would take seconds."""
+"""Bytes from which on a schema is not judged: eight dialects would take seconds."""
 
 NO_TOOLS = "the request declares no tools"
 
 
 class DetailPane(LineView):
-    """What one dialect refuses, ignores and takes instead; the line under the cursor in full."""
+    """Details of a judgement; the line under the cursor in full."""
 
     is_accordion = True
     rows: Sequence[Row] = ()
     why = ""
 
     def show(self, rows: Sequence[Row], why: str) -> None:
-        """Show another dialect's."""
+        """Show other details; ``why`` is shown if there are none."""
         if rows != self.rows:
             self.cursor = 0
         self.rows, self.why = rows, why
@@ -59,20 +59,58 @@ class DetailPane(LineView):
         return wrap(self.why, width, "muted")
 
     def here(self) -> Row | None:
-        """The row under the cursor."""
+        """Row under the cursor."""
         return self.rows[self.cursor] if self.rows else None
 
 
-class ToolsScreen(Worklist[Declared, Lens]):
-    """Dismissed with the place of a declaration, or None.
+class ToolsSource(WorklistSource[Declared, Lens]):
+    """Judges the declared tools of a request by every dialect.
 
     Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange.
-        branch: which branch of it is judged, for the title; empty string for the recorded request.
-        provider: label of the contract that it is read under.
-        pointer: of what is selected in the request: the tool that holds it is shown first.
-        why_none: what to say where there are no tools.
+        index: index of the exchange.
+    """
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def subjects_in(self, inspector: Inspector) -> Sequence[Declared]:
+        from workbench.rules import lens
+
+        decoded = inspector.detail(self._index).decoded
+        declared = decoded.request.tools if decoded.request else ()
+        return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
+
+    def judge(self, inspector: Inspector, subject: Declared) -> Lens:
+        from workbench.rules import lens
+        from workbench.wire import JsonIndex, dumps
+
+        tool = subject.tool
+        if tool.schema is None or tool.kind != "client":
+            kinds = {"server": "run by the provider: no schema", "custom": "accepts free text: no schema"}
+            return Lens(why=kinds.get(tool.kind, "declares no schema"))
+        body = dumps(tool.schema)
+        if len(body) > TOO_LARGE:
+            return Lens(body=body, why="too large to be judged here; use workbench schema")
+        standing = lens.standing(inspector.detail(self._index).decoded, tool)
+        judged = [lens.judge(tool.name or "", tool.schema, *held, standing) for held in lens.dialects()]
+        named = {i.pointer for one in judged for i in one.issues} | {
+            s.pointer for one in judged for s in one.lowered.steps
+        }
+        index = JsonIndex(body)
+        spans = {pointer: span for pointer in named if (span := index.span(pointer))}
+        return Lens(tuple(judged), body, tuple(tools.rows_of(one, spans) for one in judged))
+
+
+class ToolsScreen(WorklistScreen):
+    """Tools, dialects and schemas. Dismissed with the place of a declaration, or None.
+
+    Args:
+        ask: puts a question to the inspector's thread.
+        index: index of the exchange.
+        provider: label of the exchange's contract; None if unknown.
+        pointer: selected place in the request; its tool is shown first.
+        why_none: text to show if there are no tools.
+        branch: name of the shown branch, for the title; empty for the recorded request.
     """
 
     CSS_PATH = "tools.tcss"
@@ -88,7 +126,8 @@ class ToolsScreen(Worklist[Declared, Lens]):
     def __init__(
         self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str, why_none: str, branch: str
     ) -> None:
-        super().__init__(ask, index, branch)
+        super().__init__(index, branch)
+        self.worklist = Worklist(self, ToolsSource(index), ask)
         self.provider, self.pointer, self.why_none = provider, pointer, why_none
         self._shown: tuple[int, int] | None = None
 
@@ -111,45 +150,17 @@ class ToolsScreen(Worklist[Declared, Lens]):
         for pane, words in ((self.declared, " Tools "), (self.dialects, " Providers "), (self.details, " Why ")):
             pane.title(line(words))
         self.declared.focus()
-        self.begin()
+        self.worklist.begin()
 
-    # In the inspector's thread.
-
-    def subjects_in(self, inspector: Inspector) -> Sequence[Declared]:
-        from workbench.rules import lens
-
-        decoded = inspector.detail(self.index).decoded
-        declared = decoded.request.tools if decoded.request else ()
-        return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
-
-    def judge(self, inspector: Inspector, subject: Declared) -> Lens:
-        from workbench.rules import lens
-        from workbench.wire import JsonIndex, dumps
-
-        tool = subject.tool
-        if tool.schema is None or tool.kind != "client":
-            kinds = {"server": "run by the provider: no schema", "custom": "takes free text: no schema"}
-            return Lens(why=kinds.get(tool.kind, "declares no schema"))
-        body = dumps(tool.schema)
-        if len(body) > TOO_LARGE:
-            return Lens(body=body, why="too large to be judged here: workbench schema does it")
-        standing = lens.standing(inspector.detail(self.index).decoded, tool)
-        judged = [lens.judge(tool.name or "", tool.schema, *held, standing) for held in lens.dialects()]
-        named = {i.pointer for one in judged for i in one.issues} | {
-            s.pointer for one in judged for s in one.lowered.steps
-        }
-        index = JsonIndex(body)
-        spans = {pointer: span for pointer in named if (span := index.span(pointer))}
-        return Lens(tuple(judged), body, tuple(tools.rows_of(one, spans) for one in judged))
-
-    # On the screen.
+    # What is shown.
 
     def cursor_number(self) -> int:
         return self.declared.cursor
 
     def show_subjects(self) -> None:
         self._show_tools()
-        under = [n for n, s in enumerate(self.subjects or ()) if _holds(s.tool.pointer, self.pointer)]
+        subjects = self.worklist.subjects or ()
+        under = [n for n, subject in enumerate(subjects) if _holds(subject.tool.pointer, self.pointer)]
         if under:
             self.declared.move_to(under[0], center=True)
         self._show_tool()
@@ -160,28 +171,29 @@ class ToolsScreen(Worklist[Declared, Lens]):
             self._show_tool()
 
     def _show_tools(self) -> None:
-        subjects = self.subjects or ()
-        self.declared.show(len(subjects), self._tool_line, self.trouble or self.why_none)
-        head = tools.headline(self.index + 1, len(subjects), len(self.judgements), self.provider)
-        self.entitle(head)
+        work = self.worklist
+        subjects = work.subjects or ()
+        self.declared.show(len(subjects), self._tool_line, work.trouble or self.why_none)
+        self.entitle(tools.headline(self.index + 1, len(subjects), len(work.judgements), self.provider))
 
     def _tool_line(self, item: int) -> Line:
-        return tools.tool_line(self.subjects[item], self.judgements.get(item)) if self.subjects else ()
+        work = self.worklist
+        return tools.tool_line(work.subjects[item], work.judgements.get(item)) if work.subjects else ()
 
     def _show_tool(self) -> None:
-        """The dialects of the tool under the cursor."""
-        lens = self.judgements.get(self.cursor_number())
+        """Show the dialects of the tool under the cursor."""
+        lens = self.worklist.judgement
         here = (self.provider or "").partition(":")[0]
         if lens is None:
-            self.dialects.show_none(self.troubles.get(self.cursor_number(), "judging …") if self.subjects else "")
+            self.dialects.show_none(self.worklist.why_none("judging …"))
         else:
-            said = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
-            self.dialects.show(len(said), said.__getitem__, lens.why)
+            rows = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
+            self.dialects.show(len(rows), rows.__getitem__, lens.why)
         self._show_dialect()
 
     def _show_dialect(self) -> None:
-        """What is to be said of the dialect under the cursor."""
-        lens, number = self.judgements.get(self.cursor_number()), self.dialects.cursor
+        """Show the judgement of the dialect under the cursor."""
+        lens, number = self.worklist.judgement, self.dialects.cursor
         if lens is None or not lens.judged:
             self.details.show((), "")
             self.details.title(line(" Why "))
@@ -200,29 +212,29 @@ class ToolsScreen(Worklist[Declared, Lens]):
         if self._shown != (self.cursor_number(), number):
             self._shown = (self.cursor_number(), number)
             judged = lens.judged[number]
-            made = dumps(judged.lowered.schema)
+            lowered = dumps(judged.lowered.schema)
             faults = tuple(sorted({span for row in lens.rows[number] for span in row.spans if row.is_keyword}))
             self.before.show(lens.body, (Marked("doubtful", faults),))
-            self.after.show(made)
+            self.after.show(lowered)
             self.before.title(tools.declared_title(lens))
-            self.after.title(tools.lowered_title(judged, made, lens.body))
+            self.after.title(tools.lowered_title(judged, lowered, lens.body))
         row = self.details.here()
         self.before.mark_range(row.spans if row else ())
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.declared:
             self._show_tool()
-            self.ask_next()
+            self.worklist.ask_next()
         elif message.view is self.dialects:
             self._show_dialect()
         elif message.view is self.details and (row := self.details.here()):
             self.before.mark_range(row.spans)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """To the bytes: of the keyword under the cursor, else of the schema."""
-        if not self.subjects:
+        """Go to the bytes of the keyword under the cursor, else of the schema."""
+        subject = self.worklist.subject
+        if subject is None:
             return
-        subject = self.subjects[self.cursor_number()]
         row = self.details.here() if message.view is self.details else None
         inside = row.pointer if row and row.pointer else ""
         index, places = self.index, (subject.pointer + inside, subject.pointer, subject.tool.pointer)
@@ -231,12 +243,12 @@ class ToolsScreen(Worklist[Declared, Lens]):
             spans = next((found for pointer in places if (found := decoded.place(REQUEST, pointer).spans)), ())
             return Spot(index, REQUEST, spans[0][0]) if spans else None
 
-        self.leave_for(find)
+        self.worklist.leave_for(find)
 
     # Keys.
 
     def action_pane(self, step: int) -> None:
-        """The next pane; where there is little room a schema takes the place of what is said of it."""
+        """Go to the next pane; if there is little room a schema replaces the details."""
         panes: list[LineView] = [self.declared, self.dialects, self.details, self.before, self.after]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         pane = panes[(at + step) % len(panes)]

@@ -1,8 +1,8 @@
-"""Screens with a list whose answers come one by one: that of the line under the cursor first, then the rest."""
+"""Screens with a list of subjects that are judged one by one: the one under the cursor first, then the rest."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -26,10 +26,10 @@ Judgement = TypeVar("Judgement")
 
 
 class ListPane(LineView):
-    """As many lines as there are subjects, each made when it is seen."""
+    """List of lines, each made when it becomes visible."""
 
     why = ""
-    """What to say while there are none."""
+    """Text shown while there are no lines."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -37,12 +37,12 @@ class ListPane(LineView):
         self._line_of: Callable[[int], Line] = lambda item: ()
 
     def show(self, count: int, line_of: Callable[[int], Line], why: str = "") -> None:
-        """Show other lines; the cursor stays where it is, as far as there are lines."""
+        """Show other lines; the cursor keeps its number if there are enough lines."""
         self._count, self._line_of, self.why = count, line_of, why
         self.reload()
 
     def show_none(self, why: str) -> None:
-        """Show that there are none."""
+        """Show a text instead of lines."""
         self.show(0, lambda item: (), why)
 
     def count(self) -> int:
@@ -55,50 +55,33 @@ class ListPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class Worklist(Screen["Spot | None"], Generic[Subject, Judgement]):
-    """Dismissed with a place to look at in the session, or None.
-
-    Args:
-        ask: has a question answered in the inspector's thread.
-        index: the exchange.
-        branch: which branch of it is judged, for the title; empty string for the recorded request.
-
-    Attributes:
-        subjects: what there is to judge, None until that is known.
-        told: what is said of them, by number.
-        troubles: why nothing can be said of one, by number.
-        trouble: why it cannot be known what there is to judge, "" where it can.
-    """
-
-    def __init__(self, ask: Callable[[Job], None], index: int, branch: str = "") -> None:
-        super().__init__()
-        self.branch = branch
-        self.ask = ask
-        self.index = index
-        self.subjects: Sequence[Subject] | None = None
-        self.judgements: dict[int, Judgement] = {}
-        self.troubles: dict[int, str] = {}
-        self.trouble = ""
-        self._next = 0
-        self._is_asking = False
-
-    def entitle(self, title: Line) -> None:
-        """Show what is judged."""
-        self.query_one("#headline", Bar).show([entitled(title, self.branch)])
-
-    # What a screen supplies.
+class WorklistSource(ABC, Generic[Subject, Judgement]):
+    """Finds the subjects of a worklist and judges them, in the inspector's thread."""
 
     @abstractmethod
     def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
-        """The subjects to judge. Called in the inspector's thread."""
+        """Subjects to judge."""
 
     @abstractmethod
     def judge(self, inspector: Inspector, subject: Subject) -> Judgement:
-        """The judgement of one subject. Called in the inspector's thread."""
+        """Judgement of one subject."""
+
+
+class WorklistScreen(Screen["Spot | None"]):
+    """Interface of a screen to its worklist. Dismissed with a place to show in the session, or None.
+
+    Args:
+        index: index of the exchange.
+        branch: name of the shown branch, for the title; empty for the recorded request.
+    """
+
+    def __init__(self, index: int, branch: str) -> None:
+        super().__init__()
+        self.index, self.branch = index, branch
 
     @abstractmethod
     def cursor_number(self) -> int:
-        """The number of the subject under the cursor."""
+        """Number of the subject under the cursor."""
 
     @abstractmethod
     def show_subjects(self) -> None:
@@ -108,77 +91,120 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Judgement]):
     def show_judgement(self, number: int) -> None:
         """Show one more judgement."""
 
-    # What it does.
+    def entitle(self, title: Line) -> None:
+        """Show a title with the name of the branch."""
+        self.query_one("#headline", Bar).show([entitled(title, self.branch)])
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+
+class Worklist(Generic[Subject, Judgement]):
+    """Subjects of a screen and their judgements, asked for one by one.
+
+    Args:
+        screen: shows them.
+        source: finds and judges them.
+        ask: puts a question to the inspector's thread.
+
+    Attributes:
+        subjects: subjects to judge; None until they are known.
+        judgements: judgements by number of the subject.
+        troubles: reasons that subjects could not be judged, by number.
+        trouble: reason that there are no subjects; empty if there are.
+    """
+
+    def __init__(
+        self, screen: WorklistScreen, source: WorklistSource[Subject, Judgement], ask: Callable[[Job], None]
+    ) -> None:
+        self.screen, self._source, self._ask = screen, source, ask
+        self.subjects: Sequence[Subject] | None = None
+        self.judgements: dict[int, Judgement] = {}
+        self.troubles: dict[int, str] = {}
+        self.trouble = ""
+        self._next = 0
+        self._is_asking = False
+
+    @property
+    def subject(self) -> Subject | None:
+        """Subject under the cursor; None if there are no subjects."""
+        return self.subjects[self.screen.cursor_number()] if self.subjects else None
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """Judgement of the subject under the cursor; None if it is not judged."""
+        return self.judgements.get(self.screen.cursor_number())
+
+    def why_none(self, waiting: str) -> str:
+        """Text in place of a missing judgement: ``waiting``, the reason of a failure, or empty without subjects."""
+        return self.troubles.get(self.screen.cursor_number(), waiting) if self.subjects else ""
 
     def begin(self) -> None:
-        """Ask for the subjects, then for what there is to say of them."""
+        """Ask for the subjects, then for their judgements."""
 
         def job(inspector: Inspector) -> Answer:
-            found = self.subjects_in(inspector)
+            found = self._source.subjects_in(inspector)
             return Answer(lambda: self._list(found))
 
-        self.ask(guarded(job, self._list_none))
+        self._ask(guarded(job, self._list_none))
 
     def _list_none(self, why: str) -> None:
         self.trouble = why
         self._list(())
 
     def _list(self, found: Sequence[Subject]) -> None:
-        if is_open(self):
+        if is_open(self.screen):
             self.subjects = found
-            self.show_subjects()
+            self.screen.show_subjects()
             self.ask_next()
 
     def ask_next(self) -> None:
-        """Ask for one more, the one under the cursor first; nobody asks once the screen is left."""
-        if self._is_asking or not is_open(self) or not self.subjects:
+        """Ask for one more judgement, that of the subject under the cursor first, unless the screen is closed."""
+        if self._is_asking or not is_open(self.screen) or not self.subjects:
             return
         answered = self.judgements.keys() | self.troubles.keys()
         while self._next in answered:
             self._next += 1
-        here = self.cursor_number()
+        here = self.screen.cursor_number()
         number = self._next if here in answered else here
         if number >= len(self.subjects):
             return
         subject = self.subjects[number]
 
         def job(inspector: Inspector) -> Answer:
-            told = self.judge(inspector, subject)
-            return Answer(lambda: self._take(number, told))
+            judgement = self._source.judge(inspector, subject)
+            return Answer(lambda: self._take(number, judgement))
 
         self._is_asking = True
-        self.ask(guarded(job, partial(self._take_failure, number)))
+        self._ask(guarded(job, partial(self._take_failure, number)))
 
-    def _take(self, number: int, told: Judgement) -> None:
-        self.judgements[number] = told
+    def _take(self, number: int, judgement: Judgement) -> None:
+        self.judgements[number] = judgement
         self._show_one(number)
 
     def _take_failure(self, number: int, why: str) -> None:
-        self.troubles[number] = f"it cannot be judged: {why}"
+        self.troubles[number] = f"cannot be judged: {why}"
         self._show_one(number)
 
     def _show_one(self, number: int) -> None:
         self._is_asking = False
-        if is_open(self):
-            self.show_judgement(number)
+        if is_open(self.screen):
+            self.screen.show_judgement(number)
             self.ask_next()
 
     def leave_for(self, find: Callable[[DecodedExchange], Spot | None]) -> None:
-        """Go to a place in the session; its bytes are found in the inspector's thread."""
+        """Go to a place in the session; ``find`` is called in the inspector's thread."""
 
         def job(inspector: Inspector) -> Answer:
-            spot = find(inspector.detail(self.index).decoded)
+            spot = find(inspector.detail(self.screen.index).decoded)
             return Answer(lambda: self._leave_for(spot))
 
-        self.ask(job)
+        self._ask(job)
 
     def _leave_for(self, spot: Spot | None) -> None:
-        if not self.is_current:
+        if not self.screen.is_current:
             return
         if spot is None:
-            self.notify("it is not on the wire", severity="warning", markup=False)
+            self.screen.notify("no bytes on the wire for this", severity="warning", markup=False)
         else:
-            self.dismiss(spot)
-
-    def action_back(self) -> None:
-        self.dismiss(None)
+            self.screen.dismiss(spot)

@@ -68,7 +68,7 @@ class StepEditor:
     def _editable(self) -> str | None:
         """Text of the pending step that can be edited now; None if there is none."""
         pending = self.stepper.pending
-        if pending is None or self.stepper.is_sending:
+        if pending is None or self.stepper.sender.is_sending:
             return None
         step = pending.step
         if isinstance(step, AnswerCall):

@@ -22,7 +22,8 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
-from workbench.tui.screens.continue_conversation.stepper import Stepper, StepResponseGrew, StepSendEnd
+from workbench.tui.screens.continue_conversation.sender import StepResponseGrew, StepSendEnd
+from workbench.tui.screens.continue_conversation.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
 from workbench.views import Line, line, size
 
@@ -87,7 +88,7 @@ class ContinuingScreen(Screen[None]):
         self.stepper.look(is_first=True)
 
     def on_unmount(self) -> None:
-        self.stepper.stop()
+        self.stepper.sender.cancel()
 
     def on_resize(self) -> None:
         self.show_progress()
@@ -96,7 +97,7 @@ class ContinuingScreen(Screen[None]):
         self.show_progress()
 
     def on_step_send_end(self, message: StepSendEnd) -> None:
-        self.stepper.finish(message)
+        self.stepper.sender.finish(message)
 
     def on_writing_taken(self, message: Writing.Taken) -> None:
         self.editor.take(message.text)
@@ -162,7 +163,7 @@ class ContinuingScreen(Screen[None]):
         """List the corrections of a measured profile, to switch them off and on."""
         from workbench.tui.screens.correcting import CorrectingScreen
 
-        if self.stepper.is_sending:
+        if self.stepper.sender.is_sending:
             self.notify("a request is being sent · esc: cancel", markup=False)
         elif self.stepper.settings and self.stepper.settings.choice.decided:
             self.app.push_screen(CorrectingScreen(self.stepper.settings.choice), self._switch_corrections)
@@ -218,10 +219,10 @@ class ContinuingScreen(Screen[None]):
     def show_progress(self) -> None:
         """Show the progress of a run or a request."""
         steps = self.stepper
-        self.query_one("#keys", KeyBar).run(steps.is_sending or steps.runs_on)
+        self.query_one("#keys", KeyBar).run(steps.sender.is_sending or steps.runs_on)
         running = "running" if steps.runs_on else ""
-        if steps.is_sending:
-            running = f"sending, {size(steps.received_size)} received"
+        if steps.sender.is_sending:
+            running = f"sending, {size(steps.sender.received_size)} received"
         decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
         title = f"Continue exchange {steps.node.index + 1}{send.made(self.start)} with {steps.target.name}"
@@ -239,7 +240,7 @@ class ContinuingScreen(Screen[None]):
 
     def action_leave(self) -> None:
         """Cancel the run or the request; else go back."""
-        if self.stepper.runs_on or self.stepper.is_sending:
+        if self.stepper.runs_on or self.stepper.sender.is_sending:
             self.stepper.break_off()
             self.show_progress()
         else:

@@ -1,48 +1,26 @@
-"""Stepper of a continued conversation: finds the pending step, does it, and sends requests."""
+"""Stepper of a continued conversation: finds the pending step and does it."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from workbench.safetext import visible
-from workbench.send import Target, origin
+from workbench.send import Target
 from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits, LoopEnd, RecordedResults, Send
-from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.screens.continue_conversation import steps as stepping
+from workbench.tui.screens.continue_conversation.sender import StepSender
 from workbench.tui.screens.continue_conversation.steps import StepSettings
 from workbench.tui.service import Answer as Delivery
-from workbench.tui.service import guarded, in_words, is_open
+from workbench.tui.service import guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
-    from workbench.send import Event, Outgoing
-    from workbench.tui.dispatch import Dispatch, IncomingResponse
     from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Exchange
-    from workbench.wire.session import Session
-
-
-class StepResponseGrew(Message):
-    """More of the response has arrived."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, StepResponseGrew)
-
-
-class StepSendEnd(Message):
-    """End of a send: the exchange, or the reason that there is none."""
-
-    def __init__(self, exchange: Exchange | None, why: str = "") -> None:
-        super().__init__()
-        self.exchange, self.why = exchange, why
 
 
 class Stepper:
@@ -63,6 +41,7 @@ class Stepper:
         settings: target and corrections of the steps; None until they are known.
         off: names of the corrections that are switched off.
         limits: limits set by the person; None for the default ones.
+        sender: sends pending requests.
     """
 
     def __init__(self, screen: ContinuingScreen, session: SessionScreen, node: BranchNode, target: Target) -> None:
@@ -77,12 +56,10 @@ class Stepper:
         self.settings: StepSettings | None = None
         self.off: frozenset[str] = frozenset()
         self.limits: Limits | None = None
-        self.runs_on = self._is_leaving = False
-        self._sent_from = self._sent_as = node
+        self.runs_on = False
         self._asked = 0
         self._recording: RecordedResults | None = None
-        self._incoming: IncomingResponse | None = None
-        self._dispatch: Dispatch[Exchange] | None = None
+        self.sender = StepSender(screen, self)
 
     @property
     def offer(self) -> Offer | None:
@@ -95,26 +72,11 @@ class Stepper:
         found = [*(done.loop.exchange for done in self.done), self.loop.exchange]
         return [each for n, each in enumerate(found) if n == 0 or each is not found[n - 1]]
 
-    @property
-    def is_sending(self) -> bool:
-        """A request is being sent."""
-        return self._incoming is not None
-
-    @property
-    def received_size(self) -> int:
-        """Bytes received of the response that is arriving."""
-        return self._incoming.size if self._incoming else 0
-
     def say(self, why: str) -> None:
         """Stop a run and show an error."""
         self.runs_on = False
         if is_open(self.screen):
             self.screen.notify(visible(why), severity="error", markup=False)
-
-    def stop(self) -> None:
-        """Cancel a request: the screen is closed."""
-        if self._dispatch:
-            self._dispatch.cancel()
 
     # The pending step, found in the inspector's thread.
 
@@ -159,7 +121,7 @@ class Stepper:
 
     def _run_on(self) -> None:
         pending = self.pending
-        if pending is None or self.is_sending:
+        if pending is None or self.sender.is_sending:
             return
         stuck = isinstance(pending.step, LoopEnd) or (isinstance(pending.step, AnswerCall) and self.offer is None)
         if stuck or pending.why:
@@ -171,10 +133,10 @@ class Stepper:
     def do(self) -> None:
         """Do the pending step."""
         pending = self.pending
-        if pending is None or self.is_sending:
+        if pending is None or self.sender.is_sending:
             return
         if isinstance(pending.step, Send):
-            self._send(pending)
+            self.sender.send(pending)
         elif isinstance(pending.step, LoopEnd):
             self._go_on(pending.step)
         elif self.offer:
@@ -198,122 +160,16 @@ class Stepper:
         self.loop = loop
         self.look()
 
-    # Sending.
-
-    def _send(self, pending: Pending) -> None:
-        leaving = pending.leaving
-        if leaving is None:
-            self.screen.notify(visible(pending.why or "the request cannot be sent"), severity="error", markup=False)
-        elif not leaving.asks_first or origin(leaving.request.url) in self.session.actions.agreed:
-            self._go(pending, leaving)
-        else:
-            from workbench.tui.screens.confirm import ConfirmScreen
-
-            question = send.question(leaving, is_set=self.screen.is_key_set)
-            self.screen.app.push_screen(
-                ConfirmScreen(question, "send", "do not send"), partial(self._take_consent, pending, leaving)
-            )
-
-    def _take_consent(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
-        if is_agreed:
-            self.session.actions.agreed.add(origin(leaving.request.url))
-            self._go(pending, leaving)
-        else:
-            self.runs_on = False
-
-    def _go(self, pending: Pending, leaving: Outgoing) -> None:
-        """Save the request as a branch, and send it."""
-        from workbench.tui.dispatch import IncomingResponse
-
-        assert isinstance(pending.step, Send)
-        self._incoming = IncomingResponse(leaving, time.time())
-        index, step, exchanges = self.node.index, pending.step, self.exchanges
-
-        def job(inspector: Inspector) -> Delivery:
-            known = stepping.simulator_history(inspector, index, exchanges)
-            return Delivery(lambda: self._begin(known, leaving))
-
-        def send_from(node: BranchNode) -> None:
-            self._sent_as = node
-            self.session.inspecting.do(guarded(job, self._fail))
-
-        self._sent_from, self._sent_as = self.node, self.node
-        self.screen.show_progress()
-        if step.added or pending.is_changed:
-            self.session.branches.commit(self.node, step.request, stepping.title(self.done), send_from, self._fail)
-        else:
-            send_from(self.node)
-
-    def _begin(self, known: Session, leaving: Outgoing) -> None:
-        from workbench.tui.dispatch import Dispatch
-
-        incoming, parent = self._incoming, self._sent_as.id
-        if not is_open(self.screen) or incoming is None:
-            return
-
-        def on_event(event: Event) -> None:
-            incoming.add(event)
-            self.screen.post_message(StepResponseGrew())
-
-        dispatch = Dispatch(known, lambda sender: sender.send(leaving, on_event, parent=parent))
-        if self._is_leaving:
-            dispatch.cancel()
-        self._dispatch = dispatch
-        wait = partial(self._wait, dispatch, incoming)
-        self.screen.run_worker(wait, thread=True, group="continue", exit_on_error=False)
-
-    def _wait(self, dispatch: Dispatch[Exchange], incoming: IncomingResponse) -> None:
-        try:
-            self.screen.post_message(StepSendEnd(dispatch.run() or incoming.kept()))
-        except Exception as error:
-            self.screen.post_message(StepSendEnd(None, in_words(error)))
-
-    def _fail(self, why: str) -> None:
-        self.screen.post_message(StepSendEnd(None, why))
-
-    def finish(self, message: StepSendEnd) -> None:
-        """Save the exchange, judge it, and find the next step."""
-        self._incoming = self._dispatch = None
-        pending = self.pending
-        if message.exchange is None or pending is None or pending.leaving is None:
-            self.runs_on = False
-            self.say(f"not sent: {message.why}")
-            self.screen.show_progress()
-            self._leave_if_asked()
-            return
-        exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
-        label, exchanges = self.target.contract, self.exchanges
-        self.session.branches.commit_response(self._sent_as, exchange, self._take_branch, self._not_kept)
-
-        def job(inspector: Inspector) -> Delivery:
-            from workbench.send.loop import with_sent_body
-
-            after = loop.after(with_sent_body(exchange, leaving), protocol=leaving.protocol)
-            judged = stepping.judge_last([*exchanges, exchange], label)
-            status = exchange.response.status if exchange.response else None
-            names = tuple(call.name or "(no name)" for call in after.calls)
-            done = Done(loop, before, pending, None, status, names, judged, exchange.note)
-            return Delivery(lambda: self.advance(after, done))
-
-        self.session.inspecting.do(guarded(job, self.say))
-
-    def _take_branch(self, node: BranchNode) -> None:
-        self.node = node
-        self._leave_if_asked()
-
-    def _not_kept(self, why: str) -> None:
-        self.say(f"not saved: {why}")
-        self._leave_if_asked()
+    # Stopping and changing it.
 
     def break_off(self) -> None:
         """Cancel a run or a request; what was received is saved."""
         self.runs_on = False
-        if self._dispatch:
-            self._dispatch.cancel()
+        self.sender.cancel()
 
     def undo(self) -> None:
         """Go one step back; requests that were sent stay in the tree of branches."""
-        if self.is_sending:
+        if self.sender.is_sending:
             self.screen.notify("a request is being sent · esc: cancel", markup=False)
         elif self.done:
             last = self.done.pop()
@@ -331,17 +187,13 @@ class Stepper:
 
     def aim(self, target: Target | None) -> None:
         """Send to another target, unless a request is being sent."""
-        if target and not self.is_sending:
+        if target and not self.sender.is_sending:
             self.loop = replace(self.loop, contract=target.contract)
             self.steer(target)
 
     def leave(self) -> None:
         """Go back; a request that is being sent is cancelled, and saved first."""
-        self._is_leaving = True
+        self.sender.is_leaving = True
         self.break_off()
-        if not self.is_sending:
-            self.screen.dismiss(None)
-
-    def _leave_if_asked(self) -> None:
-        if self._is_leaving and is_open(self.screen):
+        if not self.sender.is_sending:
             self.screen.dismiss(None)

@@ -39,7 +39,7 @@ class EditActions:
         self.screen.flow.change(make, ElementAction.REMOVE)
 
     def duplicate(self) -> None:
-        """Put a copy of the element behind it."""
+        """Put a copy of the element after it."""
 
         def make(studied: Studied, row: Entry) -> Edit:
             changes = operations.duplicate(studied.decoded, row.pointer)

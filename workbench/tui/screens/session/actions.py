@@ -50,8 +50,9 @@ class SessionActions:
 
     def compare(self) -> None:
         """Compare two hops of the session, two exchanges, or another file, side by side."""
-        from workbench.tui.screens.comparing import ComparingScreen, begin
-        from workbench.tui.screens.comparing_other import ask_other
+        from workbench.tui.screens.comparing.comparison import begin
+        from workbench.tui.screens.comparing.other import ask_other
+        from workbench.tui.screens.comparing.screen import ComparingScreen
 
         session, opened = self.session, self.session.opened
         if opened is None:
@@ -125,7 +126,7 @@ class SessionActions:
 
     def what_if(self) -> None:
         """Send variants of the request to several targets."""
-        from workbench.tui.screens.whatif import begin
+        from workbench.tui.screens.whatif.screen import begin
 
         if opened := self.session.opened:
             self.session.branches.current(opened.index, lambda node: begin(self.session, node))

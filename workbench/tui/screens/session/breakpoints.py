@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.tui.pause_listener import PauseListener, PausesChanged
-    from workbench.tui.screens.breakpoints import BreakpointsScreen
+    from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
     from workbench.tui.screens.session.screen import SessionScreen
 
 SECONDS = 12.0
@@ -124,7 +124,7 @@ class BreakpointBanner:
                 "its recorder does not support breakpoints" if self.screen.state.is_live else over, markup=False
             )
             return
-        from workbench.tui.screens.breakpoints import BreakpointsScreen
+        from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
 
         def show(index: int | None) -> None:
             self._list = None

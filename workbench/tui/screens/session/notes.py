@@ -165,7 +165,7 @@ def not_kept(path: Path, error: OSError) -> str:
     why = str(error)
     if error.strerror:
         why = f"{path.parent} cannot be written ({error.strerror}); set XDG_STATE_HOME to a writable folder"
-    return f"kept until this session is closed only: {why}"
+    return f"not saved, lost when this session is closed: {why}"
 
 
 def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:

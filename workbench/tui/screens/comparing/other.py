@@ -36,6 +36,8 @@ class OtherScreen(FormScreen[Other]):
         summaries: all exchanges of the session.
     """
 
+    CSS_PATH = "../form.tcss"
+
     def __init__(self, index: int, summaries: Sequence[Summary]) -> None:
         super().__init__()
         self.index = index

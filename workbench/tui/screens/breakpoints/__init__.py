@@ -1,0 +1,1 @@
+"""Breakpoints screen and its parts (``screen`` names them)."""

@@ -1,0 +1,116 @@
+"""Editing of paused exchanges: requests on the edit screen, responses in place, both in the person's own editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.errors import WorkbenchError
+from workbench.safetext import from_bytes
+from workbench.tui.models.pauses import Held
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.views import REQUEST
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
+
+
+class PausedBodyEditor:
+    """Opens the bytes of a paused exchange that were not passed on yet, and passes on the edited ones."""
+
+    def __init__(self, screen: BreakpointsScreen) -> None:
+        self.screen = screen
+        self._writing: tuple[Writing, Held, bytes] | None = None
+
+    @property
+    def is_writing(self) -> bool:
+        """A response is being edited in place."""
+        return self._writing is not None
+
+    # Actions.
+
+    def edit(self) -> None:
+        """Edit a request on the edit screen, a response in place."""
+        if paused := self.screen.decisions.paused_for("edit"):
+            self._with_body(paused, self._edit_request if paused.side == REQUEST else self._edit_response)
+
+    def edit_outside(self) -> None:
+        """Edit the bytes in the person's own editor."""
+        if paused := self.screen.decisions.paused_for("edit"):
+            self._with_body(paused, self._edit_outside)
+
+    def _with_body(self, paused: Held, do: Callable[[Held, bytes], None]) -> None:
+        body = self.screen.details.body_of(paused)
+        if body is None:
+            self.screen.refuse("its bytes are not loaded yet")
+        else:
+            do(paused, body)
+
+    def _edit_request(self, paused: Held, body: bytes) -> None:
+        from workbench.tui.screens.edit.paused_request import begin
+
+        session = self.screen.session
+        index = session.state.index_of(paused.exchange)
+        if index is None:
+            self.screen.refuse("this request is not in the session yet · E: edit its bytes")
+            return
+        begin(session, index, paused, body, partial(self.screen.decisions.pass_on, paused))
+
+    def _edit_outside(self, paused: Held, body: bytes) -> None:
+        from workbench.tui.editor import edited_outside
+        from workbench.tui.models.tokens import is_json
+
+        try:
+            edited = edited_outside(self.screen.app, body[paused.sent :], ".json" if is_json(body) else ".txt")
+        except WorkbenchError as error:
+            self.screen.refuse(str(error))
+            return
+        if edited is None:
+            self.screen.refuse("no change; it stays paused")
+        else:
+            self.screen.decisions.pass_on(paused, body[: paused.sent] + edited)
+
+    def _edit_response(self, paused: Held, body: bytes) -> None:
+        from workbench.tui.models.ways import is_plain
+
+        text = from_bytes(body[paused.sent :])
+        if self._writing:
+            return
+        if len(body) > MOST_IN_PLACE or b"\r" in body or not is_plain(text):
+            self.screen.refuse("cannot be edited here · E: open your editor")
+            return
+        part = "Rest of the response" if paused.sent else "Response"
+        writing = Writing(text, f"{part}, as sent to the client", is_line=False, id="writing")
+        self._writing = writing, paused, body
+        self.screen.mount(writing, after=self.screen.body)
+        self.screen.add_class("-writing")
+        self.screen.show_keys("editing: ctrl+s pass it on · esc keep it paused  ")
+        writing.focus()
+
+    # The field.
+
+    def take(self, text: str) -> None:
+        """Pass on the response as edited."""
+        if self._writing:
+            _, paused, body = self._writing
+            edited = body[: paused.sent] + text.encode("utf-8", "surrogateescape")
+            self.stop()
+            if edited == body:
+                self.screen.refuse("no change; it stays paused")
+            else:
+                self.screen.decisions.pass_on(paused, edited)
+
+    def stop(self) -> None:
+        """Close the field."""
+        if self._writing:
+            self._writing[0].remove()
+            self._writing = None
+        self.screen.remove_class("-writing")
+        self.screen.show_keys()
+        self.screen.focus_pane("points")
+
+    def stop_unless_paused(self, paused: Collection[Held]) -> None:
+        """Close the field if its exchange is no longer paused."""
+        if self._writing and self._writing[1] not in paused:
+            self.stop()

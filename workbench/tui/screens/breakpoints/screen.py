@@ -1,0 +1,210 @@
+"""Breakpoints screen of a live session: lists paused exchanges and breakpoints, and decides the paused ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.recorder.breakpoints import KINDS
+from workbench.safetext import clip, visible
+from workbench.tui import keys, pause_listener
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.models import pauses
+from workbench.tui.models.headline import TOOLS
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.points import PointsPane, points
+from workbench.tui.panes.writing import Writing
+from workbench.tui.screens.breakpoints.decisions import PauseDecisions
+from workbench.tui.screens.breakpoints.details import PausedBody, PauseDetails
+from workbench.tui.screens.breakpoints.editor import PausedBodyEditor
+from workbench.tui.screens.worklist import ListPane
+from workbench.views import Span, line
+
+if TYPE_CHECKING:
+    from workbench.tui.models.pauses import Held
+    from workbench.tui.pause_listener import PauseListener
+    from workbench.tui.screens.session.screen import SessionScreen
+
+PANES = ("points", "why", "held")
+
+
+class BreakpointsScreen(Screen["int | None"]):
+    """Lists paused exchanges and breakpoints. Dismissed with the index of an exchange to show, or None.
+
+    Args:
+        session: the live session.
+        listener: listens to the recorders of the session.
+    """
+
+    CSS_PATH = "breakpoints.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.BREAKS
+    BINDINGS = keys.bindings(keys.BREAKS)
+
+    points = getters.query_one("#points", PointsPane)
+    why = getters.query_one("#why", ListPane)
+    body = getters.query_one("#held", BodyPane)
+
+    def __init__(self, session: SessionScreen, listener: PauseListener) -> None:
+        super().__init__()
+        self.session, self.listener = session, listener
+        self.details = PauseDetails(self)
+        self.decisions = PauseDecisions(self)
+        self.editor = PausedBodyEditor(self)
+
+    @property
+    def paused_here(self) -> Held | None:
+        """Paused exchange under the cursor; None on any other line."""
+        here = self.points.here
+        return here.held if here else None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="held-above"):
+            yield PointsPane(id="points")
+            yield ListPane(id="why")
+        yield BodyPane(id="held")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.show_keys()
+        for pane, words in ((self.points, " Breakpoints "), (self.why, " Why "), (self.body, " Paused ")):
+            pane.title(line(words))
+        self.points.focus()
+        self.app.clear_notifications()  # the list shows the same exchanges
+        self.refresh_pauses()
+        self.set_interval(1.0, self._tick)
+
+    # What is shown.
+
+    def show_keys(self, instead: str = "") -> None:
+        """Show the keys that are of use now, or other words instead."""
+        of_use = [key for key in keys.BREAKS if self.paused_here or key.id not in keys.BREAKS_HELD]
+        self.query_one("#keys", KeyBar).show_keys(() if instead else [keys.OPEN_POINT, *of_use], instead)
+
+    def refresh_pauses(self) -> None:
+        """Show the current pauses and breakpoints. The cursor goes to the first pause."""
+        is_first = not any(row.held for row in self.points.rows)
+        paused, armed = self.listener.held, self.listener.armed
+        numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
+        kinds = [
+            (n, KINDS[n].description if n in KINDS else "exchanges that pass this filter")
+            for n in dict.fromkeys((*KINDS, *armed))
+        ]
+        self.points.show(points(numbered, kinds, armed, pause_listener.now()))
+        if is_first and paused:
+            self.points.find(pauses.first_to_decide(paused))
+        self.show_point()
+        self.editor.stop_unless_paused(paused)
+
+    def _tick(self) -> None:
+        """Update durations, each second."""
+        if self.is_current:
+            self.refresh_pauses()
+
+    def show_point(self) -> None:
+        """Show the line under the cursor in full."""
+        self._show_headline()
+        self.details.show()
+        if not self.editor.is_writing:
+            self.show_keys()
+
+    def _show_headline(self) -> None:
+        paused, armed = self.listener.held, pauses.armed_words(self.listener.armed)
+        state = self.session.state
+        words = f"{pauses.SIGN} {len(paused)} paused" if paused else "nothing is paused"
+        first = line(
+            Span(" Breakpoints  ", "accent strong"),
+            Span(f"{clip(state.name, 40)}  ", "strong"),
+            Span(words, "warning strong" if paused else "muted"),
+        )
+        promise = Span(f" {state.mode()} · {state.key()} · {TOOLS}", "ok")
+        second = line(promise, Span(f" · {armed or 'no breakpoint is armed'}", "muted"))
+        self.query_one("#headline", Bar).show([first, second])
+
+    def refuse(self, why: str) -> None:
+        """Show why something is not done."""
+        self.notify(visible(why), severity="warning", markup=False)
+
+    # Messages.
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.show_point)
+
+    def on_paused_body(self, message: PausedBody) -> None:
+        self.details.take(message)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.points:
+            self.show_point()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if message.view is not self.points:
+            self.focus_pane("points")
+        elif self.paused_here:
+            self.focus_pane("held")
+        else:
+            self.decisions.arm()
+
+    def on_writing_taken(self, message: Writing.Taken) -> None:
+        self.editor.take(message.text)
+
+    def on_writing_left(self) -> None:
+        self.editor.stop()
+
+    def focus_pane(self, name: str) -> None:
+        """Bring a pane to the front and focus it."""
+        self.set_class(name == "held", "-on-held")
+        self.query_one(f"#{name}", LineView).focus(scroll_visible=False)
+
+    # Actions of the key table; most of them belong to a part.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable all decisions while a response is being edited."""
+        return not self.editor.is_writing or action == "back"
+
+    action_arm = ActionOf("decisions")
+    action_filter = ActionOf("decisions")
+    action_continue = ActionOf("decisions", "resume")
+    action_drop = ActionOf("decisions")
+    action_answer = ActionOf("decisions")
+    action_edit = ActionOf("editor")
+    action_editor = ActionOf("editor", "edit_outside")
+
+    def action_pane(self) -> None:
+        here = next((n for n, name in enumerate(PANES) if self.focused and self.focused.id == name), 0)
+        self.focus_pane(PANES[(here + 1) % len(PANES)])
+
+    def action_show(self) -> None:
+        """Show the paused exchange in the session."""
+        paused = self.paused_here
+        index = self.session.state.index_of(paused.exchange) if paused else None
+        if index is None:
+            self.refuse("this exchange is not in the session yet" if paused else "select a paused exchange")
+        else:
+            self.dismiss(index)
+
+    def action_page(self) -> None:
+        """Open the page of the rule that paused the exchange."""
+        from workbench.tui.screens.page import PageScreen
+
+        paused = self.paused_here
+        rule = next((why.rule for why in paused.reasons if why.rule), "") if paused else ""
+        if rule:
+            self.app.push_screen(PageScreen(rule))
+        else:
+            self.refuse("no rule caused this pause")
+
+    def action_back(self) -> None:
+        if self.editor.is_writing:
+            self.editor.stop()
+        else:
+            self.dismiss(None)

@@ -1,0 +1,1 @@
+"""Compare screen and its parts (``screen`` names them)."""

@@ -1,0 +1,1 @@
+"""Answer screen and its parts (``screen`` names them)."""

@@ -1,0 +1,1 @@
+"""What-if screen and its parts (``screen`` names them)."""

@@ -1,0 +1,303 @@
+"""What-if screen: a request sent again with one difference, to several targets at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from workbench.safetext import visible
+from workbench.send import Target, resolve
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.models import send, whatif
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.screens.whatif.sender import Batch, BatchOver, OutcomeCame, VariantSender
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, guarded, is_open
+from workbench.views import Line, Span, line, wrap
+
+if TYPE_CHECKING:
+    from workbench.edits.branches import BranchNode
+    from workbench.rules import Inspector
+    from workbench.trials.whatif import RequestVariant, VariantOutcome
+    from workbench.tui.preflight import Preflight
+    from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.wire.session import Session
+
+MOST_AT_FIRST = 3
+"""Targets at the beginning at most: simulators of one provider."""
+
+
+def targets_of(label: str) -> tuple[Target, ...]:
+    """Simulators of a contract and of its nearest variants."""
+    from workbench import contracts
+
+    name = label.partition(":")[0]
+    labels = dict.fromkeys([label, *(contracts.variants(name) if name in contracts.names() else ())])
+    return tuple(resolve(f"sim:{each}") for each in tuple(labels)[:MOST_AT_FIRST])
+
+
+def begin(session: SessionScreen, node: BranchNode) -> None:
+    """Vary the request of a node."""
+    session.app.push_screen(WhatIfScreen(session, node))
+
+
+class WhatIfScreen(Screen[None]):
+    """Matrix of variants (rows) and targets (columns); simulators are sent to at once.
+
+    Args:
+        session: session of the exchange.
+        node: node of the request.
+
+    Attributes:
+        variants: variants of the request; empty until they are known.
+        targets: targets; ``column`` is the number of the chosen one.
+        outcomes: outcomes by the numbers of variant and target.
+        trouble: reason that there are no variants; empty if there are.
+    """
+
+    CSS_PATH = "whatif.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.WHAT_IF
+    BINDINGS = keys.bindings(keys.WHAT_IF)
+
+    table = getters.query_one("#variants", ListPane)
+    cell = getters.query_one("#outcome", ListPane)
+
+    def __init__(self, session: SessionScreen, node: BranchNode) -> None:
+        super().__init__()
+        self.session, self.node = session, node
+        self.variants: Sequence[RequestVariant] = ()
+        self.targets: list[Target] = []
+        self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
+        self.column = 0
+        self.trouble = ""
+        self.sender = VariantSender(self)
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        yield Bar(id="columns")
+        yield ListPane(id="variants")
+        yield ListPane(id="outcome")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CELL, *keys.WHAT_IF])
+        self.cell.title(line(" Outcome "))
+        self.table.focus()
+        node = self.node
+        self.show()
+        self.session.branches.ask(lambda workspace: workspace.as_branch_session(node), self._look, self._show_trouble)
+
+    def _look(self, known: Session) -> None:
+        """Find the variants, the first targets, and the session that simulators know."""
+        node = self.node
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.trials.whatif import variants
+            from workbench.tui.dispatch import known_to
+
+            found = variants(inspector, node.index, node.exchange.request)
+            targets = targets_of(inspector.detail(node.index).contract.label)
+            session = known_to(inspector, known, node.index)
+            return Answer(lambda: self._show_variants(found, targets, session))
+
+        self.session.inspecting.do(guarded(job, self._show_trouble))
+
+    def _show_trouble(self, why: str) -> None:
+        self.trouble = why
+        self.show()
+
+    def _show_variants(self, found: Sequence[RequestVariant], targets: Sequence[Target], known: Session) -> None:
+        if is_open(self):
+            self.variants, self.sender.known = found, known
+            self.targets = list(targets)
+            self.sender.send([(n, self.sendable()) for n in range(len(targets))])
+
+    def sendable(self) -> list[int]:
+        """Numbers of the variants that have a request."""
+        return [n for n, variant in enumerate(self.variants) if variant.request is not None]
+
+    def on_unmount(self) -> None:
+        self.sender.cancel()
+
+    def on_resize(self) -> None:
+        self.show()
+
+    def on_outcome_came(self, message: OutcomeCame) -> None:
+        self.sender.take(message)
+
+    def on_batch_over(self, message: BatchOver) -> None:
+        self.sender.finish(message)
+
+    # What is shown.
+
+    def show(self) -> None:
+        """Paint everything again."""
+        if not is_open(self):
+            return
+        width = self.table.text_width
+        count = len(self.variants) if self.targets else 0
+        why = self.trouble or ("looking for variants …" if not self.variants else "no target yet · T: add one")
+        self.table.show(count, self._line, why)
+        self.query_one("#columns", Bar).show([whatif.columns(self.targets, self.column, width)])
+        self._show_cell()
+        self._entitle()
+
+    def _line(self, item: int) -> Line:
+        width = self.table.text_width
+        shown = whatif.seen(len(self.targets), self.column, width)
+        chosen = self.column if item == self.table.cursor else None
+        outcomes = [self._outcome(item, n) for n in range(len(self.targets))]
+        return whatif.row(self.variants[item], outcomes, chosen, shown, whatif.cell_width(width, shown))
+
+    def _outcome(self, variant: int, target: int) -> VariantOutcome | bool:
+        """Outcome of a cell; True while it is being sent, False if it was not sent."""
+        return self.sender.is_pending(variant, target) or self.outcomes.get((variant, target), False)
+
+    def _show_cell(self) -> None:
+        lines = [] if not self.variants or not self.targets else self._details()
+        self.cell.show(len(lines), lambda item: lines[item])
+
+    def _details(self) -> list[Line]:
+        at = self.table.cursor
+        outcome = self._outcome(at, self.column)
+        return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
+
+    def _entitle(self) -> None:
+        from workbench.send import is_set
+
+        is_sending = self.sender.is_sending
+        self.query_one("#keys", KeyBar).run(is_sending)
+        if self.trouble:
+            words: Line = tuple(wrap(self.trouble, 400, "error")[0])
+        else:
+            words = whatif.summary(len(self.sendable()) * len(self.targets), self.outcomes.values())
+        if is_sending:
+            words = (*words, Span(" · esc: cancel", "accent"))
+        target = next((t for t in self.targets if not t.is_simulator), Target("simulators"))
+        title = f"What if · request {self.node.index + 1}{send.made(self.node)}"
+        lines = send.headline(title, words, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
+        self.query_one("#headline", Bar).show(lines)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.table:
+            self._show_cell()
+
+    # Keys.
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """Compare the exchange of a cell with the recorded one."""
+        place = (self.table.cursor, self.column)
+        outcome, branch, edit = (
+            self.outcomes.get(place),
+            self.sender.branches.get(place),
+            self.sender.edits.get(place[0]),
+        )
+        if outcome is None or branch is None or edit is None:
+            self.notify("this variant was not sent to this target", markup=False)
+            return
+        variant, target = outcome.variant, outcome.target
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.tui.preflight import look
+
+            sent = look(inspector, edit, target, variant.protocol, variant.stream)
+            return Answer(lambda: self._open(edit, sent, branch))
+
+        self.session.inspecting.do(guarded(job, self._report))
+
+    def _open(self, edit: BranchNode, sent: Preflight, branch: BranchNode) -> None:
+        from workbench.tui.screens.send import edit_further
+        from workbench.tui.screens.send_answer.screen import AnswerScreen
+
+        if self.is_active:
+            further = partial(edit_further, self.session, self.node.index)
+            self.app.push_screen(AnswerScreen(self.session, edit, sent, branch), further)
+
+    def _report(self, why: str) -> None:
+        self.notify(visible(f"cannot be shown: {why}"), severity="error", markup=False)
+
+    def action_column(self, step: int) -> None:
+        """Choose the next target."""
+        if self.targets:
+            self.column = (self.column + step) % len(self.targets)
+            self.show()
+
+    def action_pane(self) -> None:
+        """Go to the other pane."""
+        (self.cell if self.table.has_focus else self.table).focus()
+
+    def action_target(self) -> None:
+        """Ask for one more target."""
+        from workbench.tui.screens.target_choice import TargetScreen
+
+        row = self.session.state.rows[self.node.index]
+        screen = TargetScreen("Send variants to", row.provider or "generic", row.protocol or "")
+        self.app.push_screen(screen, self._add)
+
+    def _add(self, target: Target | None) -> None:
+        """Add a target; a simulator is sent to at once, a real endpoint only on a key, as it may cost money."""
+        if target is None:
+            return
+        if target in self.targets:
+            self.column = self.targets.index(target)
+        else:
+            self.targets.append(target)
+            self.column = len(self.targets) - 1
+            if target.is_simulator:
+                self.sender.send([(self.column, self.sendable())])
+        self.show()
+
+    def action_send(self) -> None:
+        """Send the cell under the cursor, again if it was sent before."""
+        if self.targets and self.table.cursor in self.sendable():
+            self._ask_and_send([(self.column, [self.table.cursor])])
+        else:
+            self.notify("nothing to send here", markup=False)
+
+    def action_send_all(self) -> None:
+        """Send every cell of the column that was not sent yet."""
+        missing = [n for n in self.sendable() if not self._outcome(n, self.column)] if self.targets else []
+        if missing:
+            self._ask_and_send([(self.column, missing)])
+        else:
+            self.notify("all variants were sent", markup=False)
+
+    def _ask_and_send(self, batch: Batch) -> None:
+        """Send a batch; to a real endpoint only if the person confirms the number of requests."""
+        from workbench.send import is_set
+        from workbench.tui.screens.confirm import ConfirmScreen
+
+        (number, rows), *_ = batch
+        target = self.targets[number]
+        if target.is_simulator:
+            self.sender.send(batch)
+            return
+        key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
+        question = whatif.question(target, urlsplit(target.url).netloc, len(rows), key)
+
+        def send_if_confirmed(is_sure: bool | None) -> None:
+            if is_sure:
+                self.sender.send(batch)
+
+        self.app.push_screen(ConfirmScreen(question, "send", "do not send"), send_if_confirmed)
+
+    def action_leave(self) -> None:
+        """Cancel what is being sent; outcomes stay. Else go back."""
+        if self.sender.is_sending:
+            self.sender.cancel()
+        else:
+            self.dismiss(None)
+
+    def action_back(self) -> None:
+        self.dismiss(None)
