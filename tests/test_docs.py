@@ -32,7 +32,7 @@ from workbench.wire.exchange import (
     State,
 )
 from workbench.wire.jsontext import loads
-from workbench.wire.session import text, untrusted
+from workbench.wire.session import text, untrusted_sqlite
 from workbench.wire.session.store import open_session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,7 @@ def keys_of(value: Any) -> set[str]:
 
 def test_every_table_and_column_of_the_sqlite_form_is_there() -> None:
     db = sqlite3.connect(":memory:")
-    db.executescript(untrusted.schema())
+    db.executescript(untrusted_sqlite.schema())
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section("Session, SQLite form"), re.MULTILINE))
     assert rows.keys() == set(tables)

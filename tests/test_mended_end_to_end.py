@@ -16,7 +16,7 @@ from tests.breakages.artefacts import artefact
 from workbench.edits import repairs
 from workbench.edits.branches.tree import Workspace
 from workbench.formats import exporting
-from workbench.formats.exporters import Selection, load
+from workbench.formats.exporters import ExportSelection, load
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
@@ -60,9 +60,9 @@ def mend(entry: dict[str, Any], folder: Path) -> Mended | None:
     assert node.exchange.response is not None
     branch = MemorySession(session.name, (*exchanges_of(session), workspace.node(node.parent).exchange, node.exchange))
     last = Inspector(branch, provider=provider, protocol=protocol)
-    made = FORM.write(Selection(last, (len(branch) - 1,), name=entry["id"]))
+    made = FORM.write(ExportSelection(last, (len(branch) - 1,), name=entry["id"]))
     out = folder / "exported" / entry["id"]
-    exporting.put(made, FORM, out)
+    exporting.write_export(made, FORM, out)
     return Mended(entry["id"], offered[0].repair.title, node.exchange.response.status, made.notes, out)
 
 

@@ -85,6 +85,10 @@ MOVED: Mapping[str, str] = {
     "workbench.unwrapping": "workbench.formats.unwrapping",
     "workbench.whatif": "workbench.trials.whatif",
     "workbench.wire.characters": "workbench.characters",
+    "workbench.wire.secrets.named": "workbench.wire.secrets.named_values",
+    "workbench.wire.secrets.streamed": "workbench.wire.secrets.stream_texts",
+    "workbench.wire.session.replaced": "workbench.wire.session.file_replacement",
+    "workbench.wire.session.untrusted": "workbench.wire.session.untrusted_sqlite",
     "workbench.workspace": "workbench.edits.branches",
 }
 """Old name of a module or room → present name; the content of a room moved with it."""

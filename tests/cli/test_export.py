@@ -12,7 +12,7 @@ from tests.planted import KINDS
 from tests.wire.test_planted import private
 from workbench.errors import LocalProtocolError
 from workbench.formats import exporters
-from workbench.formats.exporters import Proof, Tried, as_pytest
+from workbench.formats.exporters import ExportProof, ExportRun, as_pytest
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import store
@@ -99,17 +99,17 @@ def test_a_test_is_written_and_tried(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[ExportProof]:
     """What the test comes to when it is tried."""
-    proofs = [Proof((Tried("broken", 2, 2, ("test_a: no",)), Tried("fixed", 4)))]
+    proofs = [ExportProof((ExportRun("broken", 2, 2, ("test_a: no",)), ExportRun("fixed", 4)))]
     monkeypatch.setattr(as_pytest, "prove", lambda folders: proofs)
     return proofs
 
 
-def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: list[Proof]) -> None:
+def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: list[ExportProof]) -> None:
     fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
     run("check", EXAMPLE, "--fix", "-o", fixed)
-    tried[:] = [Proof((Tried("broken", 4), Tried("fixed", 4)), "it passes on the broken request")]
+    tried[:] = [ExportProof((ExportRun("broken", 4), ExportRun("fixed", 4)), "it passes on the broken request")]
     done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
     assert done.status == 1
     why = "it passes on the broken request"
@@ -119,7 +119,7 @@ def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: l
     assert (out / "transcript.jsonl").is_file()
 
 
-def test_a_folder_is_replaced_only_when_that_is_said(run: Run, tmp_path: Path, tried: list[Proof]) -> None:
+def test_a_folder_is_replaced_only_when_that_is_said(run: Run, tmp_path: Path, tried: list[ExportProof]) -> None:
     fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
     run("check", EXAMPLE, "--fix", "-o", fixed)
     assert run("export", fixed, "--as", "pytest", "-o", out).status == 0
@@ -201,13 +201,13 @@ def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
     def none_is_the_same(*_: object, **__: object) -> None:
         raise LocalProtocolError("they differ")
 
-    monkeypatch.setattr("workbench.formats.exporters._private._same", none_is_the_same)
+    monkeypatch.setattr("workbench.formats.exporters._private_text._same", none_is_the_same)
     found = [
         ("x.by-secret", "error", 0, "request", "/a", (), None),
         ("x.by-word", "error", 0, "request", "/b", (), None),
     ]
     told = iter([found, found[1:], []])
-    monkeypatch.setattr("workbench.formats.exporters._private._findings", lambda inspector: next(told))
+    monkeypatch.setattr("workbench.formats.exporters._private_text._findings", lambda inspector: next(told))
     out = tmp_path / "out.md"
     done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
     assert "/a: x.by-secret is no longer found after its secret is replaced" in done.err

@@ -31,7 +31,7 @@ from workbench.diff.comparison import compare_exchanges
 from workbench.edits import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.formats import exporters, importers
-from workbench.formats.exporting import Asked
+from workbench.formats.exporting import ExportRequest
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.breakpoints.judge import BreakpointJudge
@@ -163,7 +163,7 @@ def exported(session: MemorySession, index: int, chance: random.Random) -> None:
     names = [name for name in exporters.names() if name != "pytest" or chance.random() < 0.1]
     for name in chance.sample(names, 3):
         which = chance.choice(((index,), tuple(range(len(session)))))
-        asked = Asked(session, which, None, None, None, chance.random() < 0.3, "x")
+        asked = ExportRequest(session, which, None, None, None, chance.random() < 0.3, "x")
         with contextlib.suppress(*EXPECTED):
             asked.export(exporters.load(name))
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from tests.tui.driving import screen_text, until
 from workbench.config import resources
-from workbench.formats.exporters import Proof, Tried, as_pytest
+from workbench.formats.exporters import ExportProof, ExportRun, as_pytest
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportPathScreen, ExportScreen
@@ -75,8 +75,8 @@ async def at_home() -> AsyncIterator[Person]:
         yield person
 
 
-def pretend(folders: list[Path]) -> list[Proof]:
-    return [Proof((Tried("broken", 2, 2), Tried("fixed", 4))) for _ in folders]
+def pretend(folders: list[Path]) -> list[ExportProof]:
+    return [ExportProof((ExportRun("broken", 2, 2), ExportRun("fixed", 4))) for _ in folders]
 
 
 @pytest.mark.parametrize(("name", "rule", "target", "repair"), WAYS, ids=[way[0] for way in WAYS])

@@ -35,7 +35,7 @@ from workbench.wire.patch import Insert, Move, Remove, Replace
 from workbench.wire.redaction import Redactor, header_kind, in_url
 from workbench.wire.secrets import find
 from workbench.wire.secrets.names import Family, family, of_header, of_query
-from workbench.wire.secrets.streamed import open_from
+from workbench.wire.secrets.stream_texts import open_from
 from workbench.wire.secrets.values import Style, is_made_up, is_placeholder, is_random, is_secret
 from workbench.wire.session import text as lines_of_text
 from workbench.wire.stream import Framing, aws_message, framing_of, read_stream, read_untyped, rewrite, sealed_payload

@@ -12,13 +12,13 @@ from workbench.protocols import REQUEST, RESPONSE
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolCallIR
     from workbench.rules import Detail
-    from workbench.toolcalls.arguments import Step
+    from workbench.toolcalls.arguments import LadderStep
 
 _CODES = ("openai-custom",)
 """Call formats with free text as input."""
 
 
-def rows(detail: Detail) -> Iterator[tuple[str, str, ToolCallIR, tuple[Step, ...]]]:
+def rows(detail: Detail) -> Iterator[tuple[str, str, ToolCallIR, tuple[LadderStep, ...]]]:
     """(side, pointer, call, steps) of each tool call, those of the history first."""
     from workbench.toolcalls.arguments import steps
 

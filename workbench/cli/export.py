@@ -42,7 +42,7 @@ from workbench.cli._progress import counting
 from workbench.errors import LocalProtocolError, UsageError
 
 if TYPE_CHECKING:
-    from workbench.formats.exporters import Exported, Form, Proof
+    from workbench.formats.exporters import ExportForm, ExportProof, ExportResult
     from workbench.ir import JsonValue
     from workbench.wire.session import Session
 
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     broken: Session | None = None
     try:
         broken = _files.open_file(args.broken, args) if args.broken else None
-        asked = exporting.Asked(
+        asked = exporting.ExportRequest(
             session, _indices(session, args.exchange), broken, args.provider, args.protocol, args.redact,
             out.name if out else "",
         )  # fmt: skip
@@ -103,16 +103,18 @@ def run(args: argparse.Namespace) -> int:
     return _finish(args, form, made, out, sources)
 
 
-def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | None, sources: list[Path]) -> int:
+def _finish(
+    args: argparse.Namespace, form: ExportForm, made: ExportResult, out: Path | None, sources: list[Path]
+) -> int:
     """Write the export, run its test if it has one, and report."""
     from workbench.formats import exporting
 
     for line in (*made.left_out, *made.notes):
         _output.complain(line, 0)
     files: tuple[Path, ...] = ()
-    proof: Proof | None = None
+    proof: ExportProof | None = None
     if out:
-        files = exporting.put(made, form, out, sources)
+        files = exporting.write_export(made, form, out, sources)
         if hasattr(form, "prove"):
             with counting("running the test on the broken and on the correct request", None):
                 proof = exporting.prove(form, out)
@@ -121,14 +123,14 @@ def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | No
     elif not out:
         _output.write(_text(made))
     elif proof:
-        for line in exporting.told(proof, getattr(form, "RUNS", {})):
+        for line in exporting.proof_lines(proof, getattr(form, "RUNS", {})):
             _output.emit(line)
     if proof and proof.why_not:
         return _output.complain(f"{out} proves nothing ({proof.why_not}); the folder is kept for inspection", 1)
     return 1 if made.left_out else 0
 
 
-def _out(args: argparse.Namespace, form: Form) -> Path | None:
+def _out(args: argparse.Namespace, form: ExportForm) -> Path | None:
     """Output path; None for standard output. Raises UsageError."""
     if args.broken and not hasattr(form, "prove"):
         raise UsageError(f"--broken needs --as pytest, not {args.form}")
@@ -158,11 +160,13 @@ def _indices(session: Session, wanted: list[str] | None) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _text(made: Exported) -> str:
+def _text(made: ExportResult) -> str:
     return made.data.decode("utf-8", "surrogateescape")
 
 
-def _json(args: argparse.Namespace, made: Exported, files: tuple[Path, ...], proof: Proof | None) -> JsonValue:
+def _json(
+    args: argparse.Namespace, made: ExportResult, files: tuple[Path, ...], proof: ExportProof | None
+) -> JsonValue:
     runs: list[JsonValue] = [
         {"on": r.on, "passed": r.passed, "failed": r.failed, "lines": list(r.lines), "problem": r.problem or None}
         for r in (proof.tried if proof else ())

@@ -27,7 +27,7 @@ from workbench.errors import UnreadableInput, UsageError, WireError
 if TYPE_CHECKING:
     from workbench.contracts import Contract
     from workbench.ir import JsonValue
-    from workbench.toolcalls.schemas import Dialect, Issue, Lowered, Proof
+    from workbench.toolcalls.schemas import Dialect, Issue, LoweredSchema, SchemaProof
 
 NAME = "schema"
 HELP = "check which providers accept tool schemas"
@@ -202,7 +202,7 @@ def _issue_json(issue: Issue) -> dict[str, JsonValue]:
     }
 
 
-def _lowered_json(lowered: Lowered) -> dict[str, JsonValue]:
+def _lowered_json(lowered: LoweredSchema) -> dict[str, JsonValue]:
     return {
         "schema": lowered.schema,
         "check": lowered.check,
@@ -214,7 +214,7 @@ def _lowered_json(lowered: Lowered) -> dict[str, JsonValue]:
     }
 
 
-def _proof_json(proof: Proof) -> dict[str, JsonValue]:
+def _proof_json(proof: SchemaProof) -> dict[str, JsonValue]:
     return {
         "tried": proof.tried,
         "accepted": proof.accepted,

@@ -12,12 +12,12 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.formats import exporters, exporting
-    from workbench.formats.exporting import Asked, refuse_link
+    from workbench.formats.exporting import ExportRequest, refuse_link
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "Asked",
+    "ExportRequest",
     "exporters",
     "exporting",
     "refuse_link",

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
-from workbench.formats.exporters import Exported, Form, Proof, Selection
+from workbench.formats.exporters import ExportForm, ExportProof, ExportResult, ExportSelection
 from workbench.rules import Inspector
 from workbench.wire import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
 if TYPE_CHECKING:
-    from workbench.formats.exporters._private import Proven
+    from workbench.formats.exporters._private_text import ProvenSessions
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """Parameters of an export.
 
     Attributes:
@@ -44,14 +44,14 @@ class Asked:
     name: str = ""
     made_of: tuple[Exchange, ...] = ()
 
-    def export(self, form: Form) -> Exported:
+    def export(self, form: ExportForm) -> ExportResult:
         """Export in a form; return the result, and notes on findings of a redacted session.
 
         Raises:
             LocalProtocolError: this form cannot write it.
             SessionFormatError: an exchange cannot be read.
         """
-        selection, proven = self._selected()
+        selection, proven = self._select()
         made = form.write(selection)
         if proven is None:
             return made
@@ -59,22 +59,22 @@ class Asked:
             made, notes=(*made.notes, *proven.notes), left_out=(*made.left_out, *proven.differences)
         )  # fmt: skip
 
-    def _selected(self) -> tuple[Selection, Proven | None]:
+    def _select(self) -> tuple[ExportSelection, ProvenSessions | None]:
         above = MemorySession("made of", self.made_of) if self.made_of else None
         sessions = [self.session, *(other for other in (self.broken, above) if other)]
-        proven = self._proven(sessions) if self.is_redacted else None
+        proven = self._redact(sessions) if self.is_redacted else None
         own, *others = proven.inspectors if proven else map(self._inspector, sessions)
         edited = tuple(exchanges_of(others.pop().session)) if above else ()
-        broken = [Selection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
-        return Selection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
+        broken = [ExportSelection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
+        return ExportSelection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
 
     def _inspector(self, session: Session) -> Inspector:
         return Inspector(session, self.provider, self.protocol)
 
-    def _proven(self, sessions: Sequence[Session]) -> Proven:
-        from workbench.formats.exporters._private import proven
+    def _redact(self, sessions: Sequence[Session]) -> ProvenSessions:
+        from workbench.formats.exporters._private_text import redact_and_prove
 
-        return proven(sessions, provider=self.provider, protocol=self.protocol)
+        return redact_and_prove(sessions, provider=self.provider, protocol=self.protocol)
 
 
 def refuse_link(out: Path) -> None:
@@ -83,7 +83,7 @@ def refuse_link(out: Path) -> None:
         raise UsageError(f"{out} is a symbolic link", hint="links are not written through; name a file")
 
 
-def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool) -> None:
+def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced: bool) -> None:
     """Raise UsageError if OUT is an input, exists already, or does not suit the form."""
     for source in sources:
         with suppress(OSError):
@@ -101,7 +101,7 @@ def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool)
         raise UsageError(f"{out} exists", hint="choose another name or use --force")
 
 
-def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
+def write_export(made: ExportResult, form: ExportForm, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
     """Write an export: a file, or a folder, from which files of an earlier export are removed.
 
     If a source is private to its owner, so is the output.
@@ -142,17 +142,17 @@ def _write(path: Path, data: bytes, *, is_private: bool) -> None:
         file.write(data)
 
 
-def prove(form: Form, out: Path) -> Proof | None:
+def prove(form: ExportForm, out: Path) -> ExportProof | None:
     """Run an export; None for a form that cannot be run."""
     tries = getattr(form, "prove", None)
     if tries is None:
         return None
     (found,) = tries([out])
-    proof: Proof = found
+    proof: ExportProof = found
     return proof
 
 
-def told(proof: Proof, files: Mapping[str, str]) -> list[str]:
+def proof_lines(proof: ExportProof, files: Mapping[str, str]) -> list[str]:
     """Describe each run. ``files``: transcript → file."""
     lines = list[str]()
     for run in proof.tried:

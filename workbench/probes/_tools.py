@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from workbench.ir import JsonValue, ToolDef
 from workbench.send.loop import AnswerCall, CallResult, refusal_result
-from workbench.toolcalls.arguments import Code, Refusal
+from workbench.toolcalls.arguments import ArgumentRefusal, Code
 from workbench.wire import dumps
 
 COLOURS = ("red", "green", "blue")
@@ -94,7 +94,7 @@ class Toolbox:
         }
         tool = tools.get(step.call.name or "")
         if tool is None:
-            return refusal_result(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
+            return refusal_result(ArgumentRefusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
         return tool(step.arguments)
 
     def _echo(self, given: JsonValue) -> CallResult:
@@ -111,7 +111,7 @@ class Toolbox:
         path = given.get("path") if isinstance(given, dict) else None
         if not isinstance(path, str) or not path.startswith("/"):
             return refusal_result(
-                Refusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
+                ArgumentRefusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
             )
         return CallResult(f"42 lines in {path}")
 
@@ -130,4 +130,4 @@ def digits(text: str) -> str:
 
 
 def _wrong(message: str) -> CallResult:
-    return refusal_result(Refusal(Code.SCHEMA_VALIDATION_FAILED, message))
+    return refusal_result(ArgumentRefusal(Code.SCHEMA_VALIDATION_FAILED, message))

@@ -13,7 +13,7 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls import JsonTracker
-from workbench.toolcalls.arguments import Rung
+from workbench.toolcalls.arguments import ArgumentStep
 
 TEXTS = {
     "quotes": "She said \"no\" and 'yes'.",
@@ -69,9 +69,9 @@ def argument_text(done: AnsweredCall) -> str:
     read, raw = done.step.ladder, (done.call.raw or "").strip()
     if read is None or not read.rungs:
         return "broken"
-    if Rung.UNWRAPPED in read.rungs:
+    if ArgumentStep.UNWRAPPED in read.rungs:
         return "double-encoded"
-    if Rung.REPAIRED not in read.rungs:
+    if ArgumentStep.REPAIRED not in read.rungs:
         return "strict"
     if raw.startswith("```"):
         return "fenced"

@@ -35,10 +35,10 @@ def script(subject: Subject) -> Script:
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})
 
 
-def evaluate(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
+def evaluate(value: JsonValue, rungs: tuple[ladder.ArgumentStep, ...]) -> Sample:
     """Verdict: the schema level of some arguments."""
     wrong = wrong_keys(value)
-    if not wrong and ladder.Rung.COERCED not in rungs:
+    if not wrong and ladder.ArgumentStep.COERCED not in rungs:
         return passed("all argument shapes follow the schema", schema_level=FULL)
     if not wrong:
         return partly("all argument shapes are present, some with values of another type", schema_level=SIMPLE)

@@ -12,7 +12,16 @@ from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolD
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
-from workbench.toolcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
+from workbench.toolcalls.arguments import (
+    COERCIBLE,
+    DOUBLE_ENCODED,
+    ArgumentStep,
+    Code,
+    Ladder,
+    SchemaFault,
+    climb,
+    is_cut,
+)
 from workbench.wire import dumps
 
 ERROR = Severity.ERROR
@@ -201,7 +210,7 @@ def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iter
 def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterator[Finding]:
     if ladder.error:
         yield _unreadable(case, ref, call, ladder)
-    elif Rung.UNWRAPPED in ladder.rungs:
+    elif ArgumentStep.UNWRAPPED in ladder.rungs:
         message = "the arguments are double-encoded: parsing them yields a string, not an object"
         yield case.at(DOUBLE, ref, message, name="input", evidence=quote(call.raw))
     elif not isinstance(ladder.value, dict):
@@ -225,7 +234,7 @@ def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladde
     if _at_limit(case, ref) and is_cut(call.raw or ""):
         message = "the arguments are cut off by the output limit"
         return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
-    if Rung.REPAIRED in ladder.rungs:
+    if ArgumentStep.REPAIRED in ladder.rungs:
         seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"
     cause = next((said for said, form in _CAUSES if form.match(call.raw or "")), ladder.error)
     return case.at(INVALID_JSON, ref, f"the arguments do not parse: {cause}", name="input", evidence=seen)
@@ -258,7 +267,7 @@ def _used_all(answer: ModelResponse, asked: ModelRequest | None) -> bool:
     return any(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= used for n in limits)
 
 
-def _schema_fault(case: RuleContext, ref: NodeRef, fault: Fault) -> Finding:
+def _schema_fault(case: RuleContext, ref: NodeRef, fault: SchemaFault) -> Finding:
     rule = {DOUBLE_ENCODED: DOUBLE, COERCIBLE: weaker(SCHEMA)}.get(fault.kind, SCHEMA)
     pointer = case.pointer(ref, "input") + fault.pointer
     where = f"the argument {quote(fault.pointer[1:])}" if fault.pointer else "the argument object"

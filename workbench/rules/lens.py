@@ -11,7 +11,7 @@ from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue, ToolDef
 from workbench.protocols import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
-from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, Lowered, down_level, lint_schema
+from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, LoweredSchema, down_level, lint_schema
 
 __all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 
@@ -35,7 +35,7 @@ class Judged:
     dialect: Dialect
     verdict: str
     issues: tuple[Issue, ...]
-    lowered: Lowered
+    lowered: LoweredSchema
 
 
 def dialects(provider: str | None = None) -> list[tuple[Contract, Dialect]]:

@@ -18,7 +18,7 @@ from workbench.rules._body import values
 from workbench.rules._case import Rule, RuleContext
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules.wording import by_term, enforced_exactly, quote, unproved
-from workbench.toolcalls.schemas import PLAIN, Dialect, Term, dialects, lint, resolve
+from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, lint, resolve
 from workbench.wire import Origin, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -81,7 +81,9 @@ def of_contract(contract: Contract) -> Mapping[str, Dialect]:
 
 def _dialects(contract: Contract) -> Mapping[str, Dialect]:
     terms = {
-        k: Term(f.value, f"{f.source} ({f.date})", f.note) for k, f in contract.terms.items() if k[:7] == "schema."
+        k: DialectFact(f.value, f"{f.source} ({f.date})", f.note)
+        for k, f in contract.terms.items()
+        if k[:7] == "schema."
     }
     return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas import Undecided, fits_schema, make_instances, resolve, types_of
+from workbench.toolcalls.schemas import UndecidableSchema, fits_schema, make_instances, resolve, types_of
 
 _MOST_DEPTH = 8
 _MOST_VALUES = 1_000
@@ -50,7 +50,7 @@ def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonVa
 def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
     try:
         return fits_schema(value, schema)
-    except Undecided:
+    except UndecidableSchema:
         return True
 
 

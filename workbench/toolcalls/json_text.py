@@ -113,61 +113,61 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
         at = end
 
 
-class Read(NamedTuple):
+class ArgumentText(NamedTuple):
     """Arguments as a value, and the faults of their text."""
 
     value: JsonValue
     problems: tuple[str, ...] = ()
 
 
-def read(raw: str) -> Read:
+def read(raw: str) -> ArgumentText:
     """Parse argument text. The value is None if unreadable; empty text and ``null`` are no arguments."""
     text = raw.strip()
     if not text:
-        return Read({}, ("arguments are empty",))
+        return ArgumentText({}, ("arguments are empty",))
     try:
         value = jsontext.loads(text)
     except WireError:
-        return _damaged(text)
+        return _read_damaged(text)
     if UNUSUAL.search(text) and _is_unusual(value):
-        return Read(None, ("a number that JSON cannot say",))
+        return ArgumentText(None, ("a number that JSON cannot say",))
     return plain(value)
 
 
-def plain(value: JsonValue) -> Read:
+def plain(value: JsonValue) -> ArgumentText:
     """Parsed arguments: an object, or a value that can be used as one."""
     if type(value) is dict:
-        return Read(value)
+        return ArgumentText(value)
     if value is None:
-        return Read({}, ("arguments are null",))
+        return ArgumentText({}, ("arguments are null",))
     if isinstance(value, str):
-        return _twice(value)
-    return Read(value, (NO_OBJECT,))
+        return _read_twice(value)
+    return ArgumentText(value, (NO_OBJECT,))
 
 
-def _twice(text: str) -> Read:
+def _read_twice(text: str) -> ArgumentText:
     try:
         value = jsontext.loads(text)
     except WireError:
         value = None
     if type(value) is dict:
-        return Read(value, ("arguments are JSON in a string",))
-    return Read(text, (NO_OBJECT,))
+        return ArgumentText(value, ("arguments are JSON in a string",))
+    return ArgumentText(text, (NO_OBJECT,))
 
 
-def _damaged(text: str) -> Read:
+def _read_damaged(text: str) -> ArgumentText:
     """Text that is not JSON, but may start with it or have it between doubled braces."""
     end = JsonTracker().find(text) if text[0] in "{[" else -1
     if 0 < end < len(text):
         first = _value(text[:end])
         if first is not None:
             again = text[end:].strip() == text[:end]
-            return Read(first, ("arguments are written twice" if again else TRAILING,))
+            return ArgumentText(first, ("arguments are written twice" if again else TRAILING,))
     if text.startswith("{{") and text.endswith("}}"):
         inner = _value(text[1:-1])
         if inner is not None:
-            return Read(inner, ("doubled braces",))
-    return Read(None, (NO_JSON,))
+            return ArgumentText(inner, ("doubled braces",))
+    return ArgumentText(None, (NO_JSON,))
 
 
 def _value(text: str) -> JsonValue:

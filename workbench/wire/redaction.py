@@ -33,7 +33,7 @@ from workbench.wire.secrets import (
     open_key,
     public_prefix,
 )
-from workbench.wire.secrets.streamed import StreamedTexts
+from workbench.wire.secrets.stream_texts import StreamedTexts
 from workbench.wire.standins import disguise
 from workbench.wire.stream import framing_of
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from workbench.contracts import Finding
-from workbench.formats.exporters import Selection
+from workbench.formats.exporters import ExportSelection
 from workbench.rules.inspection import Inspector
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session
 
 
-def every(session: Session) -> Selection:
+def every(session: Session) -> ExportSelection:
     """All of a session."""
-    return Selection(Inspector(session), tuple(range(len(session))))
+    return ExportSelection(Inspector(session), tuple(range(len(session))))
 
 
-def of(*exchanges: Exchange) -> Selection:
+def of(*exchanges: Exchange) -> ExportSelection:
     return every(MemorySession("it", exchanges))
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from workbench.config.resources import folder
-from workbench.formats.exporters._again import Again, AgainRedactor
-from workbench.formats.exporters._kept import FIXED, TEXT, contract_words
-from workbench.formats.exporters._private import redacted
+from workbench.formats.exporters._kept_words import FIXED, TEXT, contract_words
 from workbench.formats.exporters._private_json import PrivateJson
+from workbench.formats.exporters._private_text import redact_session
 from workbench.formats.exporters._stand_ins import StandIns
+from workbench.formats.exporters._value_cache import CachingRedactor, ValueCache
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
@@ -38,7 +38,7 @@ def test_the_examples_are_what_they_are_one_by_one(path: Path) -> None:
 
 def test_what_is_made_is_made_once_while_there_is_room() -> None:
     asked: list[str] = []
-    again: Again[str, str] = Again(most=10)
+    again: ValueCache[str, str] = ValueCache(most=10)
     for text in ("one", "two", "one", "three", "one", "four", "three"):
         assert again.get(text, 5, lambda key: asked.append(key) or key.upper()) == text.upper()
     assert asked == ["one", "two", "three", "four"]
@@ -61,7 +61,7 @@ PLAIN = {"role": "user", "content": 'words, "quoted"'}
     ],
 )
 def test_a_secret_is_found_where_every_redactor_finds_it(body: object) -> None:
-    plain, again = Redactor(SALT), AgainRedactor(SALT)
+    plain, again = Redactor(SALT), CachingRedactor(SALT)
     for indent in (None, 12):
         text = json.dumps(body, indent=indent).encode()
         for secret in ("", "remembered-0123"):
@@ -77,7 +77,7 @@ def test_an_exchange_is_the_same_whenever_it_is_asked_for() -> None:
         return Exchange("1", HttpRequest("POST", "https://api.openai.com/v1/chat/completions", Headers(), body))
 
     source = MemorySession("it", tuple(asked(*("about Amelia", "and Otto", "and all")[:n]) for n in (1, 2, 3)))
-    inward, outward = redacted(source, SALT), redacted(source, SALT)
+    inward, outward = redact_session(source, SALT), redact_session(source, SALT)
     backwards = [outward.exchange(n) for n in (2, 1, 0)]
     assert list(exchanges_of(inward)) == backwards[::-1]
     assert [s.request_bytes for s in inward.summaries()] == [s.request_bytes for s in source.summaries()]

@@ -13,8 +13,8 @@ from tests.breakages.artefacts import artefact
 from tests.formats.exporters.selecting import bodies, findings
 from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters._kept import FIXED, TEXT, contract_words
-from workbench.formats.exporters._private import proof, proven, redacted
+from workbench.formats.exporters._kept_words import FIXED, TEXT, contract_words
+from workbench.formats.exporters._private_text import prove_findings, redact_and_prove, redact_session
 from workbench.formats.exporters._stand_ins import is_stand_in
 from workbench.formats.importers import open_input
 from workbench.ir import Reasoning, Text, ToolCallIR, ToolResultIR
@@ -29,11 +29,11 @@ _WORD = re.compile("[A-Za-z]{5,}")
 
 def holds(session: Session) -> None:
     """Every law of a redacted session."""
-    made = redacted(session, SALT)
-    proof(session, made)
+    made = redact_session(session, SALT)
+    prove_findings(session, made)
     for was, now in zip(exchanges_of(session), exchanges_of(made), strict=True):
         assert list(map(len, bodies(was))) == list(map(len, bodies(now)))
-    again = redacted(made, b"another salt")
+    again = redact_session(made, b"another salt")
     assert list(map(bodies, exchanges_of(again))) == list(map(bodies, exchanges_of(made)))
     assert not left(session, made)
 
@@ -81,7 +81,7 @@ def test_every_breakage_of_the_catalogue(tmp_path: Path) -> None:
             path = tmp_path / f"{entry['id']}{given.suffix}"
             path.write_bytes(given.raw)
             session = open_input(str(path))
-            proof(session, redacted(session, SALT))
+            prove_findings(session, redact_session(session, SALT))
 
 
 def asked(
@@ -92,7 +92,7 @@ def asked(
 
 
 def made(*exchanges: Exchange) -> tuple[Exchange, ...]:
-    return tuple(exchanges_of(redacted(MemorySession("it", exchanges), SALT)))
+    return tuple(exchanges_of(redact_session(MemorySession("it", exchanges), SALT)))
 
 
 def body(value: object) -> str:
@@ -204,9 +204,9 @@ def test_a_difference_is_named_and_nothing_is_exported() -> None:
     session = open_input(str(folder("sessions") / "deepseek-reasoning-lost.jsonl"))
     healthy = MemorySession("it", tuple(exchanges_of(session))[:1])
     with pytest.raises(LocalProtocolError, match=r"exchange 2, request /messages/1: .*reasoning\.missing is no longer"):
-        proof(session, healthy)
+        prove_findings(session, healthy)
     with pytest.raises(LocalProtocolError, match=r"exchange 1, response .*closure\.pending is no longer found"):
-        proof(healthy, session)
+        prove_findings(healthy, session)
     with pytest.raises(LocalProtocolError, match=r"closure\.pending is new"):
-        proof(MemorySession("it", ()), healthy)
-    assert findings(proven([session]).inspectors[0].session) == findings(session)
+        prove_findings(MemorySession("it", ()), healthy)
+    assert findings(redact_and_prove([session]).inspectors[0].session) == findings(session)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.exporters._kept import FIXED, TEXT
-from workbench.formats.exporters._private_json import PrivateJson, written
+from workbench.formats.exporters._kept_words import FIXED, TEXT
+from workbench.formats.exporters._private_json import PrivateJson, rewrite_string
 from workbench.formats.exporters._stand_ins import StandIns, is_stand_in
 
 TEXTS = st.text(max_size=30) | st.text('abcXYZ é日Ж\U0001d400\\"/{}[]019\n\u200b', max_size=30)
@@ -78,4 +78,4 @@ def test_a_stand_in_is_told_from_a_word() -> None:
 
 
 def test_an_escape_that_json_does_not_know_stays() -> None:
-    assert written(r"\q\u00e9\n", lambda text: "xž\n") == r"\q\u017e\n"
+    assert rewrite_string(r"\q\u00e9\n", lambda text: "xž\n") == r"\q\u017e\n"

@@ -19,7 +19,7 @@ from workbench import contracts
 from workbench.edits import repairs
 from workbench.errors import LocalProtocolError
 from workbench.formats import exporting
-from workbench.formats.exporters import Exported, Selection, load
+from workbench.formats.exporters import ExportResult, ExportSelection, load
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
@@ -49,32 +49,34 @@ def session(*bodies: bytes, headers: Headers | None = None, url: str = "https://
     return MemorySession("made.jsonl", tuple(made))
 
 
-def selected(held: MemorySession, *indices: int, broken: MemorySession | None = None, name: str = "") -> Selection:
+def selected(
+    held: MemorySession, *indices: int, broken: MemorySession | None = None, name: str = ""
+) -> ExportSelection:
     every = tuple(range(len(broken))) if broken else ()
-    given = Selection(Inspector(broken), every) if broken else None
-    return Selection(Inspector(held), indices or tuple(range(len(held))), given, name)
+    given = ExportSelection(Inspector(broken), every) if broken else None
+    return ExportSelection(Inspector(held), indices or tuple(range(len(held))), given, name)
 
 
-def source(made: Exported) -> str:
+def source(made: ExportResult) -> str:
     (name,) = (name for name in made.files if name.endswith(".py"))
     return made.files[name].decode()
 
 
-def requests(made: Exported, name: str) -> list[bytes]:
+def requests(made: ExportResult, name: str) -> list[bytes]:
     held = text.read(made.files[name], name)
     return [e.request.body.raw for e in exchanges_of(held) if e.request]
 
 
 @pytest.fixture(scope="module")
-def mended() -> Exported:
+def mended() -> ExportResult:
     """The example whose reasoning was lost, repaired."""
     opened = open_input(str(SESSIONS / "deepseek-reasoning-lost.jsonl"))
     fixed, _ = repairs.repair_session(Inspector(opened), opened)
-    own = Selection(Inspector(fixed), (0, 1), Selection(Inspector(opened), (0, 1)), "a")
+    own = ExportSelection(Inspector(fixed), (0, 1), ExportSelection(Inspector(opened), (0, 1)), "a")
     return FORM.write(own)
 
 
-def test_a_stranger_learns_what_was_wrong_and_what_is_right(mended: Exported) -> None:
+def test_a_stranger_learns_what_was_wrong_and_what_is_right(mended: ExportResult) -> None:
     told = ast.get_docstring(ast.parse(source(mended))) or ""
     for words in (
         "deepseek refuses the broken request: reasoning.missing.",
@@ -116,17 +118,17 @@ def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> Non
     tree = MemorySession(
         "tree", (lost, replace(step, parent="a", origin=Origin.EDITED), replace(good, parent="b", origin=Origin.EDITED))
     )
-    own = Selection(Inspector(tree, provider="openai"), (2,))
+    own = ExportSelection(Inspector(tree, provider="openai"), (2,))
     made = FORM.write(own)
     assert "as it was before it was edited" in made.notes[0]
     assert requests(made, "broken.jsonl") == [EDITS[1]] and requests(made, "transcript.jsonl") == [GOOD]
-    alone = Selection(Inspector(session(GOOD), provider="openai"), (0,), made_of=(step, lost))
+    alone = ExportSelection(Inspector(session(GOOD), provider="openai"), (0,), made_of=(step, lost))
     assert requests(FORM.write(alone), "broken.jsonl") == [EDITS[1]]
 
 
 EDITS = (LOST, LOST.replace(b"so?", b"and?"), GOOD)
 
-REFUSED: Mapping[str, tuple[Selection, str]] = {
+REFUSED: Mapping[str, tuple[ExportSelection, str]] = {
     "what is broken itself": (selected(session(LOST)), "exchange 1 is refused by openai: closure.missing-result"),
     "nothing differs": (selected(session(GOOD), broken=session(GOOD)), "no request differs"),
     "nothing is wrong": (
@@ -178,7 +180,7 @@ def test_folders_of_other_names_have_tests_of_other_names() -> None:
     assert one.files.keys() & two.files.keys() == {"transcript.jsonl", "broken.jsonl"}
 
 
-def test_it_runs_wherever_it_lies(mended: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_wherever_it_lies(mended: ExportResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside others, read-only, from another folder, with warnings as errors, in worker processes, the hook filled."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     own = tmp_path / "config" / "workbench" / "profiles" / "acme.yaml"
@@ -186,11 +188,11 @@ def test_it_runs_wherever_it_lies(mended: Exported, tmp_path: Path, monkeypatch:
     shipped = (Path(contracts.__file__).parents[2] / "profiles" / "openai.yaml").read_text(encoding="utf-8")
     own.write_text(shipped.replace("name: openai", "name: acme", 1), encoding="utf-8")
     contracts.forget()
-    acme = FORM.write(Selection(Inspector(session(GOOD), provider="acme"), (0,), name="acme"))
+    acme = FORM.write(ExportSelection(Inspector(session(GOOD), provider="acme"), (0,), name="acme"))
     own.unlink()
     contracts.forget()
     for name, made in (("acme", acme), ("lost", mended)):
-        exporting.put(made, FORM, tmp_path / "out" / name)
+        exporting.write_export(made, FORM, tmp_path / "out" / name)
     (written,) = (tmp_path / "out" / "lost").glob("test_*.py")
     hooked = written.read_text(encoding="utf-8").replace(
         "    return turn.body\n", "    return bytes(bytearray(turn.body))\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.formats.exporters import Proof, Tried
+from workbench.formats.exporters import ExportProof, ExportRun
 from workbench.formats.exporters.as_pytest import _proof
 
 TESTS = {
@@ -25,7 +25,7 @@ TESTS = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Proof]:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ExportProof]:
     root = tmp_path_factory.mktemp("tried")
     (root / "conftest.py").write_text("raise RuntimeError('a conftest of somebody else')\n", encoding="utf-8")
     for name, text in TESTS.items():
@@ -40,15 +40,15 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Proof]:
     return dict(zip(TESTS, made, strict=True))
 
 
-def test_red_then_green_holds(tried: dict[str, Proof]) -> None:
+def test_red_then_green_holds(tried: dict[str, ExportProof]) -> None:
     proof = tried["good"]
     assert proof.why_not == ""
     red, green = proof.tried
     assert (red.on, red.passed, red.failed) == ("broken", 0, 1) and "broken.jsonl" in red.lines[0]
-    assert green == Tried("fixed", 1, 0)
+    assert green == ExportRun("fixed", 1, 0)
 
 
-def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, Proof]) -> None:
+def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, ExportProof]) -> None:
     assert tried["alone"].why_not == ""
 
 
@@ -60,7 +60,7 @@ def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, Proof]) -> Non
         ("stuck", "the test could not be run: test_it: "),
     ],
 )
-def test_what_proves_nothing_says_why_in_one_line(tried: dict[str, Proof], name: str, why: str) -> None:
+def test_what_proves_nothing_says_why_in_one_line(tried: dict[str, ExportProof], name: str, why: str) -> None:
     assert tried[name].why_not.startswith(why)
     assert "\n" not in tried[name].why_not
 

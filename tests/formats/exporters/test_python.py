@@ -12,7 +12,7 @@ from tests.formats.exporters.selecting import of
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import python, python_sdk
 from workbench.formats.exporters._python_words import WIDTH, body, header, text
-from workbench.formats.exporters._words import Piece, Variable
+from workbench.formats.exporters._words import Piece, SecretVariable
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 CHAT = "https://api.openai.com/v1/chat/completions"
@@ -29,7 +29,7 @@ def value(expression: str) -> object:
 
 
 PIECES = st.lists(
-    st.binary(max_size=200) | st.text(max_size=200).map(str.encode) | st.just(Variable("KEY")), max_size=4
+    st.binary(max_size=200) | st.text(max_size=200).map(str.encode) | st.just(SecretVariable("KEY")), max_size=4
 )
 
 
@@ -37,7 +37,7 @@ PIECES = st.lists(
 def test_a_literal_is_the_bytes_whatever_they_are(pieces: list[Piece]) -> None:
     written = body("BODY", pieces)
     assert value(written.removeprefix("BODY = ")) == b"".join(
-        b"k'\"\\" if isinstance(p, Variable) else p for p in pieces
+        b"k'\"\\" if isinstance(p, SecretVariable) else p for p in pieces
     )
     assert written.replace("\n", "").isprintable()
 
@@ -46,7 +46,7 @@ def test_a_literal_is_the_bytes_whatever_they_are(pieces: list[Piece]) -> None:
 def test_a_header_is_the_bytes_it_was(held: str) -> None:
     name, sent = ast.literal_eval(header("x-a", (held.encode("latin-1"),)))
     assert (sent if isinstance(sent, bytes) else sent.encode()) == held.encode("latin-1") and name in ("x-a", b"x-a")
-    assert value(text([b"a'", Variable("KEY")])) == "a'k'\"\\"
+    assert value(text([b"a'", SecretVariable("KEY")])) == "a'k'\"\\"
 
 
 def test_json_is_cut_where_people_would_cut_it() -> None:

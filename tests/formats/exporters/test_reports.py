@@ -16,12 +16,12 @@ from markdown_it import MarkdownIt
 
 from tests.formats.exporters.selecting import every, of
 from workbench.config.resources import folder
-from workbench.formats.exporters import Selection, _report, html, md
+from workbench.formats.exporters import ExportSelection, _report, html, md
 from workbench.formats.importers import open_input
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session
 
-Tell: TypeAlias = Callable[[Selection], _report.Report]
+Tell: TypeAlias = Callable[[ExportSelection], _report.Report]
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Tell:
     """Both forms tell the same report, which takes longer to make than to write."""
     made: dict[int, tuple[Session, _report.Report]] = {}
 
-    def report(selection: Selection) -> _report.Report:
+    def report(selection: ExportSelection) -> _report.Report:
         session = selection.session
         if id(session) not in made:
             made[id(session)] = session, _report.report(selection)
@@ -173,7 +173,7 @@ def test_hostile_text_is_shown_and_does_nothing(text: str) -> None:
 @given(st.text(alphabet=st.sampled_from("`<>&\"'[]()!*_#|~\\\n\r\t aé\u202e\x00"), max_size=12))
 def test_no_text_becomes_markup(text: str) -> None:
     held = session(text)
-    assert _report.shown(text.replace("\r", "\\x0d"))[:1] in page_of(held)
+    assert _report.visible(text.replace("\r", "\\x0d"))[:1] in page_of(held)
     marked(held)
 
 

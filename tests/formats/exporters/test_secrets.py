@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.formats.exporters.selecting import every
 from workbench.errors import LocalProtocolError
 from workbench.formats import exporters
-from workbench.formats.exporters._private import redacted
+from workbench.formats.exporters._private_text import redact_session
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -56,9 +56,9 @@ def written(secret: str) -> set[bytes]:
 def test_no_form_holds_one(form: str, secret: str, key: str) -> None:
     session = planted(secret, key)
     chosen = exporters.load(form)
-    for held in (session, redacted(session)):
+    for held in (session, redact_session(session)):
         whole = every(held)
-        some = whole if form != "python-sdk" else exporters.Selection(whole.inspector, (0,))
+        some = whole if form != "python-sdk" else exporters.ExportSelection(whole.inspector, (0,))
         try:
             made = chosen.write(some)
         except LocalProtocolError:

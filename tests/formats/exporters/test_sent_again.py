@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.formats.exporters import Selection, curl, python, python_sdk
+from workbench.formats.exporters import ExportSelection, curl, python, python_sdk
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -48,8 +48,8 @@ def asked(path: str, body: bytes, answer: str = "application/json", *headers: tu
     return Exchange("1", http, HttpResponse(200, Headers((("content-type", answer),))))
 
 
-def selection(*exchanges: Exchange) -> Selection:
-    return Selection(Inspector(MemorySession("it", exchanges)), tuple(range(len(exchanges))))
+def selection(*exchanges: Exchange) -> ExportSelection:
+    return ExportSelection(Inspector(MemorySession("it", exchanges)), tuple(range(len(exchanges))))
 
 
 MODEL_ANSWERS = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.formats.exporters._words import Piece, Variable, is_pasteable, printed, quoted, word
+from workbench.formats.exporters._words import Piece, SecretVariable, is_pasteable, printf_command, shell_word, word
 
 SHELLS = [s for s in ("sh", "dash", "bash", "zsh") if shutil.which(s)]
 NASTY = [
@@ -30,7 +30,7 @@ def run(script: str, shell: str = "sh") -> bytes:
 @pytest.mark.parametrize("data", NASTY)
 def test_a_word_is_the_bytes_whatever_they_are(data: bytes, shell: str) -> None:
     assert run(f"printf %s {word([data])}", shell) == data
-    assert run(printed([data + b"\0\n"]), shell) == data + b"\0\n"
+    assert run(printf_command([data + b"\0\n"]), shell) == data + b"\0\n"
 
 
 def test_many_words_in_one_shell() -> None:
@@ -53,7 +53,7 @@ def test_what_is_written_can_be_pasted(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pieces", [[b"a 'b' ", Variable("KEY"), b"$c"], [Variable("KEY")], [b"\x1b%", Variable("KEY")]]
+    "pieces", [[b"a 'b' ", SecretVariable("KEY"), b"$c"], [SecretVariable("KEY")], [b"\x1b%", SecretVariable("KEY")]]
 )
 def test_variables_stand_beside_the_quotes(pieces: list[Piece]) -> None:
     expected = b"".join(p if isinstance(p, bytes) else b"k'e\"y $x" for p in pieces)
@@ -61,7 +61,7 @@ def test_variables_stand_beside_the_quotes(pieces: list[Piece]) -> None:
 
 
 def test_the_usual_word_is_easy_to_read() -> None:
-    assert word([b"x-api-key: ", Variable("KEY")]) == "'x-api-key: '\"${KEY:?set it first}\""
-    assert quoted([b'{"a": 1}']) == "'{\"a\": 1}'"
+    assert word([b"x-api-key: ", SecretVariable("KEY")]) == "'x-api-key: '\"${KEY:?set it first}\""
+    assert shell_word([b'{"a": 1}']) == "'{\"a\": 1}'"
     assert word([b"POST"]) == "POST"
     assert not is_pasteable([b"\x1b"])

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import open_input
-from workbench.formats.importers._unsupported import recognise
+from workbench.formats.importers._unsupported_formats import recognise
 
 HEADS = [
     (b'{"type":"thread.started","thread_id":"x"}\n', "a Codex CLI event stream"),

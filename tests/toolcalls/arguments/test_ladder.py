@@ -18,8 +18,8 @@ from workbench.toolcalls.arguments.ladder import (
     COERCIBLE,
     DOUBLE_ENCODED,
     INVALID,
+    ArgumentStep,
     Code,
-    Rung,
     climb,
     is_cut,
     judge,
@@ -86,19 +86,34 @@ def test_items_that_have_to_differ(items, is_apart):
 
 
 LADDERS = [
-    ("strict", '{"path": "a"}', (Rung.STRICT, Rung.VALIDATED), {"path": "a"}),
-    ("encoded twice", '"{\\"path\\": \\"a\\"}"', (Rung.STRICT, Rung.UNWRAPPED, Rung.VALIDATED), {"path": "a"}),
-    ("coerced", '{"path": "a", "limit": "5"}', (Rung.STRICT, Rung.COERCED, Rung.VALIDATED), {"path": "a", "limit": 5}),
+    ("strict", '{"path": "a"}', (ArgumentStep.STRICT, ArgumentStep.VALIDATED), {"path": "a"}),
+    (
+        "encoded twice",
+        '"{\\"path\\": \\"a\\"}"',
+        (ArgumentStep.STRICT, ArgumentStep.UNWRAPPED, ArgumentStep.VALIDATED),
+        {"path": "a"},
+    ),
+    (
+        "coerced",
+        '{"path": "a", "limit": "5"}',
+        (ArgumentStep.STRICT, ArgumentStep.COERCED, ArgumentStep.VALIDATED),
+        {"path": "a", "limit": 5},
+    ),
     (
         "optional null left out",
         '{"path": "a", "limit": null}',
-        (Rung.STRICT, Rung.COERCED, Rung.VALIDATED),
+        (ArgumentStep.STRICT, ArgumentStep.COERCED, ArgumentStep.VALIDATED),
         {"path": "a"},
     ),
-    ("fence", '```json\n{"path": "a"}\n```', (Rung.REPAIRED, Rung.VALIDATED), {"path": "a"}),
-    ("Python", "{'path': 'a', 'limit': None}", (Rung.REPAIRED, Rung.COERCED, Rung.VALIDATED), {"path": "a"}),
+    ("fence", '```json\n{"path": "a"}\n```', (ArgumentStep.REPAIRED, ArgumentStep.VALIDATED), {"path": "a"}),
+    (
+        "Python",
+        "{'path': 'a', 'limit': None}",
+        (ArgumentStep.REPAIRED, ArgumentStep.COERCED, ArgumentStep.VALIDATED),
+        {"path": "a"},
+    ),
     ("cut", '{"path": "a', (), None),
-    ("repaired, still wrong", "{'limit': 1}", (Rung.REPAIRED,), {"limit": 1}),
+    ("repaired, still wrong", "{'limit': 1}", (ArgumentStep.REPAIRED,), {"limit": 1}),
     ("no arguments in it", "no idea", (), None),
 ]
 
@@ -107,7 +122,7 @@ LADDERS = [
 def test_ladder(raw, rungs, value):
     ladder = climb(raw, None, FILE)
     assert (ladder.rungs, ladder.value) == (rungs, value)
-    assert bool(ladder.error) is (Rung.STRICT not in rungs)
+    assert bool(ladder.error) is (ArgumentStep.STRICT not in rungs)
 
 
 def test_the_value_as_written_is_not_changed():
@@ -222,7 +237,7 @@ def test_every_beginning_of_an_object_is_cut(value, data, ascii_only):
 @settings(max_examples=40)
 def test_any_schema_and_value_are_survived(value, schema):
     ladder = climb(None, value, schema)
-    assert ladder.value == value or Rung.COERCED in ladder.rungs
+    assert ladder.value == value or ArgumentStep.COERCED in ladder.rungs
 
 
 def call(raw, name="read", value=None):
@@ -287,7 +302,7 @@ def test_a_refusal_names_some_faults_and_counts_the_rest():
 
 def test_steps_show_before_and_after():
     rows = steps(call("{'path': 'a', 'limit': '5',}"), READ)
-    assert [row.rung for row in rows] == [Rung.REPAIRED, Rung.COERCED, Rung.VALIDATED]
+    assert [row.rung for row in rows] == [ArgumentStep.REPAIRED, ArgumentStep.COERCED, ArgumentStep.VALIDATED]
     assert rows[0].before == "{'path': 'a', 'limit': '5',}"
     assert rows[0].after == rows[1].before == {"path": "a", "limit": "5"}
     assert rows[1].after == {"path": "a", "limit": 5}
@@ -297,7 +312,7 @@ def test_steps_show_before_and_after():
 
 def test_steps_end_with_the_refusal():
     rows = steps(call('{"limit": 1}'), READ)
-    assert [row.rung for row in rows] == [Rung.STRICT, Rung.REFUSED]
+    assert [row.rung for row in rows] == [ArgumentStep.STRICT, ArgumentStep.REFUSED]
     assert rows[-1].after["error_code"] == "SCHEMA_VALIDATION_FAILED"
     assert rows[-1].note == "input lacks the required 'path'"
 

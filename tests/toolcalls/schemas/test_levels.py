@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered, original
+from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level, original
 
 SCHEMA = {
     "type": "object",
@@ -22,14 +22,14 @@ SCHEMA = {
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_lowering_twice_is_lowering_once(level: str) -> None:
-    made = lowered(SCHEMA, level).schema
-    assert lowered(made, level).schema == made
+    made = lower_to_level(SCHEMA, level).schema
+    assert lower_to_level(made, level).schema == made
 
 
 def test_each_level_takes_away_what_it_cannot_hold() -> None:
-    assert lowered(SCHEMA, STRICT).schema["additionalProperties"] is False
-    assert "$ref" not in str(lowered(SCHEMA, SIMPLE).schema)
-    texts = lowered(SCHEMA, TEXTS).schema
+    assert lower_to_level(SCHEMA, STRICT).schema["additionalProperties"] is False
+    assert "$ref" not in str(lower_to_level(SCHEMA, SIMPLE).schema)
+    texts = lower_to_level(SCHEMA, TEXTS).schema
     assert {held["type"] for held in texts["properties"].values()} == {"string"}
     assert texts["properties"]["path"]["description"] == "Where."
     assert '["red","green"]' in texts["properties"]["colour"]["description"].replace(", ", ",")
@@ -56,5 +56,5 @@ def test_texts_are_read_back(name: str) -> None:
 )
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_is_hardly_a_schema_is_lowered_too(level: str, schema: JsonValue) -> None:
-    lowered(schema, level)
+    lower_to_level(schema, level)
     assert original({"a": "1"}, schema, level) in ({"a": "1"}, {"a": 1})

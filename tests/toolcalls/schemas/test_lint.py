@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.toolcalls.schemas.dialect import Dialect, Term, dialects
+from workbench.toolcalls.schemas.dialect import Dialect, DialectFact, dialects
 from workbench.toolcalls.schemas.lint import lint_schema, measure
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -57,9 +57,9 @@ def test_measure():
 
 def test_modes_take_over_what_they_do_not_say():
     terms = {
-        "schema.refs": Term("none"),
-        "schema.strict.closed-objects": Term(True, "guide"),
-        "schema.strict.refs": Term("all"),
+        "schema.refs": DialectFact("none"),
+        "schema.strict.closed-objects": DialectFact(True, "guide"),
+        "schema.strict.refs": DialectFact("all"),
     }
     plain, strict = dialects("x", terms)
     assert (plain.name, plain.refs, plain.closed_objects) == ("x", "none", False)
@@ -76,7 +76,7 @@ def test_modes_take_over_what_they_do_not_say():
 )
 def test_wrong_terms_are_named(term):
     with pytest.raises(ValueError, match=r"schema\.|keywords"):
-        dialects("x", {k: Term(v) for k, v in term.items()})
+        dialects("x", {k: DialectFact(v) for k, v in term.items()})
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.formats.exporters import Exported, Proof, Tried
+from workbench.formats.exporters import ExportProof, ExportResult, ExportRun
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope
 from workbench.views.lines import Line, plain
@@ -44,23 +44,25 @@ def test_what_is_chosen_is_said() -> None:
 
 
 def test_what_would_be_written() -> None:
-    folder = Exported({"t.jsonl": b"{}\n", "test_it.py": b"import os\n"}, ("a note",), ("exchange 2: why",))
+    folder = ExportResult({"t.jsonl": b"{}\n", "test_it.py": b"import os\n"}, ("a note",), ("exchange 2: why",))
     told = words(exporting.made_lines(folder, 60))
     for said in ("✗ left out: exchange 2: why", "· a note", "  t.jsonl  3 B", "── test_it.py ──", "import os"):
         assert said in told
-    assert "(no text)" in words(exporting.made_lines(Exported({"": b"SQLite\0"}), 60))
-    long = words(exporting.made_lines(Exported({"": b"x\n" * (exporting.MOST_LINES + 5)}), 60))
+    assert "(no text)" in words(exporting.made_lines(ExportResult({"": b"SQLite\0"}), 60))
+    long = words(exporting.made_lines(ExportResult({"": b"x\n" * (exporting.MOST_LINES + 5)}), 60))
     assert long.endswith("… more lines")
 
 
 def test_what_became_of_it() -> None:
     paths = [Path("out/a"), Path("out/b")]
     assert "running the test" in words(exporting.written_lines(paths, None, True, 80))
-    runs = (Tried("broken", 2, 1, ("test_a: no",)), Tried("fixed", 3))
-    told = words(exporting.written_lines(paths, Proof(runs), False, 80))
+    runs = (ExportRun("broken", 2, 1, ("test_a: no",)), ExportRun("fixed", 3))
+    told = words(exporting.written_lines(paths, ExportProof(runs), False, 80))
     assert told.startswith("✓ written: out\n  ✗ red   on the broken request: 1 of 3 tests fail\n      test_a: no")
     assert "✓ green on the fixed request: 3 tests pass\n✓ the test distinguishes both" in told
     blind = words(
-        exporting.written_lines(paths, Proof((Tried("broken", 3),), "it passes on the broken request"), False, 80)
+        exporting.written_lines(
+            paths, ExportProof((ExportRun("broken", 3),), "it passes on the broken request"), False, 80
+        )
     )
     assert "✗ the test proves nothing: it passes on the broken request" in blind

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import SESSIONS
 from tests.tui.driving import Driver, screen_text, showing, until
-from workbench.formats.exporters import Proof, Tried, as_pytest
+from workbench.formats.exporters import ExportProof, ExportRun, as_pytest
 from workbench.formats.importers import open_input
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.exporting import ExportPathScreen, ExportScreen
@@ -31,9 +31,9 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders whose tests were run: not in truth."""
     folders = list[Path]()
 
-    def prove(asked: list[Path]) -> list[Proof]:
+    def prove(asked: list[Path]) -> list[ExportProof]:
         folders.extend(asked)
-        return [Proof((Tried("broken", 2, 2, ("test_a: refused",)), Tried("fixed", 4)))]
+        return [ExportProof((ExportRun("broken", 2, 2, ("test_a: refused",)), ExportRun("fixed", 4)))]
 
     monkeypatch.setattr(as_pytest, "prove", prove)
     return folders

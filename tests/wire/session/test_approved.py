@@ -16,8 +16,8 @@ from tests.wire.session.test_store import EVERY
 from workbench.errors import SessionFormatError
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
+from workbench.wire.session.file_replacement import ReplacingSession
 from workbench.wire.session.identity import Former, file_name, former_ids, session_id, valid_id
-from workbench.wire.session.replaced import ReplacingSession
 
 Hold = Callable[[str, Iterable[str]], None]
 ID = "0123456789abcdef" * 2

@@ -27,11 +27,11 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "Exported",
-    "Form",
-    "Proof",
-    "Selection",
-    "Tried",
+    "ExportForm",
+    "ExportProof",
+    "ExportResult",
+    "ExportRun",
+    "ExportSelection",
     "curl_command",
     "load",
     "names",
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ExportSelection:
     """Exchanges of one session that are exported together.
 
     Attributes:
@@ -59,7 +59,7 @@ class Selection:
 
     inspector: Inspector
     indices: tuple[int, ...]
-    broken: Selection | None = None
+    broken: ExportSelection | None = None
     name: str = ""
     made_of: tuple[Exchange, ...] = ()
 
@@ -74,7 +74,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportResult:
     """Result of an export.
 
     Attributes:
@@ -94,7 +94,7 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ExportRun:
     """Result of running an export.
 
     Attributes:
@@ -112,25 +112,25 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ExportProof:
     """Results of running an exported folder. ``why_not``: reason why they prove nothing, one line; empty if they do."""
 
-    tried: tuple[Tried, ...]
+    tried: tuple[ExportRun, ...]
     why_not: str = ""
 
 
-def one_file(data: bytes, notes: tuple[str, ...] = (), left_out: tuple[str, ...] = ()) -> Exported:
+def one_file(data: bytes, notes: tuple[str, ...] = (), left_out: tuple[str, ...] = ()) -> ExportResult:
     """Result of a form with a suffix."""
-    return Exported({"": data}, notes, left_out)
+    return ExportResult({"": data}, notes, left_out)
 
 
-class Form(Protocol):
+class ExportForm(Protocol):
     """Interface of an export form."""
 
     TITLE: str
     SUFFIX: str
 
-    def write(self, selection: Selection) -> Exported:
+    def write(self, selection: ExportSelection) -> ExportResult:
         """Write the exchanges in this form. Exchanges that cannot be written are listed in ``left_out``.
 
         Raises:
@@ -142,17 +142,17 @@ class Form(Protocol):
 
 def names() -> tuple[str, ...]:
     """Names of all forms, as in ``--as``, sorted."""
-    return tuple(sorted(map(_shown, plugins.names(__name__))))
+    return tuple(sorted(map(_form_name, plugins.names(__name__))))
 
 
-def load(name: str) -> Form:
+def load(name: str) -> ExportForm:
     """Load a form by name. Raises UsageError."""
     for module in plugins.names(__name__):
-        if _shown(module) == name:
-            form: Form = plugins.load(__name__, module)
+        if _form_name(module) == name:
+            form: ExportForm = plugins.load(__name__, module)
             return form
     raise UsageError(f"no form named {name!r}", hint=f"known: {', '.join(names())}")
 
 
-def _shown(module: str) -> str:
+def _form_name(module: str) -> str:
     return module.removeprefix("as_").replace("_", "-")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workbench.errors import WireError
-from workbench.formats.exporters._again import Again
 from workbench.formats.exporters._stand_ins import StandIns
+from workbench.formats.exporters._value_cache import ValueCache
 from workbench.wire import ObjectList, decode, encode, loads
 
 _TOKEN: Final = re.compile(
@@ -67,9 +67,9 @@ class PrivateJson:
     """Replaces private text in JSON."""
 
     words: StandIns
-    _values: Again[str, str] = field(default_factory=Again, repr=False)
-    _strings: Again[tuple[str, str], str] = field(default_factory=Again, repr=False)
-    _elements: Again[tuple[str, bytes], bytes] = field(default_factory=Again, repr=False)
+    _values: ValueCache[str, str] = field(default_factory=ValueCache, repr=False)
+    _strings: ValueCache[tuple[str, str], str] = field(default_factory=ValueCache, repr=False)
+    _elements: ValueCache[tuple[str, bytes], bytes] = field(default_factory=ValueCache, repr=False)
 
     def body(self, text: str, fixed: dict[int, str] | None = None) -> str:
         """Process JSON text.
@@ -78,7 +78,7 @@ class PrivateJson:
             text: the text, complete or truncated.
             fixed: offset of a string → its new text, for strings already processed.
         """
-        return _Walk(self, text, fixed or {}, is_private=False).run()
+        return _JsonPass(self, text, fixed or {}, is_private=False).run()
 
     def request(self, data: bytes, runs: Sequence[ObjectList]) -> bytes:
         """Process JSON text with known lists; repeated elements are not processed again.
@@ -88,7 +88,7 @@ class PrivateJson:
             runs: ``jsontext.runs`` of it.
         """
         pieces, at = list[bytes](), 0
-        walk = _Walk(self, "", {}, is_private=False)
+        walk = _JsonPass(self, "", {}, is_private=False)
         for run in runs:
             for start, end in run.spans:
                 pieces.append(encode(walk.then(decode(data[at:start]))) if at < run.start else data[at:start])
@@ -104,40 +104,40 @@ class PrivateJson:
     def value(self, text: str, key: str = "") -> str:
         """New text of a string member; every character keeps its position."""
         if key in _SEALED:
-            return self.words.sealed(text)
+            return self.words.seal(text)
         return self._values.get(text, 2 * len(text), self._value)
 
     def _string(self, found: tuple[str, str]) -> str:
         key, raw = found
-        return written(raw, lambda text: self.value(text, key))
+        return rewrite_string(raw, lambda text: self.value(text, key))
 
     def _element(self, found: tuple[str, bytes]) -> bytes:
         key, data = found
-        walk = _Walk(self, "", {}, is_private=False)
+        walk = _JsonPass(self, "", {}, is_private=False)
         walk.levels = [_Level(True, "", False, key, wants_key=False), _Level(False, key, False)]
         return encode(walk.then(decode(data)))
 
     def _value(self, text: str) -> str:
         if _IS_JSON.match(text):
-            return _Walk(self, text, {}, is_private=True).run()
+            return _JsonPass(self, text, {}, is_private=True).run()
         if text[:1] == '"' and text[-1:] == '"' and len(text) > 1 and _is_string(text):
-            return '"' + written(text[1:-1], self.value) + '"'
+            return '"' + rewrite_string(text[1:-1], self.value) + '"'
         return self.words.text(text)
 
 
-def written(raw: str, change: Callable[[str], str]) -> str:
+def rewrite_string(raw: str, change: Callable[[str], str]) -> str:
     """Raw content of a JSON string with new text, each character in the escape form of the one it replaces."""
     if "\\" not in raw:
         return change(raw)
     units = _UNIT.findall(raw)
-    before = list(map(_meant, units))
+    before = list(map(_decode_unit, units))
     after = change("".join(before))
     return "".join(
         unit if new == old else _like(unit, new) for unit, old, new in zip(units, before, after, strict=True)
     )
 
 
-def _meant(unit: str) -> str:
+def _decode_unit(unit: str) -> str:
     if len(unit) == 1:
         return unit
     if len(unit) == 12:
@@ -164,7 +164,7 @@ def _is_string(text: str) -> bool:
         return False
 
 
-class _Walk:
+class _JsonPass:
     """One pass over one text."""
 
     def __init__(self, maker: PrivateJson, text: str, fixed: dict[int, str], *, is_private: bool) -> None:
@@ -216,9 +216,9 @@ class _Walk:
         if top and top.is_object and top.wants_key:
             top.key = raw
             is_ours = top.is_private and top.of != "response"  # adapters know the names by which a result is told
-            return f'"{written(raw, self.maker.words.text)}{end}' if is_ours else found[0]
+            return f'"{rewrite_string(raw, self.maker.words.text)}{end}' if is_ours else found[0]
         if found.start() in self.fixed:
-            return f'"{written(raw, lambda _: self.fixed[found.start()])}{end}'
+            return f'"{rewrite_string(raw, lambda _: self.fixed[found.start()])}{end}'
         key = "" if top is None else top.key if top.is_object else top.of
         if not self._in_tool(top) and _is_structure(key, raw):
             return found[0]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from workbench.formats.exporters._sent import Sent
-from workbench.formats.exporters._words import Piece, Variable
+from workbench.formats.exporters._request_to_send import RequestToSend
+from workbench.formats.exporters._words import Piece, SecretVariable
 
 WIDTH: Final = 100
 """Columns of a line of a literal."""
@@ -16,17 +16,17 @@ _CUT: Final = re.compile(r'.*?(?:\n|(?<=[\]}"0-9a-z]), ?(?=[{"])|\Z)', re.DOTALL
 """Positions where JSON text may be split, so that a line has one member or list element."""
 
 
-def variables(request: Sent) -> list[str]:
+def variables(request: RequestToSend) -> list[str]:
     """Names of the environment variables that a request needs, in order of use."""
     used = [*request.url, *(piece for _, value in request.headers for piece in value), *request.body]
-    return list(dict.fromkeys(piece.name for piece in used if isinstance(piece, Variable)))
+    return list(dict.fromkeys(piece.name for piece in used if isinstance(piece, SecretVariable)))
 
 
 def text(pieces: Sequence[Piece]) -> str:
     """Pieces of a URL or header value as an expression of type ``str``."""
     return (
         " + ".join(
-            f'os.environ["{p.name}"]' if isinstance(p, Variable) else _string(p.decode("latin-1")) for p in pieces
+            f'os.environ["{p.name}"]' if isinstance(p, SecretVariable) else _string(p.decode("latin-1")) for p in pieces
         )
         or '""'
     )
@@ -34,9 +34,9 @@ def text(pieces: Sequence[Piece]) -> str:
 
 def header(name: str, pieces: Sequence[Piece]) -> str:
     """A header as a pair; as bytes if httpx would encode its characters differently."""
-    if all(isinstance(p, Variable) or p.isascii() for p in pieces):
+    if all(isinstance(p, SecretVariable) or p.isascii() for p in pieces):
         return f"({_string(name)}, {text(pieces)})"
-    value = " + ".join(f'os.environ["{p.name}"].encode()' if isinstance(p, Variable) else repr(p) for p in pieces)
+    value = " + ".join(f'os.environ["{p.name}"].encode()' if isinstance(p, SecretVariable) else repr(p) for p in pieces)
     return f"({name.encode()!r}, {value})"
 
 
@@ -48,15 +48,15 @@ def body(name: str, pieces: Sequence[Piece]) -> str:
         lines, end = _lines(pieces[0])
         if len(lines) == 1:
             return f"{name} = {lines[0]}{end}"
-        return f"{name} = (\n{_indented(lines)}\n){end}"
+        return f"{name} = (\n{_indent(lines)}\n){end}"
     held = [piece for piece in pieces if piece]
     parts = [line for number, piece in enumerate(held) for line in _part(piece, is_first=not number)]
-    return f"{name} = (\n{_indented(parts)}\n)"
+    return f"{name} = (\n{_indent(parts)}\n)"
 
 
 def _part(piece: Piece, *, is_first: bool) -> Iterator[str]:
     plus = "" if is_first else "+ "
-    if isinstance(piece, Variable):
+    if isinstance(piece, SecretVariable):
         yield f'{plus}os.environ["{piece.name}"].encode()'
         return
     lines, end = _lines(piece)
@@ -74,7 +74,7 @@ def _lines(data: bytes) -> tuple[list[str], str]:
         written = data.decode()
     except UnicodeDecodeError:
         return [repr(bytes(part)) for part in _slices(data)], ""
-    pieces = [part for line in _merged(_CUT.findall(written)) for part in _wrapped(line)]
+    pieces = [part for line in _merge(_CUT.findall(written)) for part in _wrap(line)]
     if written.isascii():
         return [f"b{_string(piece)}" for piece in pieces], ""
     return [_string(piece) for piece in pieces], ".encode()"
@@ -84,7 +84,7 @@ def _slices(data: bytes) -> Iterable[bytes]:
     return (data[n : n + WIDTH // 2] for n in range(0, len(data), WIDTH // 2))
 
 
-def _merged(pieces: Sequence[str]) -> Iterator[str]:
+def _merge(pieces: Sequence[str]) -> Iterator[str]:
     """Join short pieces on a line, but not across lines of the text."""
     line = ""
     for piece in pieces:
@@ -96,7 +96,7 @@ def _merged(pieces: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _wrapped(line: str) -> Iterator[str]:
+def _wrap(line: str) -> Iterator[str]:
     return (line[n : n + WIDTH] for n in range(0, len(line), WIDTH))
 
 
@@ -108,5 +108,5 @@ def _string(value: str) -> str:
     return made
 
 
-def _indented(lines: Iterable[str]) -> str:
+def _indent(lines: Iterable[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)

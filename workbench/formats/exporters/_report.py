@@ -16,9 +16,9 @@ from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.contracts import Edit, Finding, Severity, pages, refusal_of
 from workbench.edits.repairs import CHECKED, with_repairs
 from workbench.errors import SessionFormatError
-from workbench.formats.exporters import Selection
-from workbench.formats.exporters._private import Redacted
-from workbench.formats.exporters._safe import knowing
+from workbench.formats.exporters import ExportSelection
+from workbench.formats.exporters._private_text import RedactedSession
+from workbench.formats.exporters._secret_removal import knowing
 from workbench.ir import NOTHING, JsonValue
 from workbench.rules import Inspected, Inspector, by_cause, judge
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Redactor, Summary, decode, decode_partial, dumps
@@ -38,14 +38,14 @@ _ACTS: Final = re.compile(
 )
 
 
-def shown(text: str) -> str:
+def visible(text: str) -> str:
     """Text with control and invisible characters as escapes; line ends and tabs are kept."""
     return _ACTS.sub(_escape, text)
 
 
 def line(text: str) -> str:
     """The same on one line."""
-    return shown(text).replace("\n", "\\n").replace("\t", " ")
+    return visible(text).replace("\n", "\\n").replace("\t", " ")
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -56,7 +56,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairText:
     """A repair: its title, how it was checked, and each change as (place, old text, new text)."""
 
     title: str
@@ -65,7 +65,7 @@ class Mended:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FindingText:
     """A finding as text. ``excerpt``: the text before, at and after its bytes; empty without bytes."""
 
     number: int
@@ -81,11 +81,11 @@ class Told:
     began: str = ""
     source: str = ""
     excerpt: tuple[str, ...] = ()
-    repairs: tuple[Mended, ...] = ()
+    repairs: tuple[RepairText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExchangeText:
     """An exchange. ``bodies``: title and text of each side shown; ``left_out`` lists what is missing."""
 
     number: int
@@ -105,13 +105,13 @@ class Report:
     about: tuple[tuple[str, str], ...]
     verdict: str
     is_broken: bool
-    findings: tuple[Told, ...]
-    exchanges: tuple[Shown, ...]
+    findings: tuple[FindingText, ...]
+    exchanges: tuple[ExchangeText, ...]
     limits: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
-class _Safe:
+class _SecretFreeSession:
     """A session without its secrets, read on demand."""
 
     inner: Session
@@ -141,7 +141,7 @@ class _Safe:
         """Do nothing: the session belongs to its owner."""
 
 
-def report(selection: Selection) -> Report:
+def report(selection: ExportSelection) -> Report:
     """Build the report of a selection. Raises SessionFormatError."""
     session = selection.session
     inspector = _inspector(selection)
@@ -149,7 +149,9 @@ def report(selection: Selection) -> Report:
     indices = set(selection.indices)
     chosen = by_cause(f for f in inspection.findings if f.exchange in indices)
     order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
-    told = tuple(_told(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1))
+    told = tuple(
+        _finding_text(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1)
+    )
     return Report(
         title=line(session.name) or "session",
         about=tuple((line(name), line(value)) for name, value in session.about.items()),
@@ -161,12 +163,12 @@ def report(selection: Selection) -> Report:
     )
 
 
-def _inspector(selection: Selection) -> Inspector:
+def _inspector(selection: ExportSelection) -> Inspector:
     """Inspector of the session without its secrets; a redacted session has its own."""
     session, own = selection.session, selection.inspector
-    if isinstance(session, Redacted):
+    if isinstance(session, RedactedSession):
         return own
-    safe = _Safe(session, knowing(selection), session.name, tuple(session.damage), session.about)
+    safe = _SecretFreeSession(session, knowing(selection), session.name, tuple(session.damage), session.about)
     return Inspector(safe, provider=own.provider, protocol=own.protocol)
 
 
@@ -189,12 +191,12 @@ def _limits(findings: int, exchanges: int) -> list[str]:
     return found
 
 
-def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
+def _finding_text(inspector: Inspector, number: int, finding: Finding) -> FindingText:
     page = pages.page(finding.rule) if finding.rule in pages.slugs() else None
     row = inspector.rows[finding.exchange]
     said = refusal_of(finding, contracts.get(row.provider)) if row.provider else None
     began = finding.origin
-    return Told(
+    return FindingText(
         number=number,
         rule=finding.rule,
         severity=str(finding.severity),
@@ -211,7 +213,7 @@ def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
         source=line(finding.source),
         excerpt=_excerpt(inspector, finding),
         repairs=tuple(
-            Mended(line(r.title), CHECKED if r.verified else f"{CHECKED}; other findings remain", _changes(r.edits))
+            RepairText(line(r.title), CHECKED if r.verified else f"{CHECKED}; other findings remain", _changes(r.edits))
             for r in finding.repairs
         ),
     )
@@ -232,7 +234,7 @@ def _changes(edits: Sequence[Edit]) -> tuple[tuple[str, str, str], ...]:
 
 
 def _value(value: JsonValue) -> str:
-    return "" if value is None else _clipped(line(decode(dumps(value))), _MARKED)
+    return "" if value is None else _clip(line(decode(dumps(value))), _MARKED)
 
 
 def _excerpt(inspector: Inspector, finding: Finding) -> tuple[str, ...]:
@@ -245,14 +247,14 @@ def _excerpt(inspector: Inspector, finding: Finding) -> tuple[str, ...]:
     text = decoded.request_text if finding.side == "request" else decoded.response_text
     start, end = finding.span
     before, after = decode(text[max(0, start - 4 * AROUND) : start]), decode(text[end : end + 4 * AROUND])
-    return shown(before[-AROUND:]), _clipped(shown(decode(text[start:end])), _MARKED), shown(after[:AROUND])
+    return visible(before[-AROUND:]), _clip(visible(decode(text[start:end])), _MARKED), visible(after[:AROUND])
 
 
-def _clipped(text: str, room: int) -> str:
+def _clip(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room * 2 // 3]} … {text[-room // 3 :]}"
 
 
-def _exchanges(inspector: Inspector, indices: Sequence[int], told: Sequence[Told]) -> tuple[Shown, ...]:
+def _exchanges(inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText]) -> tuple[ExchangeText, ...]:
     by_exchange: dict[int, list[int]] = {}
     for one in told:
         by_exchange.setdefault(one.exchange - 1, []).append(one.number)
@@ -264,9 +266,9 @@ def _exchanges(inspector: Inspector, indices: Sequence[int], told: Sequence[Told
     )
 
 
-def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, has_bodies: bool) -> Shown:
+def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, has_bodies: bool) -> ExchangeText:
     row = inspector.rows[index]
-    made = Shown(index + 1, _title(row), _facts(row), _judged(row), findings)
+    made = ExchangeText(index + 1, _title(row), _facts(row), _verdict_of(row), findings)
     if not has_bodies:
         return made
     try:
@@ -276,7 +278,9 @@ def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, ha
     sides = (("Request", exchange.request), ("Response", exchange.response))
     bodies = [(name, *_body(side)) for name, side in sides if side]
     left_out = "; ".join(f"{name.lower()}: {lacks}" for name, _, lacks in bodies if lacks)
-    return Shown(index + 1, made.title, made.facts, made.verdict, findings, tuple(b[:2] for b in bodies), left_out)
+    return ExchangeText(
+        index + 1, made.title, made.facts, made.verdict, findings, tuple(b[:2] for b in bodies), left_out
+    )
 
 
 def _title(row: Inspected) -> str:
@@ -295,7 +299,7 @@ def _facts(row: Inspected) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _judged(row: Inspected) -> str:
+def _verdict_of(row: Inspected) -> str:
     if row.provider is None:
         return ""
     return str(judge(row.findings, contracts.get(row.provider)).verdict)
@@ -310,4 +314,4 @@ def _body(side: HttpRequest | HttpResponse) -> tuple[str, str]:
         if len(whole[:MOST_OF_A_BODY].encode("utf-8", "replace")) < len(text)
         else ""
     )
-    return shown(f"{heads}\n{whole[:MOST_OF_A_BODY]}"), "; ".join(filter(None, (cut, problem and line(str(problem)))))
+    return visible(f"{heads}\n{whole[:MOST_OF_A_BODY]}"), "; ".join(filter(None, (cut, problem and line(str(problem)))))

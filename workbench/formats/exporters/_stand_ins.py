@@ -63,7 +63,7 @@ class StandIns:
             at = found.end()
         return "".join((*pieces, _TOKEN.sub(self._token, text[at:])))
 
-    def sealed(self, text: str) -> str:
+    def seal(self, text: str) -> str:
         """Replace every letter and digit of text without words, such as base64, by one of its kind."""
         if _is_sealed_stand_in(text) or text.lower() in self.kept:
             return text
@@ -88,7 +88,7 @@ class StandIns:
         if kind == "other":
             return _in_other_letters(text, Random(self._digest(text)))
         if kind == "sealed":
-            return self.sealed(text) if _looks_sealed(text) else _LOOSE.sub(self._token, text)
+            return self.seal(text) if _looks_sealed(text) else _LOOSE.sub(self._token, text)
         return text
 
     def _word(self, word: str) -> str:

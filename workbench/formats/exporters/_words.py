@@ -19,18 +19,18 @@ _TRAP: Final = re.compile(r"\\(?:'|\Z)")
 _ESCAPED: Final = re.compile(rb"[^ !#-&(-\[\]-~]|%")
 
 
-class Variable(NamedTuple):
+class SecretVariable(NamedTuple):
     """A shell variable in place of a secret."""
 
     name: str
 
 
-Piece = bytes | Variable
+Piece = bytes | SecretVariable
 
 
 def is_pasteable(pieces: Sequence[Piece]) -> bool:
     """True if every character of the text is visible and literal between single quotes."""
-    return all(isinstance(piece, Variable) or _is_pasteable(piece) for piece in pieces)
+    return all(isinstance(piece, SecretVariable) or _is_pasteable(piece) for piece in pieces)
 
 
 def _is_pasteable(data: bytes) -> bool:
@@ -41,22 +41,22 @@ def _is_pasteable(data: bytes) -> bool:
     return text.replace("\n", "").isprintable() and not _TRAP.search(text)
 
 
-def quoted(pieces: Sequence[Piece]) -> str:
+def shell_word(pieces: Sequence[Piece]) -> str:
     """Join pasteable pieces into one quoted word."""
-    return "".join(map(_quoted, pieces)) or "''"
+    return "".join(map(_shell_piece, pieces)) or "''"
 
 
-def _quoted(piece: Piece) -> str:
-    if isinstance(piece, Variable):
+def _shell_piece(piece: Piece) -> str:
+    if isinstance(piece, SecretVariable):
         return _variable(piece)
     text = piece.decode()
     return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\"'\"'") + "'" if text else ""
 
 
-def printed(pieces: Sequence[Piece]) -> str:
+def printf_command(pieces: Sequence[Piece]) -> str:
     r"""A command that prints the pieces exactly, including NUL bytes."""
-    form = b"".join(b"%s" if isinstance(p, Variable) else _ESCAPED.sub(_escape, p) for p in pieces)
-    variables = [_variable(p) for p in pieces if isinstance(p, Variable)]
+    form = b"".join(b"%s" if isinstance(p, SecretVariable) else _ESCAPED.sub(_escape, p) for p in pieces)
+    variables = [_variable(p) for p in pieces if isinstance(p, SecretVariable)]
     text = "\\055" + form[1:].decode() if form.startswith(b"-") else form.decode()  # no option of printf
     return " ".join(("printf", f"'{text}'", *variables))
 
@@ -67,9 +67,9 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 def word(pieces: Sequence[Piece]) -> str:
     """Join pieces into one word, which must not contain NUL or end with a line end."""
-    return quoted(pieces) if is_pasteable(pieces) else f'"$({printed(pieces)})"'
+    return shell_word(pieces) if is_pasteable(pieces) else f'"$({printf_command(pieces)})"'
 
 
-def _variable(variable: Variable) -> str:
+def _variable(variable: SecretVariable) -> str:
     assert _NAME.fullmatch(variable.name)
     return f'"${{{variable.name}:?set it first}}"'

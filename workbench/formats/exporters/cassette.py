@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Exported, Selection, one_file
-from workbench.formats.exporters._safe import header_text, safe, written
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
+from workbench.formats.exporters._secret_removal import header_text, utf8_text, without_secrets
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Kind, State
 
 TITLE = "VCR cassette"
@@ -20,7 +20,7 @@ SUFFIX = ".yaml"
 _OF_ITS_FRAMING: Final = ("content-length", "transfer-encoding")
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write the exchanges that have both sides into one cassette.
 
     Raises:
@@ -30,7 +30,7 @@ def write(selection: Selection) -> Exported:
     interactions: list[Any] = []
     notes: list[str] = []
     left_out: list[str] = []
-    for index, exchange in safe(selection):
+    for index, exchange in without_secrets(selection):
         where = f"exchange {index + 1}"
         if missing := _missing(exchange):
             left_out.append(f"{where}: {missing}")
@@ -66,13 +66,13 @@ def _interaction(exchange: Exchange) -> Any:
         "request": {
             "body": _text(request.body.raw) if request.body.raw else None,
             "headers": _headers(request),
-            "method": written(request.method),
-            "uri": written(request.url),
+            "method": utf8_text(request.method),
+            "uri": utf8_text(request.url),
         },
         "response": {
             "body": {"string": _text(response.body.raw)},
             "headers": _headers(response),
-            "status": {"code": response.status, "message": written(response.reason)},
+            "status": {"code": response.status, "message": utf8_text(response.reason)},
         },
     }
 
@@ -83,7 +83,7 @@ def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in side.headers:
         if name.lower() not in dropped:
-            found.setdefault(written(name), []).append(written(header_text(value)))
+            found.setdefault(utf8_text(name), []).append(utf8_text(header_text(value)))
     return found
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Exported, Selection, one_file
-from workbench.formats.exporters._safe import knowing
-from workbench.formats.exporters._sent import Sent, sent
-from workbench.formats.exporters._words import Piece, Variable, is_pasteable, printed, quoted, word
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
+from workbench.formats.exporters._request_to_send import RequestToSend, request_to_send
+from workbench.formats.exporters._secret_removal import knowing
+from workbench.formats.exporters._words import Piece, SecretVariable, is_pasteable, printf_command, shell_word, word
 from workbench.wire import Exchange, Redactor
 
 TITLE = "cURL command"
@@ -24,14 +24,14 @@ _EXPECTS: Final = 1_000_000
 _ADDED_BY_CURL: Final = ("Accept", "User-Agent")
 
 
-class Command(NamedTuple):
+class CurlCommand(NamedTuple):
     """A command, and its differences from the recorded request, one line each."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write every request, in order, as one command each. Raises SessionFormatError."""
     redactor = knowing(selection, salt=b"curl")
     made, notes, left_out = list[str](), list[str](), list[str]()
@@ -46,7 +46,7 @@ def write(selection: Selection) -> Exported:
     return one_file("\n".join(made).encode(), tuple(notes), tuple(left_out))
 
 
-def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> Command:
+def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> CurlCommand:
     """The command that sends the request of an exchange again.
 
     Args:
@@ -56,7 +56,7 @@ def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> Comman
     Raises:
         LocalProtocolError: there is no request, or curl cannot send it.
     """
-    request = sent(exchange, redactor or Redactor(salt=b"curl"))
+    request = request_to_send(exchange, redactor or Redactor(salt=b"curl"))
     head = ["curl", "--globoff", "--path-as-is"] if _has_steps(request.raw_url) else ["curl", "--globoff"]
     head += ["--no-buffer"] if request.is_stream else []
     head += ["--compressed"] if request.takes_codings else []
@@ -67,16 +67,16 @@ def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> Comman
     lines += ["-H Expect:"] if size > _EXPECTS else []
     before = ""
     if size and is_pasteable(request.body) and size <= MOST_ON_THE_LINE:
-        lines.append(f"--data-raw {quoted(request.body)}")
+        lines.append(f"--data-raw {shell_word(request.body)}")
     elif size:
-        before = f"{_guards(request.body)}{_piped(request.body)} |\n"
+        before = f"{_guards(request.body)}{_pipe(request.body)} |\n"
         lines.append("--data-binary @-")
     elif request.has_body:
         lines.append("--data-raw ''")
-    return Command(before + " \\\n  ".join(lines), request.notes)
+    return CurlCommand(before + " \\\n  ".join(lines), request.notes)
 
 
-def _headers(request: Sent) -> Iterator[Sequence[Piece]]:
+def _headers(request: RequestToSend) -> Iterator[Sequence[Piece]]:
     for name, pieces in request.headers:
         first, rest = (pieces[0], pieces[1:]) if pieces and isinstance(pieces[0], bytes) else (b"", pieces)
         yield [f"{name}: ".encode() + first, *rest] if pieces else [f"{name};".encode()]
@@ -85,13 +85,15 @@ def _headers(request: Sent) -> Iterator[Sequence[Piece]]:
     yield from ([f"{name}:".encode()] for name in wanted if name.lower() not in names)
 
 
-def _piped(body: Sequence[Piece]) -> str:
-    return f"printf %s {quoted(body)}" if is_pasteable(body) else printed(body)
+def _pipe(body: Sequence[Piece]) -> str:
+    return f"printf %s {shell_word(body)}" if is_pasteable(body) else printf_command(body)
 
 
 def _guards(body: Sequence[Piece]) -> str:
     """Checks that stop curl from sending half a body: an unset variable ends only one side of a pipe."""
-    return "".join(f": {quoted([piece])} &&\n" for piece in dict.fromkeys(body) if isinstance(piece, Variable))
+    return "".join(
+        f": {shell_word([piece])} &&\n" for piece in dict.fromkeys(body) if isinstance(piece, SecretVariable)
+    )
 
 
 def _has_steps(url: str) -> bool:

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlsplit
 
 from workbench import __version__
-from workbench.formats.exporters import Exported, Selection, one_file
-from workbench.formats.exporters._safe import header_text, safe
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
+from workbench.formats.exporters._secret_removal import header_text, without_secrets
 from workbench.ir import JsonValue
 from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, decode_partial, dumps
 
@@ -25,11 +25,11 @@ _NO_TIME = "1970-01-01T00:00:00.000Z"
 """Start time for exchanges without one; HAR requires a time."""
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write the exchanges as one archive. Raises SessionFormatError."""
     entries: list[JsonValue] = []
     notes: list[str] = []
-    for index, exchange in safe(selection):
+    for index, exchange in without_secrets(selection):
         entries.append(_entry(exchange))
         if any(side and side.body.encoding for side in (exchange.request, exchange.response)):
             notes.append(f"exchange {index + 1}: the body is stored decoded, as HAR requires")
@@ -86,7 +86,7 @@ def _own(exchange: Exchange) -> JsonValue:
 
 
 def _request(request: HttpRequest) -> JsonValue:
-    text = _decoded(request.body)
+    text = _decode(request.body)
     plain: dict[str, JsonValue] = {
         "method": request.method,
         "url": request.url,
@@ -104,7 +104,7 @@ def _request(request: HttpRequest) -> JsonValue:
 
 def _response(answer: HttpResponse | None, note: str) -> JsonValue:
     response = answer or HttpResponse(status=0)
-    text = _decoded(response.body)
+    text = _decode(response.body)
     missing: dict[str, JsonValue] = {} if answer else {"_error": note or "no response was recorded"}
     return missing | {
         "status": response.status,
@@ -123,7 +123,7 @@ def _response(answer: HttpResponse | None, note: str) -> JsonValue:
     }
 
 
-def _decoded(body: Body) -> bytes:
+def _decode(body: Body) -> bytes:
     """The body without its coding; unchanged if it cannot be decoded."""
     text, problem = decode_partial(body)
     return body.raw if problem else text

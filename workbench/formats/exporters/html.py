@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from workbench.formats.exporters import Exported, Selection, one_file
-from workbench.formats.exporters._report import Mended, Report, Shown, Told, report
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
+from workbench.formats.exporters._report import ExchangeText, FindingText, RepairText, Report, report
 
 TITLE = "HTML report"
 SUFFIX = ".html"
@@ -46,7 +46,7 @@ section > details { border-top: 1px solid var(--line); padding: .4rem .2rem; mar
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write the report. Raises SessionFormatError."""
     made = report(selection)
     return one_file("\n".join(_page(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
@@ -75,7 +75,7 @@ def _page(made: Report) -> Iterator[str]:
     yield "</section>\n</main>\n</body>\n</html>"
 
 
-def _finding(told: Told) -> Iterator[str]:
+def _finding(told: FindingText) -> Iterator[str]:
     yield f'<article class="{escape(told.severity)}" id="f{told.number}">'
     yield f'<h3><span class="tag">{escape(told.severity)}</span><code>{escape(told.rule)}</code></h3>'
     yield f"<p><b>{escape(told.message)}</b></p>"
@@ -97,7 +97,7 @@ def _finding(told: Told) -> Iterator[str]:
     yield "</article>"
 
 
-def _repair(repair: Mended) -> Iterator[str]:
+def _repair(repair: RepairText) -> Iterator[str]:
     yield f"<details open><summary>Repair: <b>{escape(repair.title)}</b>"
     yield f' <span class="soft">({escape(repair.checked)})</span></summary>'
     for place, old, new in repair.changes:
@@ -107,7 +107,7 @@ def _repair(repair: Mended) -> Iterator[str]:
     yield "</details>"
 
 
-def _exchange(shown: Shown) -> Iterator[str]:
+def _exchange(shown: ExchangeText) -> Iterator[str]:
     found = "".join(f' <a href="#f{n}">finding {n}</a>' for n in shown.findings)
     yield f'<details id="x{shown.number}"><summary><b>{shown.number}</b> {escape(shown.title)}'
     yield f' <span class="soft">{escape(shown.verdict)}</span>{found}</summary>'

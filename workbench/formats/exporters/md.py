@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from workbench.formats.exporters import Exported, Selection, one_file
-from workbench.formats.exporters._report import Report, Shown, Told, report
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
+from workbench.formats.exporters._report import ExchangeText, FindingText, Report, report
 
 TITLE = "Markdown report"
 SUFFIX = ".md"
@@ -20,7 +20,7 @@ _RUN: Final = re.compile("`+")
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$@])")
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write the report. Raises SessionFormatError."""
     made = report(selection)
     return one_file("\n".join(_lines(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
@@ -39,7 +39,7 @@ def _lines(made: Report) -> Iterator[str]:
         yield from _exchange(exchange)
 
 
-def _finding(told: Told) -> Iterator[str]:
+def _finding(told: FindingText) -> Iterator[str]:
     yield from (f"### {told.number}. {_plain(told.rule)} ({told.severity})", "")
     if told.summary:
         yield from (_plain(told.summary), "")
@@ -56,7 +56,7 @@ def _finding(told: Told) -> Iterator[str]:
         yield from ("", _plain(told.why))
     if told.excerpt:
         before, at, after = told.excerpt
-        yield from ("", "Bytes of the finding, between the arrows:", "", *_fenced(f"{before}\n→→→\n{at}\n←←←\n{after}"))
+        yield from ("", "Bytes of the finding, between the arrows:", "", *_fence(f"{before}\n→→→\n{at}\n←←←\n{after}"))
     for repair in told.repairs:
         yield from ("", f"Repair: {_span(repair.title)} ({_plain(repair.checked)})", "")
         for place, old, new in repair.changes:
@@ -64,12 +64,12 @@ def _finding(told: Told) -> Iterator[str]:
     yield ""
 
 
-def _exchange(shown: Shown) -> Iterator[str]:
+def _exchange(shown: ExchangeText) -> Iterator[str]:
     found = f" · findings {', '.join(map(str, shown.findings))}" if shown.findings else ""
     yield from (f"### Exchange {shown.number}", "", f"{_span(shown.title)} · {_plain(shown.verdict)}{found}", "")
     yield from (_span(shown.facts), "")
     for title, text in shown.bodies:
-        yield from ("<details>", f"<summary>{title}</summary>", "", *_fenced(text), "", "</details>", "")
+        yield from ("<details>", f"<summary>{title}</summary>", "", *_fence(text), "", "</details>", "")
     if shown.left_out:
         yield from (_span(shown.left_out), "")
 
@@ -87,7 +87,7 @@ def _span(text: str) -> str:
     return f"{fence} {text} {fence}" if text[0] == "`" or text[-1] == "`" else f"{fence}{text}{fence}"
 
 
-def _fenced(text: str) -> list[str]:
+def _fence(text: str) -> list[str]:
     fence = "`" * max(3, _longest(text) + 1)
     return [f"{fence}text", text, fence]
 

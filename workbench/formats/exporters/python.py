@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._python_words import body, header, text, variables
-from workbench.formats.exporters._safe import knowing
-from workbench.formats.exporters._sent import Sent, sent
+from workbench.formats.exporters._request_to_send import RequestToSend, request_to_send
+from workbench.formats.exporters._secret_removal import knowing
 
 TITLE = "Python program (httpx)"
 SUFFIX = ".py"
@@ -17,24 +17,24 @@ PATIENCE = 600
 """Timeout in seconds, as the SDKs of providers use it."""
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write every request, in order, into one program. Raises LocalProtocolError, SessionFormatError."""
     redactor = knowing(selection, salt=b"python")
-    requests, notes, left_out = list[tuple[int, Sent]](), list[str](), list[str]()
+    requests, notes, left_out = list[tuple[int, RequestToSend]](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
         try:
-            request = sent(exchange, redactor)
+            request = request_to_send(exchange, redactor)
         except LocalProtocolError as error:
             left_out.append(f"exchange {index + 1}: {error}")
             continue
         requests.append((index, request))
-        notes += (f"exchange {index + 1}: {note}" for note in (*request.notes, *_changed(request)))
+        notes += (f"exchange {index + 1}: {note}" for note in (*request.notes, *_differences(request)))
     if not requests:
         raise LocalProtocolError(left_out[0])
     return one_file(program(requests).encode(), tuple(notes), tuple(left_out))
 
 
-def program(requests: list[tuple[int, Sent]]) -> str:
+def program(requests: list[tuple[int, RequestToSend]]) -> str:
     """The program that sends requests, given with the index of their exchange."""
     needed = list(dict.fromkeys(name for _, request in requests for name in variables(request)))
     blocks = [head("Send the recorded requests again: the same bodies, byte for byte.", "httpx", needed)]
@@ -53,7 +53,7 @@ def head(what: str, package: str, needed: list[str]) -> str:
     return "\n".join((*lines, '"""'))
 
 
-def _block(request: Sent) -> Iterator[str]:
+def _block(request: RequestToSend) -> Iterator[str]:
     yield f"URL = {text(request.url)}"
     yield "HEADERS = ["
     yield from (f"    {header(name, value)}," for name, value in request.headers)
@@ -72,7 +72,7 @@ def _block(request: Sent) -> Iterator[str]:
     yield '        print(text, end="", flush=True)'
 
 
-def _changed(request: Sent) -> Iterator[str]:
+def _differences(request: RequestToSend) -> Iterator[str]:
     """Notes on what httpx sends differently."""
     if any(step in request.raw_url for step in ("/./", "/../")) or request.raw_url.endswith(("/.", "/..")):
         yield "httpx resolves the dots in the path of the URL"

@@ -13,11 +13,11 @@ from typing import Final
 
 from workbench import contracts, protocols
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Exported, Selection, one_file
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._python_words import body, header, text, variables
-from workbench.formats.exporters._safe import knowing
-from workbench.formats.exporters._sent import Sent, sent
-from workbench.formats.exporters._words import Variable
+from workbench.formats.exporters._request_to_send import RequestToSend, request_to_send
+from workbench.formats.exporters._secret_removal import knowing
+from workbench.formats.exporters._words import SecretVariable
 from workbench.formats.exporters.python import PATIENCE, head
 from workbench.protocols import DecodedExchange, RawSdk, TransportSdk
 
@@ -28,7 +28,7 @@ SUFFIX = ".py"
 _OF_THE_SDK: Final = ("accept", "content-type", "user-agent", "x-stainless-", "anthropic-version")
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """The one request of a selection.
 
     Raises:
@@ -38,7 +38,7 @@ def write(selection: Selection) -> Exported:
     if len(selection.indices) > 1:
         raise LocalProtocolError("a program with an SDK sends one request", hint="choose it: --exchange N")
     index, exchange = next(selection.exchanges())
-    request = sent(exchange, knowing(selection, salt=b"python"))
+    request = request_to_send(exchange, knowing(selection, salt=b"python"))
     protocol = DecodedExchange(index, exchange, selection.inspector.protocol).protocol or ""
     sdk = protocols.get(protocol).sdk if protocol in protocols.protocols() else None
     if isinstance(sdk, RawSdk):
@@ -53,7 +53,7 @@ def write(selection: Selection) -> Exported:
     return one_file(made.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
 
 
-def _raw(request: Sent, sdk: RawSdk) -> str:
+def _raw(request: RequestToSend, sdk: RawSdk) -> str:
     base, path, query = _split(request, sdk)
     key, is_token = _key(request)
     needed = list(dict.fromkeys([key, *variables(replace(request, headers=()))]))
@@ -77,7 +77,7 @@ def _raw_client(sdk: RawSdk, base: str, key: str, *, is_token: bool) -> Iterator
     yield f"client = {sdk.package}.{sdk.client}(base_url={base}, {argument}=KEY, max_retries=0, timeout={PATIENCE})"
 
 
-def _raw_call(request: Sent, sdk: RawSdk, path: str) -> Iterator[str]:
+def _raw_call(request: RequestToSend, sdk: RawSdk, path: str) -> Iterator[str]:
     headers = [(n, value) for n, value in request.headers if not _is_of_the_sdk(n, value)]
     yield f"{'stream' if request.is_stream else 'answer'} = client.post("
     yield f"    {json.dumps(path)},"
@@ -101,13 +101,13 @@ def _raw_call(request: Sent, sdk: RawSdk, path: str) -> Iterator[str]:
 
 
 def _is_of_the_sdk(name: str, value: tuple[object, ...]) -> bool:
-    return name.lower().startswith(_OF_THE_SDK) or any(isinstance(piece, Variable) for piece in value)
+    return name.lower().startswith(_OF_THE_SDK) or any(isinstance(piece, SecretVariable) for piece in value)
 
 
-def _split(request: Sent, sdk: RawSdk) -> tuple[str, str, str]:
+def _split(request: RequestToSend, sdk: RawSdk) -> tuple[str, str, str]:
     """Base URL as an expression, path and query of the call. Raises LocalProtocolError."""
     *base, last = request.url
-    if not isinstance(last, bytes) or any(isinstance(p, Variable) and p.name != "BASE_URL" for p in base):
+    if not isinstance(last, bytes) or any(isinstance(p, SecretVariable) and p.name != "BASE_URL" for p in base):
         raise LocalProtocolError("the URL contains a secret", hint="--as python sends it")
     path, _, query = last.decode().partition("?")
     end = next((known for known in sdk.paths if path.endswith(known)), "")
@@ -115,31 +115,31 @@ def _split(request: Sent, sdk: RawSdk) -> tuple[str, str, str]:
     return text([*base, start] if start else base), end, f"?{query}" if query else ""
 
 
-def _key(request: Sent) -> tuple[str, bool]:
+def _key(request: RequestToSend) -> tuple[str, bool]:
     """The variable of the key, and whether it was sent as a bearer token."""
     for name, value in request.headers:
         for piece in value:
-            if isinstance(piece, Variable) and piece.name != "COOKIE":
+            if isinstance(piece, SecretVariable) and piece.name != "COOKIE":
                 return piece.name, name.lower() == "authorization"
     host = request.url[0].decode() if isinstance(request.url[0], bytes) else ""
     own = contracts.key_variable(host) or "API_KEY"
     return own, False
 
 
-def _own(request: Sent, sdk: TransportSdk) -> str:
+def _own(request: RequestToSend, sdk: TransportSdk) -> str:
     needed = variables(request)
     what = f"Send again what was recorded through the SDK {sdk.package}: the same body, byte for byte."
     stdlib = ["import os", ""] if needed else []
     return "\n\n".join((
         head(what, sdk.package, needed),
         "\n".join((*stdlib, *sdk.imports)),
-        "\n".join(_recorded(request)),
+        "\n".join(_body_lines(request)),
         "\n".join(_transport()),
         "\n".join(_own_call(request, sdk)),
     )) + "\n"  # fmt: skip
 
 
-def _recorded(request: Sent) -> Iterator[str]:
+def _body_lines(request: RequestToSend) -> Iterator[str]:
     yield f"URL = {text(request.url)}"
     yield "HEADERS = ["
     yield from (f"    {header(name, value)}," for name, value in request.headers)
@@ -157,7 +157,7 @@ def _transport() -> Iterator[str]:
     yield ""
 
 
-def _own_call(request: Sent, sdk: TransportSdk) -> Iterator[str]:
+def _own_call(request: RequestToSend, sdk: TransportSdk) -> Iterator[str]:
     if "Recorded()" not in sdk.client:
         yield f"http = httpx.Client(transport=Recorded(), timeout={PATIENCE})"
     yield f"client = {sdk.client}"

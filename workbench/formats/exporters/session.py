@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.formats.exporters import Exported, Selection
-from workbench.formats.exporters._saved import saved
+from workbench.formats.exporters import ExportResult, ExportSelection
+from workbench.formats.exporters._session_file import session_file
 from workbench.wire.session import store
 
 TITLE = "session file"
 SUFFIX = ".wb"
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write the exchanges as a session. Raises SessionFormatError, OSError."""
-    return saved(selection, store.RECORDING)
+    return session_file(selection, store.RECORDING)

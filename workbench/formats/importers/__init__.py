@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats import unwrapping
-from workbench.formats.importers import _files, _unsupported
+from workbench.formats.importers import _files, _unsupported_formats
 from workbench.formats.importers._folders import files_in, is_pattern, matches
 from workbench.formats.importers._unwrapper import Unwrapper
 from workbench.fronts import lazy
@@ -98,7 +98,7 @@ def open_input(
     is_certain = bool(ranked) and ranked[0][0] >= CERTAIN
     if protocol == TEXT and not (is_certain and ranked[0][1] == _OWN):
         return load(_LAST).read(source.data(), source.name)
-    foreign = None if is_certain else _unsupported.recognise(source.head)
+    foreign = None if is_certain else _unsupported_formats.recognise(source.head)
     if foreign:
         if may_unwrap and foreign.is_text and (session := Unwrapper(source.name, inside).read(source.data())):
             return session
@@ -143,7 +143,7 @@ def open_found(path: str) -> Session | None:
     except UnreadableInput:
         return None
     ranked = [(score, name) for score, name in candidates(source.head) if score > LAST_RESORT]
-    if ranked and ranked[0][0] < CERTAIN and _unsupported.recognise(source.head):
+    if ranked and ranked[0][0] < CERTAIN and _unsupported_formats.recognise(source.head):
         return None
     failures: list[tuple[float, str]] = []
     for score, name in ranked:

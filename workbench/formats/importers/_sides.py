@@ -39,7 +39,7 @@ def side_of(value: JsonValue) -> str | None:
         return RESPONSE if whole else None  # Gemini without alt=sse answers with an array of chunks
     if not isinstance(value, dict):
         return None
-    return shape_of(value) or _claimed(value)
+    return shape_of(value) or _side_by_adapters(value)
 
 
 def shape_of(value: dict[str, JsonValue]) -> str | None:
@@ -108,7 +108,7 @@ def _is_request(value: dict[str, JsonValue]) -> bool:
     return has_prompt and not _REQUEST_MARKS.isdisjoint(value)
 
 
-def _claimed(value: dict[str, JsonValue]) -> str | None:
+def _side_by_adapters(value: dict[str, JsonValue]) -> str | None:
     kind = value.get("type")
     name = kind if isinstance(kind, str) else None
     best, found = 0.0, None

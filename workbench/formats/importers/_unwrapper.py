@@ -18,7 +18,7 @@ from workbench.formats import unwrapping
 from workbench.formats.importers._files import HEAD
 from workbench.formats.importers._side_pairing import pair_sides
 from workbench.formats.importers._sides import EVENT, is_error, side_of
-from workbench.formats.unwrapping import PASTED, NotLiteral, Reader
+from workbench.formats.unwrapping import PASTED, UnreadableValue, ValueReader
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
 from workbench.protocols import TEXT, DecodedExchange
 from workbench.toolcalls import formats
@@ -55,7 +55,7 @@ class Unwrapper:
 
     def read(self, data: bytes, depth: int = 0) -> Session | None:
         """The session in some bytes; None if they contain nothing of a model API."""
-        found = unwrapping.decoded(data) if len(data) <= MAX_UNWRAPPED and depth < MAX_UNWRAPPING else None
+        found = unwrapping.decode(data) if len(data) <= MAX_UNWRAPPED and depth < MAX_UNWRAPPING else None
         if found is None:
             return None
         text, encoding = found
@@ -123,7 +123,7 @@ class Unwrapper:
         self.torn = []
         return self._session(exchanges, damage, made)
 
-    def _read_fence(self, part: unwrapping.Piece, line: int, depth: int) -> Iterator[_Extract]:
+    def _read_fence(self, part: unwrapping.MarkdownPiece, line: int, depth: int) -> Iterator[_Extract]:
         within = Unwrapper(self.name, self.inside)
         session = within._read_inside(part.content.encode("utf-8", "surrogateescape"), depth + 1)
         self.torn += ((line + at, _from_line(why, line + 1)) for at, why in within.torn)
@@ -132,7 +132,7 @@ class Unwrapper:
             for exchange in _some(session):
                 yield _Extract(what, line, _mark_pasted(exchange, f"{what}, line {line}"))
 
-    def _exchanges(self, held: unwrapping.Found, depth: int) -> Iterator[Exchange]:
+    def _exchanges(self, held: unwrapping.Find, depth: int) -> Iterator[Exchange]:
         if isinstance(held.held, Exchange):
             yield held.held
         elif held.held:
@@ -154,8 +154,8 @@ def _truncation(text: str) -> str:
     if text[start : start + 1] not in ("{", "["):
         return ""
     try:
-        Reader(text).value(start)
-    except NotLiteral as error:
+        ValueReader(text).value(start)
+    except UnreadableValue as error:
         is_log = text[start] == "[" and not error.is_end
         return "" if is_log else f"line {text.count(chr(10), 0, error.at) + 1}: {error.what}"
     return ""
@@ -214,9 +214,9 @@ def _is_of_a_model(exchange: Exchange) -> bool:
     return not (exchange.request is None and decoded.response is not None and decoded.response.error is not None)
 
 
-def _joined_events(found: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int, unwrapping.Found]]:
+def _joined_events(found: Sequence[tuple[int, unwrapping.Find]]) -> Iterator[tuple[int, unwrapping.Find]]:
     """Join consecutive events of one stream into JSON Lines, which an importer reads as the stream."""
-    run: list[tuple[int, unwrapping.Found]] = []
+    run: list[tuple[int, unwrapping.Find]] = []
     for start, held in found:
         if isinstance(held.held, bytes) and held.held and _is_event(held.held):
             run.append((start, held))
@@ -229,7 +229,7 @@ def _joined_events(found: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tu
     yield from _as_lines(run)
 
 
-def _as_lines(run: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int, unwrapping.Found]]:
+def _as_lines(run: Sequence[tuple[int, unwrapping.Find]]) -> Iterator[tuple[int, unwrapping.Find]]:
     if not run:
         return
     lines = []
@@ -239,7 +239,7 @@ def _as_lines(run: Sequence[tuple[int, unwrapping.Found]]) -> Iterator[tuple[int
     yield run[0][0], replace_found(run[-1][1], b"\n".join(lines))
 
 
-def replace_found(found: unwrapping.Found, content: bytes) -> unwrapping.Found:
+def replace_found(found: unwrapping.Find, content: bytes) -> unwrapping.Find:
     """The same find with other bytes."""
     return found._replace(held=content)
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 
 from workbench.config import safeyaml
+from workbench.formats.importers._body_files import BodyRestorer
 from workbench.formats.importers._files import HEAD, BodyFiles
 from workbench.formats.importers._json_head import is_json, is_written_call
 from workbench.formats.importers._lines import ImportDamage
-from workbench.formats.importers._moved import BodyRestorer
 from workbench.formats.importers._records import RecordFinder, exchanges_of
 from workbench.ir import JsonValue
 from workbench.wire import loads

@@ -6,26 +6,26 @@ run or evaluated, and every step is linear in the text. Exchanges made here are 
 their bytes. It may import what ``formats`` may.
 """
 
-from workbench.formats.unwrapping._fences import Piece, pieces
-from workbench.formats.unwrapping._found import PASTED, Found, Torn
-from workbench.formats.unwrapping._kinds import Unread, recognise
-from workbench.formats.unwrapping._layers import Layer, around, decoded
+from workbench.formats.unwrapping._fences import MarkdownPiece, pieces
+from workbench.formats.unwrapping._finds import PASTED, Find, UnreadableFind
+from workbench.formats.unwrapping._kinds import UnusableText, recognise
+from workbench.formats.unwrapping._layers import Layer, around, decode
 from workbench.formats.unwrapping._scan import Scan
-from workbench.formats.unwrapping._values import NotLiteral, Reader
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 
 __all__ = [
     "HINT",
     "PASTED",
-    "Found",
+    "Find",
     "Layer",
-    "NotLiteral",
-    "Piece",
-    "Reader",
+    "MarkdownPiece",
     "Scan",
-    "Torn",
-    "Unread",
+    "UnreadableFind",
+    "UnreadableValue",
+    "UnusableText",
+    "ValueReader",
     "around",
-    "decoded",
+    "decode",
     "pieces",
     "recognise",
     "scan",

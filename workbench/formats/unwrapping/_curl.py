@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from workbench.errors import WireError
-from workbench.formats.unwrapping._found import Found, Torn, asked, header_text, to_bytes
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, to_bytes
 from workbench.formats.unwrapping._shell import Words, words
-from workbench.formats.unwrapping._values import NotLiteral, Reader
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.wire import Headers, loads
 
 WHAT = "a curl command"
@@ -52,28 +52,28 @@ class _Options:
     refused: str = ""
 
 
-def read(text: str, at: int) -> Found:
+def read(text: str, at: int) -> Find:
     """Request of the curl command at an offset. Raises Torn."""
     split = words(text, at)
     options = _options(split)
     if _has_broken_quotes(split, options):
         return _loose(text, at)
     if split.is_open:
-        raise Torn(WHAT, "a quote is not closed", len(text))
+        raise UnreadableFind(WHAT, "a quote is not closed", len(text))
     named = _VARIABLE.fullmatch("".join(options.data).strip())
     if named:
         options.refused = f"its body is in {named[0][:80]}, not in the command; paste the body itself"
     if options.refused:
-        raise Torn(WHAT, options.refused, split.end)
+        raise UnreadableFind(WHAT, options.refused, split.end)
     if not options.url:
-        raise Torn(WHAT, "it names no URL", split.end)
+        raise UnreadableFind(WHAT, "it names no URL", split.end)
     body = "&".join(options.data) if len(options.data) > 1 and not options.is_json else "".join(options.data)
     method = options.method or ("GET" if options.is_get or not options.data else "POST")
     url = options.url
     if options.is_get and body:
         url, body = f"{url}{'&' if '?' in url else '?'}{body}", ""
     headers = Headers(tuple((header_text(n), header_text(v)) for n, v in options.headers))
-    return asked(WHAT, split.end, method=method, url=url, headers=headers, body=to_bytes(body))
+    return request_find(WHAT, split.end, method=method, url=url, headers=headers, body=to_bytes(body))
 
 
 def _options(split: Words) -> _Options:
@@ -136,7 +136,7 @@ def _take_data(found: _Options, name: str, value: str, stdin: str | None) -> Non
     found.data.append(value)
 
 
-def read_httpie(text: str, at: int) -> Found:
+def read_httpie(text: str, at: int) -> Find:
     """Request of HTTPie: ``http POST URL Header:value text=value json:=[1]``. Raises Torn."""
     what = "an HTTPie command"
     split = words(text, at)
@@ -148,7 +148,7 @@ def read_httpie(text: str, at: int) -> Found:
     for item in items:
         found = _ITEM.match(item)
         if not found or "@" in found[2]:
-            raise Torn(what, f"{item[:40]!r} cannot be read; paste the body itself", split.end)
+            raise UnreadableFind(what, f"{item[:40]!r} cannot be read; paste the body itself", split.end)
         name, kind, value = found.groups()
         if kind == ":":
             headers.append((header_text(name), header_text(value)))
@@ -160,14 +160,14 @@ def read_httpie(text: str, at: int) -> Found:
             body[name] = _json(value, what, split.end)
     url = f"http://localhost{url}" if url.startswith(":") else url
     method = method or ("POST" if body else "GET")
-    return asked(what, split.end, method=method, url=url, headers=Headers(tuple(headers)), value=body or None)
+    return request_find(what, split.end, method=method, url=url, headers=Headers(tuple(headers)), value=body or None)
 
 
 def _json(text: str, what: str, end: int) -> object:
     try:
         return loads(text.encode("utf-8", "replace"))
     except WireError as error:
-        raise Torn(what, f"a value is not JSON ({error.what})", end) from error
+        raise UnreadableFind(what, f"a value is not JSON ({error.what})", end) from error
 
 
 def _has_broken_quotes(split: Words, options: _Options) -> bool:
@@ -182,24 +182,24 @@ def _has_broken_quotes(split: Words, options: _Options) -> bool:
     return False
 
 
-def _loose(text: str, at: int) -> Found:
+def _loose(text: str, at: int) -> Find:
     """Command of a log line, ``-d '{'model': …}'``; the value itself shows its end."""
     limit = _next_command(text, at)
     data = _LOOSE.search(text, at, limit)
     if not data:
-        raise Torn(WHAT, "a quote is not closed")
-    reader = Reader(text)
+        raise UnreadableFind(WHAT, "a quote is not closed")
+    reader = ValueReader(text)
     try:
         value = reader.value(data.end())
-    except NotLiteral as error:
+    except UnreadableValue as error:
         line = text.count("\n", 0, error.at) + 1
-        raise Torn(WHAT, f"its body cannot be read: line {line}: {error.what}") from error
+        raise UnreadableFind(WHAT, f"its body cannot be read: line {line}: {error.what}") from error
     before = _options(words(text[at : data.start()].rstrip().rstrip("\\"), 0))
     if not before.url:
-        raise Torn(WHAT, "it names no URL")
+        raise UnreadableFind(WHAT, "it names no URL")
     end = reader.at + text.startswith("'", reader.at)
     headers = Headers(tuple((header_text(n), header_text(v)) for n, v in before.headers))
-    return asked(WHAT, end, method=before.method or "POST", url=before.url, headers=headers, value=value)
+    return request_find(WHAT, end, method=before.method or "POST", url=before.url, headers=headers, value=value)
 
 
 def _next_command(text: str, at: int) -> int:

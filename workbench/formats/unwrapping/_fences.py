@@ -8,7 +8,7 @@ from typing import NamedTuple
 _OPEN = re.compile(r"^(?P<indent>[ \t>]*(?:[-*][ ])?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)\r?$", re.MULTILINE)
 
 
-class Piece(NamedTuple):
+class MarkdownPiece(NamedTuple):
     """A part of a text.
 
     Attributes:
@@ -23,9 +23,9 @@ class Piece(NamedTuple):
     content: str
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[MarkdownPiece]:
     """Parts of a text in order; one part without fences."""
-    found: list[Piece] = []
+    found: list[MarkdownPiece] = []
     at = 0
     while opened := _OPEN.search(text, at):
         fence, indent = opened["fence"], opened["indent"]
@@ -33,11 +33,11 @@ def pieces(text: str) -> list[Piece]:
         closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\r?$", re.MULTILINE)
         closed = closing.search(text, begin)
         end = closed.start() if closed else len(text)
-        found.append(Piece(at, opened.start(), None, text[at : opened.start()]))
+        found.append(MarkdownPiece(at, opened.start(), None, text[at : opened.start()]))
         content = text[begin:end]
         if indent:
             content = re.sub(rf"(?m)^(?:{re.escape(indent)}|[ \t>]{{0,{len(indent)}}})", "", content)
-        found.append(Piece(begin, end, opened["info"].strip(), content))
+        found.append(MarkdownPiece(begin, end, opened["info"].strip(), content))
         at = closed.end() if closed else len(text)
-    found.append(Piece(at, len(text), None, text[at:]))
+    found.append(MarkdownPiece(at, len(text), None, text[at:]))
     return [piece for piece in found if piece.content.strip()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.formats.unwrapping._found import Found, Torn, answered, asked, header_text, to_bytes
-from workbench.formats.unwrapping._values import NotLiteral, Reader
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, response_find, to_bytes
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.wire import Body, Headers, detect_encoding
 
 REQUEST, RESPONSE = "an HTTP request", "an HTTP response"
@@ -29,46 +29,46 @@ _NOISE = re.compile(
 )
 
 
-class _Head(NamedTuple):
+class _PrintedHead(NamedTuple):
     headers: Headers
     end: int
 
 
-def read(text: str, at: int, found: re.Match[str]) -> Found:
+def read(text: str, at: int, found: re.Match[str]) -> Find:
     """The message with the first line ``found``. Raises Torn."""
     head = _head(text, found.end())
     if found["answer"]:
         return _response(text, found, head)
     url, host = found["url"], head.headers.get("host")
     if not found["version"] and not head.headers.items and "://" not in url and "{{" not in url:
-        raise Torn(REQUEST, "no header follows its first line")
+        raise UnreadableFind(REQUEST, "no header follows its first line")
     if url.startswith("/") and host:
         local = host.startswith(("localhost", "127.0.0.1", "[::1]"))
         url = f"{'http' if local else 'https'}://{host}{url}"
     body, end = _body(text, head)
     if _FILE.match(body):
-        raise Torn(REQUEST, "its body is in a file, not in the text; paste the body itself", end)
+        raise UnreadableFind(REQUEST, "its body is in a file, not in the text; paste the body itself", end)
     what = REQUEST
-    return asked(
+    return request_find(
         what, end, method=found["method"], url=url, headers=head.headers,
-        body=_unchunked(body, head.headers), version=found["version"] or "",
+        body=_strip_chunks(body, head.headers), version=found["version"] or "",
     )  # fmt: skip
 
 
-def _response(text: str, found: re.Match[str], head: _Head) -> Found:
+def _response(text: str, found: re.Match[str], head: _PrintedHead) -> Find:
     status = int(found["status"])
     is_between = status < 200 or (found["reason"] or "").strip().lower() == "connection established"
     body, end = ("", head.end) if is_between else _body(text, head)
-    raw = _unchunked(body, head.headers)
+    raw = _strip_chunks(body, head.headers)
     named = head.headers.get("content-encoding") or ""
     held = Body(raw, encoding=detect_encoding(raw, named) if raw and named else "")
     reason = (found["reason"] or "").strip()
-    return answered(
+    return response_find(
         RESPONSE, end, status=status, headers=head.headers, body=held, reason=reason, version=found["answer"]
     )
 
 
-def _head(text: str, at: int) -> _Head:
+def _head(text: str, at: int) -> _PrintedHead:
     """Header lines after a first line, and the start of the body."""
     at = at + 1 if text.startswith("\n", at) else at
     items: list[tuple[str, str]] = []
@@ -83,10 +83,10 @@ def _head(text: str, at: int) -> _Head:
         items.append((line[1], header_text(line[2].strip())))
         at = line.end()
     blank = re.compile(r"[ \t]*\r?\n").match(text, at)
-    return _Head(Headers(tuple(items)), blank.end() if blank else at)
+    return _PrintedHead(Headers(tuple(items)), blank.end() if blank else at)
 
 
-def _body(text: str, head: _Head) -> tuple[str, int]:
+def _body(text: str, head: _PrintedHead) -> tuple[str, int]:
     """Body after a header block, up to the start of something else, and its end."""
     start = head.end
     length = head.headers.get("content-length") or ""
@@ -97,10 +97,10 @@ def _body(text: str, head: _Head) -> tuple[str, int]:
     lead = re.compile(r"\s*").match(text, start)
     first = lead.end() if lead else start
     if text.startswith(("{", "["), first) and "chunked" not in (head.headers.get("transfer-encoding") or "").lower():
-        reader = Reader(text)
+        reader = ValueReader(text)
         try:
             reader.value(first)
-        except NotLiteral:
+        except UnreadableValue:
             pass
         else:
             return text[first : reader.at], reader.at
@@ -109,7 +109,7 @@ def _body(text: str, head: _Head) -> tuple[str, int]:
     return text[start:end].strip("\r\n") if not _is_framed(head) else text[start:end], end
 
 
-def _is_framed(head: _Head) -> bool:
+def _is_framed(head: _PrintedHead) -> bool:
     """True if white space at the end of the body is significant."""
     kind = head.headers.get("content-type") or ""
     return "event-stream" in kind or "chunked" in (head.headers.get("transfer-encoding") or "").lower()
@@ -126,7 +126,7 @@ def _by_length(text: str, start: int, length: int) -> int | None:
     return end if is_whole and (not rest or START.match(rest) or _NEXT.match(rest) or piece[-1:] in "}]\n") else None
 
 
-def _unchunked(body: str, headers: Headers) -> bytes:
+def _strip_chunks(body: str, headers: Headers) -> bytes:
     """The body without chunk framing, if it still has it."""
     raw = to_bytes(body)
     if "chunked" not in (headers.get("transfer-encoding") or "").lower():
@@ -147,7 +147,7 @@ VERBOSE = re.compile(rf">[ \t](?P<method>{METHODS})[ \t]+(?P<url>\S+)[ \t]+(?P<v
 _ARROW = re.compile(r"^[ \t]*([<>])[ \t]?([^\r\n]*)\r?(?:\n|\Z)", re.MULTILINE)
 
 
-def read_verbose(text: str, at: int) -> Found:
+def read_verbose(text: str, at: int) -> Find:
     """Headers printed by ``curl -v`` with arrows, and the body of a response after them. Raises Torn."""
     arrow = text[at]
     lines: list[str] = []
@@ -159,7 +159,7 @@ def read_verbose(text: str, at: int) -> Found:
     plain = "\n".join(lines) + "\n\n"
     start = START.match(plain)
     if not start:
-        raise Torn("the output of curl -v", "its first line is not HTTP", at)
+        raise UnreadableFind("the output of curl -v", "its first line is not HTTP", at)
     if arrow == ">":
         made = read(plain, 0, start)
         return made._replace(what="the output of curl -v", end=at)
@@ -173,18 +173,18 @@ def read_verbose(text: str, at: int) -> Found:
         body, end = "", at
     reason = (start["reason"] or "").strip()
     held = Body(to_bytes(body))
-    made = answered("the output of curl -v", end, status=status, headers=head.headers, body=held, reason=reason)
+    made = response_find("the output of curl -v", end, status=status, headers=head.headers, body=held, reason=reason)
     return made._replace(end=end)
 
 
-def _verbose_body(text: str, at: int, head: _Head) -> tuple[str, int]:
+def _verbose_body(text: str, at: int, head: _PrintedHead) -> tuple[str, int]:
     first = re.compile(r"\s*").match(text, at)
     start = first.end() if first else at
     if text.startswith(("{", "["), start):
-        reader = Reader(text)
+        reader = ValueReader(text)
         try:
             reader.value(start)
-        except NotLiteral:
+        except UnreadableValue:
             pass
         else:
             return text[start : reader.at], reader.at

@@ -15,7 +15,7 @@ _HEAD = 16_384
 _PROSE = re.compile(r"^(?:```|~~~|#{1,6}[ ]\S+[ ]\S|[A-Z][^\n{}();=]{60,}[.:!?]$)", re.MULTILINE)
 
 
-class Unread(NamedTuple):
+class UnusableText(NamedTuple):
     """Kind of an unusable text, and a hint."""
 
     what: str
@@ -78,17 +78,21 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
 )
 
 
-def recognise(text: str) -> Unread | None:
+def recognise(text: str) -> UnusableText | None:
     """Kind of a text that cannot be read; None if its form does not show it."""
     matches = error_texts.known(text) if len(text) <= MOST_PASTED else []
     if matches:
         first = matches[0]
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider
         said = f"{who}: {first.rule}" if first.rule else who
-        return Unread(f"it looks like an error text ({said}), not like a model's answer", "workbench explain 'TEXT'")
+        return UnusableText(
+            f"it looks like an error text ({said}), not like a model's answer", "workbench explain 'TEXT'"
+        )
     head = text[:_HEAD]
     is_prose = bool(_PROSE.search(head))
     for what, pattern, hint in _KINDS:
         if pattern.search(head) and not (is_prose and pattern.flags & _LINES):
-            return Unread(f"it looks like {what}, without a request or response of a model API", f"{hint}; {AS_TEXT}")
+            return UnusableText(
+                f"it looks like {what}, without a request or response of a model API", f"{hint}; {AS_TEXT}"
+            )
     return None

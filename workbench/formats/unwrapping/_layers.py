@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput, WireError
-from workbench.formats.unwrapping._found import to_bytes, written
-from workbench.formats.unwrapping._values import NotLiteral, Reader, plain
+from workbench.formats.unwrapping._finds import json_bytes, to_bytes
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader, plain
 from workbench.wire import dumps, loads
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -50,7 +50,7 @@ class Layer(NamedTuple):
     is_rebuilt: bool = False
 
 
-def decoded(data: bytes) -> tuple[str, str] | None:
+def decode(data: bytes) -> tuple[str, str] | None:
     """(text, encoding if not UTF-8) of bytes; None for binary data."""
     for mark, name in (
         (b"\xff\xfe\0\0", "utf-32"),
@@ -77,8 +77,8 @@ def around(text: str) -> Iterator[Layer]:
         yield Layer("terminal colours", to_bytes(_ANSI.sub("", text)))
     yield from _string(text)
     yield from _value(text)
-    yield from _prefixed(text)
-    yield from _printed(text)
+    yield from _without_prefixes(text)
+    yield from _python_bytes(text)
     yield from _json_log(text)
     yield from _yaml(text)
     yield from _base64(text)
@@ -94,10 +94,10 @@ def _string(text: str) -> Iterator[Layer]:
         plain_text = f'"{plain_text}"'
     if plain_text[:1] not in ("'", '"') and not re.match(r"[rRbBuU]{1,2}['\"]", plain_text):
         return
-    reader = Reader(plain_text)
+    reader = ValueReader(plain_text)
     try:
         value = reader.value(0)
-    except NotLiteral:
+    except UnreadableValue:
         return
     if plain_text[reader.at :].strip(" \t\r\n,;"):
         return
@@ -117,10 +117,10 @@ def _value(text: str) -> Iterator[Layer]:
     at = lead.end() if lead else at
     if text[at : at + 1] not in ("{", "["):
         return
-    reader = Reader(text)
+    reader = ValueReader(text)
     try:
         value = reader.value(at)
-    except NotLiteral:
+    except UnreadableValue:
         return
     rest = text[reader.at :].strip()
     if rest.strip(";, \t\r\n") or (reader.is_json and not (lead or rest or text[:at].strip())):
@@ -129,14 +129,14 @@ def _value(text: str) -> Iterator[Layer]:
         yield Layer("surrounding code or a comma", to_bytes(text[at : reader.at]))
         return
     try:
-        content = written(plain(value))
-    except NotLiteral:
+        content = json_bytes(plain(value))
+    except UnreadableValue:
         return
     repaired = "invalid JSON (comments, commas, quotes or names), rewritten as JSON"
     yield Layer(repaired, content, is_rebuilt=True)
 
 
-def _prefixed(text: str) -> Iterator[Layer]:
+def _without_prefixes(text: str) -> Iterator[Layer]:
     """Text without the line prefixes of a log, a pager or a mail program."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
@@ -161,7 +161,7 @@ def _prefixed(text: str) -> Iterator[Layer]:
         yield Layer("log line prefixes", to_bytes(joined + "\n"))
 
 
-def _printed(text: str) -> Iterator[Layer]:
+def _python_bytes(text: str) -> Iterator[Layer]:
     """Stream lines printed as Python bytes: ``b'data: {…}'``."""
     found = list(_PRINTED.finditer(text))
     if len(found) < 2:
@@ -169,8 +169,8 @@ def _printed(text: str) -> Iterator[Layer]:
     lines: list[bytes] = []
     for match in found:
         try:
-            value = Reader(match[0]).value(match.start(1) - 1 - match.start())
-        except NotLiteral:
+            value = ValueReader(match[0]).value(match.start(1) - 1 - match.start())
+        except UnreadableValue:
             return
         lines.append(value if isinstance(value, bytes) else b"")
     is_apart = any(not line for line in lines)

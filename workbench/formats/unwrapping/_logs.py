@@ -6,10 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.formats.unwrapping._found import Found, Torn, answered, asked, header_text, headers_of
+from workbench.formats.unwrapping._finds import (
+    Find,
+    UnreadableFind,
+    header_text,
+    headers_of,
+    request_find,
+    response_find,
+)
 from workbench.formats.unwrapping._http import START
 from workbench.formats.unwrapping._http import read as read_http
-from workbench.formats.unwrapping._values import NotLiteral, Reader
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.wire import Headers
 
 WHAT = "a debug log"
@@ -30,48 +37,48 @@ _HEADER_LINE = re.compile(r"\n?[^\n]*?\bheader: ([\w-]{1,100}): ?([^\n]*)")
 _HEADERS = re.compile(r"[^\n]*?\bHeaders\((?=[\[{])")
 
 
-def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Found]:
+def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Find]:
     """Sides of exchanges that a log names at an offset; empty without a body. Raises Torn."""
     if found["options"] is not None:
         return _options(text, found, names)
     if found["trace"]:
         return _trace(text, found)
     if found["sent"]:
-        return _sent(text, found)
+        return _send_lines(text, found)
     if found["reply"]:
         return _reply(text, found)
     if found["host"]:
         url = re.sub(r":(?:443|80)\Z", "", found["host"]) + found["path"]
-        made = asked(WHAT, found.end(), method=found["method3"], url=url)
-        return [made, answered(WHAT, found.end(), status=int(found["status3"]))]
+        made = request_find(WHAT, found.end(), method=found["method3"], url=url)
+        return [made, response_find(WHAT, found.end(), status=int(found["status3"]))]
     if found["method2"]:
-        return [asked(WHAT, found.end(), method=found["method2"], url=found["url2"])]
+        return [request_find(WHAT, found.end(), method=found["method2"], url=found["url2"])]
     end, headers = found.end(), Headers()
     shown = _HEADERS.match(text, end)
     if shown:
-        reader = Reader(text)
+        reader = ValueReader(text)
         try:
             headers = headers_of(reader.value(shown.end()))
             end = reader.at
-        except NotLiteral:
+        except UnreadableValue:
             end = found.end()
     status, reason = int(found["status"]), found["reason"].strip()
-    made = asked(WHAT, found.end(), method=found["method"], url=found["url"])
-    return [made, answered(WHAT, end, status=status, headers=headers, reason=reason)]
+    made = request_find(WHAT, found.end(), method=found["method"], url=found["url"])
+    return [made, response_find(WHAT, end, status=status, headers=headers, reason=reason)]
 
 
-def _options(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Found]:
-    reader = Reader(text, names)
+def _options(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Find]:
+    reader = ValueReader(text, names)
     try:
         value = reader.value(found.end())
-    except NotLiteral as error:
+    except UnreadableValue as error:
         line = text.count("\n", 0, error.at) + 1
-        raise Torn("the request options in a debug log", f"line {line}: {error.what}", error.at) from error
+        raise UnreadableFind("the request options in a debug log", f"line {line}: {error.what}", error.at) from error
     record = request_of(value, "the request options in a debug log", reader.at)
     return [record] if record else []
 
 
-def request_of(value: object, what: str, end: int) -> Found | None:
+def request_of(value: object, what: str, end: int) -> Find | None:
     """Request of a mapping with a URL and a body; None for other mappings."""
     if not isinstance(value, dict):
         return None
@@ -90,8 +97,8 @@ def request_of(value: object, what: str, end: int) -> Found | None:
     headers = headers_of(value.get("headers"))
     name = method if isinstance(method, str) else "POST"
     if isinstance(body, dict):
-        return asked(what, end, method=name, url=url, headers=headers, value=body)
-    return asked(what, end, method=name, url=url, headers=headers, body=_bytes(body))
+        return request_find(what, end, method=name, url=url, headers=headers, value=body)
+    return request_find(what, end, method=name, url=url, headers=headers, body=_bytes(body))
 
 
 _BODIES = ("json_data", "json", "body", "data", "content", "payload", "complete_input_dict", "request_body")
@@ -101,30 +108,30 @@ def _bytes(body: str | bytes) -> bytes:
     return body if isinstance(body, bytes) else body.encode("utf-8", "replace")
 
 
-def _trace(text: str, found: re.Match[str]) -> list[Found]:
+def _trace(text: str, found: re.Match[str]) -> list[Find]:
     """httpcore: ``return_value=(b'HTTP/1.1', 200, b'OK', [(b'Date', b'…'), …])``."""
-    reader = Reader(text)
+    reader = ValueReader(text)
     try:
         value = reader.value(found.end())
-    except NotLiteral:
+    except UnreadableValue:
         return []
     status = next((v for v in value if type(v) is int and 100 <= v < 600), None) if isinstance(value, list) else None
     pairs = next((v for v in value if isinstance(v, list)), []) if isinstance(value, list) else []
     if status is None:
         return []
-    return [answered(WHAT, reader.at, status=status, headers=headers_of(pairs))]
+    return [response_find(WHAT, reader.at, status=status, headers=headers_of(pairs))]
 
 
-def _sent(text: str, found: re.Match[str]) -> list[Found]:
+def _send_lines(text: str, found: re.Match[str]) -> list[Find]:
     """http.client: pieces of a request, one ``send:`` after the other."""
     pieces: list[bytes] = []
     at, line = found.end(), 0
     while True:
-        reader = Reader(text)
+        reader = ValueReader(text)
         try:
             piece = reader.value(at)
-        except NotLiteral as error:
-            raise Torn("a request in a debug log", error.what, error.at) from error
+        except UnreadableValue as error:
+            raise UnreadableFind("a request in a debug log", error.what, error.at) from error
         if not isinstance(piece, bytes):
             break
         pieces.append(piece)
@@ -140,13 +147,13 @@ def _sent(text: str, found: re.Match[str]) -> list[Found]:
     return [read_http(plain, 0, start)._replace(what=WHAT, end=line)]
 
 
-def _reply(text: str, found: re.Match[str]) -> list[Found]:
+def _reply(text: str, found: re.Match[str]) -> list[Find]:
     """http.client: the status line, and the headers one by one."""
-    reader = Reader(text)
+    reader = ValueReader(text)
     try:
         line = reader.value(found.end())
-    except NotLiteral as error:
-        raise Torn("a response in a debug log", error.what) from error
+    except UnreadableValue as error:
+        raise UnreadableFind("a response in a debug log", error.what) from error
     start = START.match(line.strip()) if isinstance(line, str) else None
     if not start or not start["status"]:
         return []
@@ -155,4 +162,4 @@ def _reply(text: str, found: re.Match[str]) -> list[Found]:
     while header := _HEADER_LINE.match(text, end):
         items.append((header[1], header_text(header[2].strip())))
         end = header.end()
-    return [answered(WHAT, end, status=int(start["status"]), headers=Headers(tuple(items)))]
+    return [response_find(WHAT, end, status=int(start["status"]), headers=Headers(tuple(items)))]

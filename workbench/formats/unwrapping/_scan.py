@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.formats.unwrapping import _curl, _http, _logs, _scripts
-from workbench.formats.unwrapping._found import Found, Torn, to_bytes, written
-from workbench.formats.unwrapping._values import Encoded, NotLiteral, Reader, plain
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
+from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
 from workbench.limits import MAX_TORN_PIECES
 
 _CLIENT = r"(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream)"
@@ -70,8 +70,8 @@ class Scan:
     """
 
     text: str
-    found: list[tuple[int, Found]] = field(default_factory=list)
-    torn: list[tuple[int, Torn]] = field(default_factory=list)
+    found: list[tuple[int, Find]] = field(default_factory=list)
+    torn: list[tuple[int, UnreadableFind]] = field(default_factory=list)
     _names: dict[str, Any] = field(default_factory=dict)
     _wasted: int = 0
     _dull: deque[tuple[int, int]] = field(default_factory=deque)
@@ -88,11 +88,11 @@ class Scan:
             start = trigger.end() - len(trigger[0].lstrip())
             try:
                 pieces = list(getattr(self, f"_read_{kind}")(trigger, start))
-            except Torn as torn:
+            except UnreadableFind as torn:
                 self.torn.append((start, torn))
                 at = max(torn.end, self._line_end(start))
                 continue
-            except NotLiteral as error:
+            except UnreadableValue as error:
                 at = self._pass(start, error)
                 continue
             self.found += ((start, piece) for piece in pieces)
@@ -115,35 +115,35 @@ class Scan:
         end = self.text.find("\n", at)
         return end if end >= 0 else len(self.text)
 
-    def _pass(self, start: int, error: NotLiteral) -> int:
+    def _pass(self, start: int, error: UnreadableValue) -> int:
         """Offset after an unreadable value; one that looks like a body is recorded as torn."""
         self._wasted += max(error.at - start, 0)
         if _MEANT.search(self.text, start, start + _LOOK_AHEAD) and (error.at - start > 40 or error.is_end):
             line = self.text.count("\n", 0, max(error.at, start)) + 1
-            self.torn.append((start, Torn("a value that looks like a body", f"line {line}: {error.what}")))
+            self.torn.append((start, UnreadableFind("a value that looks like a body", f"line {line}: {error.what}")))
             return max(error.at, start + 1)
         return start + 1
 
-    def _read_curl(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_curl(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         yield _curl.read(self.text, start)
 
-    def _read_httpie(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_httpie(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         yield _curl.read_httpie(self.text, start)
 
-    def _read_http(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_http(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _http.START.match(self.text, start)
         if found:
             yield _http.read(self.text, start, found)
 
-    def _read_verbose(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_verbose(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         yield _http.read_verbose(self.text, start)
 
-    def _read_log(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_log(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _logs.LOG.match(self.text, start)
         if found:
             yield from _logs.read(self.text, found, self._names)
 
-    def _read_sse(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_sse(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """Consecutive lines of an event stream; blank lines that a log has dropped are restored."""
         end = start
         while end < len(self.text) and (line := _SSE_LINE.match(self.text, end)):
@@ -152,81 +152,83 @@ class Scan:
         if re.search(r"\n[ \t]*\r?\n", block.strip()) is None:
             block = re.sub(r"(?m)^[ \t]*(data:[^\n]*)$", r"\1\n", block)
         block = re.sub(r"(?m)^[ \t]+(?=data:|event:|id:)", "", block)
-        yield Found("an event stream", to_bytes(block.rstrip() + "\n\n"), end)
+        yield Find("an event stream", to_bytes(block.rstrip() + "\n\n"), end)
 
-    def _read_power(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_power(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         yield _scripts.read_powershell(self.text, start, self._names)
 
-    def _read_here(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_here(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _HERE.match(self.text, start)
         if found:
             self._names[found[1]] = found[3]
-            yield Found("", b"", found.end())
+            yield Find("", b"", found.end())
         else:
             self._wasted += len(self.text) - start
 
-    def _read_call(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_call(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _scripts.CALL.search(self.text, start, trigger.end() + 1)
         made = _scripts.read(self.text, found, self._names) if found else None
         if made:
             yield made
 
-    def _read_made(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_made(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """An SDK object as Python prints it."""
-        reader = Reader(self.text, self._names)
+        reader = ValueReader(self.text, self._names)
         value = reader.value(start)
         if isinstance(value, dict) and "role" in value and "id" not in value:
-            raise Torn("one message of an SDK", "the request or response that it belongs to is needed", reader.at)
+            raise UnreadableFind(
+                "one message of an SDK", "the request or response that it belongs to is needed", reader.at
+            )
         if isinstance(value, dict) and KEYS & value.keys():
-            yield Found("an object of an SDK as Python prints it", written(value), reader.at)
+            yield Find("an object of an SDK as Python prints it", json_bytes(value), reader.at)
         else:
-            yield Found("", b"", reader.at)
+            yield Find("", b"", reader.at)
 
-    def _read_fields(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_fields(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """The same without its class name: ``id='x' choices=[…] created=1``."""
-        reader, at = Reader(self.text), start
+        reader, at = ValueReader(self.text), start
         value: dict[str, Any] = {}
         while name := re.compile(r",?[ \t]*([a-z_]\w{0,60})=").match(self.text, at):
             value[name[1]] = reader.value(name.end())
             at = reader.at
         is_body = bool(KEYS & value.keys())
-        yield Found(
-            "an object of an SDK as Python prints it" if is_body else "", written(value) if is_body else b"", at
+        yield Find(
+            "an object of an SDK as Python prints it" if is_body else "", json_bytes(value) if is_body else b"", at
         )
 
-    def _read_assigned(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
+    def _read_assigned(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """A variable with a literal value, which a later call may use."""
         found = re.compile(r"[ \t]*(?:export[ \t]+|const[ \t]+|let[ \t]+|var[ \t]+)?(\$?\w+)").match(self.text, start)
-        reader = Reader(self.text, self._names)
+        reader = ValueReader(self.text, self._names)
         value = reader.value(trigger.end())
         if found:
             self._names[found[1]] = value
         if _is_meant(value):
-            yield self._held(value, trigger.end(), reader)._replace(is_assigned=True)
+            yield self._find_value(value, trigger.end(), reader)._replace(is_assigned=True)
         else:
-            yield Found("", b"", reader.at)
+            yield Find("", b"", reader.at)
 
-    def _read_value(self, trigger: re.Match[str], start: int) -> Iterator[Found]:
-        reader = Reader(self.text, self._names)
+    def _read_value(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
+        reader = ValueReader(self.text, self._names)
         value = reader.value(start)
         if isinstance(value, dict) and (request := _logs.request_of(value, "a request in a log", reader.at)):
             yield request
         elif _is_meant(value):
-            yield self._held(value, start, reader)
+            yield self._find_value(value, start, reader)
         else:
-            yield Found("", b"", reader.at)
+            yield Find("", b"", reader.at)
 
-    def _held(self, value: Any, start: int, reader: Reader) -> Found:
-        if isinstance(value, Encoded):
+    def _find_value(self, value: Any, start: int, reader: ValueReader) -> Find:
+        if isinstance(value, JsonTextValue):
             value = value.value
         if reader.is_json:
-            return Found("a JSON value", to_bytes(self.text[start : reader.at]), reader.at)
-        return Found("a value that is not valid JSON, rewritten", written(plain(value)), reader.at)
+            return Find("a JSON value", to_bytes(self.text[start : reader.at]), reader.at)
+        return Find("a value that is not valid JSON, rewritten", json_bytes(plain(value)), reader.at)
 
 
 def _is_meant(value: Any) -> bool:
     """True if it may be, or contain, a body."""
-    if isinstance(value, Encoded):
+    if isinstance(value, JsonTextValue):
         value = value.value
     if isinstance(value, list):
         return (

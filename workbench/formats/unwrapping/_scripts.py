@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.formats.unwrapping._found import Found, Torn, asked, headers_of, written
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, headers_of, json_bytes, request_find
 from workbench.formats.unwrapping._shell import powershell_text
-from workbench.formats.unwrapping._values import Call, Encoded, NotLiteral, Reader, plain
+from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, plain
 
 CALL = re.compile(
     r"(?:(?P<fetch>fetch)|(?P<axios>axios(?:\.(?:post|request|get|put))?)"
@@ -28,15 +28,15 @@ _OPTION = re.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
 """An option with a value."""
 
 
-def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Found | None:
+def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Find | None:
     """Request of a call with the name ``found``; None if it is not a request with a body. Raises Torn."""
-    reader = Reader(text, names)
+    reader = ValueReader(text, names)
     what = _what(found)
     try:
         call = reader.arguments(found.end())
-    except NotLiteral as error:
+    except UnreadableValue as error:
         line = text.count("\n", 0, error.at) + 1
-        raise Torn(what, f"line {line}: {error.what}") from error
+        raise UnreadableFind(what, f"line {line}: {error.what}") from error
     if found["sdk"]:
         return _sdk(what, call, reader.at, found["sdk"])
     url, options = _url_and_options(found, call)
@@ -48,9 +48,9 @@ def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Found | N
     method = str(_first(options, "method", "type") or "POST")
     headers = headers_of(options.get("headers"))
     if isinstance(body, str):
-        return asked(what, reader.at, method=method, url=url, headers=headers, body=written(body))
-    body = body.value if isinstance(body, Encoded) else body
-    return asked(what, reader.at, method=method, url=url, headers=headers, value=body)
+        return request_find(what, reader.at, method=method, url=url, headers=headers, body=json_bytes(body))
+    body = body.value if isinstance(body, JsonTextValue) else body
+    return request_find(what, reader.at, method=method, url=url, headers=headers, value=body)
 
 
 def _what(found: re.Match[str]) -> str:
@@ -66,7 +66,7 @@ def _what(found: re.Match[str]) -> str:
     )
 
 
-def _url_and_options(found: re.Match[str], call: Call) -> tuple[Any, Mapping[str, Any]]:
+def _url_and_options(found: re.Match[str], call: LiteralCall) -> tuple[Any, Mapping[str, Any]]:
     args = list(call.args)
     options: dict[str, Any] = dict(call.named)
     if found["fetch"]:
@@ -85,7 +85,7 @@ def _url_and_options(found: re.Match[str], call: Call) -> tuple[Any, Mapping[str
     return options.get("url", args[0] if args else None), options
 
 
-def _sdk(what: str, call: Call, end: int, name: str) -> Found | None:
+def _sdk(what: str, call: LiteralCall, end: int, name: str) -> Find | None:
     options = dict(call.named)
     if call.args and isinstance(call.args[0], dict):
         options = {**call.args[0], **options}
@@ -96,14 +96,14 @@ def _sdk(what: str, call: Call, end: int, name: str) -> Found | None:
     body |= extra if isinstance(extra, dict) else {}
     if "stream" in name.rpartition(".")[2] and "generate" not in name:
         body.setdefault("stream", True)
-    return asked(what, end, url="", value=body)
+    return request_find(what, end, url="", value=body)
 
 
 def _first(options: Mapping[str, Any], *names: str) -> Any:
     return next((options[n] for n in names if options.get(n) is not None), None)
 
 
-def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Found:
+def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Find:
     """Request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; only its end if it has no body. Raises Torn."""
     what = "a PowerShell command"
     end = _powershell_end(text, at)
@@ -118,14 +118,14 @@ def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Found:
         first = re.match(r"\S+[ \t]+[\"']?(https?://[^\s\"']+)", command)
         url = first[1] if first else None
     if not isinstance(url, str) or body is None:
-        return Found("", b"", end)
+        return Find("", b"", end)
     headers = dict(held["headers"]) if isinstance(held.get("headers"), dict) else {}
     if isinstance(held.get("contenttype"), str):
         headers.setdefault("Content-Type", held["contenttype"])
     method = held.get("method")
-    return asked(
+    return request_find(
         what, end, method=method if isinstance(method, str) else "POST", url=url, headers=headers_of(headers),
-        body=written(plain(body)) if not isinstance(body, str) else written(body),
+        body=json_bytes(plain(body)) if not isinstance(body, str) else json_bytes(body),
     )  # fmt: skip
 
 
@@ -148,19 +148,19 @@ def _powershell_value(command: str, at: int, names: Mapping[str, Any], what: str
     if command.startswith('"', at):
         found = re.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL).match(command, at)
         if not found:
-            raise Torn(what, "a quote is not closed")
+            raise UnreadableFind(what, "a quote is not closed")
         return _characters(powershell_text(found[1])), found.end()
     if command.startswith("'", at):
         found = re.compile(r"'((?:[^']|'')*+)'").match(command, at)
         if not found:
-            raise Torn(what, "a quote is not closed")
+            raise UnreadableFind(what, "a quote is not closed")
         return found[1].replace("''", "'"), found.end()
     if command.startswith("@{", at):
-        reader = Reader(command, names)
+        reader = ValueReader(command, names)
         try:
             return reader.value(at + 1), reader.at
-        except NotLiteral as error:
-            raise Torn(what, error.what) from error
+        except UnreadableValue as error:
+            raise UnreadableFind(what, error.what) from error
     word = re.compile(r"[^\s]+").match(command, at)
     if not word:
         return None, len(command)

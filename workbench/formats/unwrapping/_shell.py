@@ -53,7 +53,7 @@ def words(text: str, at: int) -> Words:
     return _posix(text, at, is_powershell=first.rstrip().endswith("`"))
 
 
-class _Gathered:
+class _WordCollector:
     """Words being collected from pieces."""
 
     def __init__(self) -> None:
@@ -62,9 +62,9 @@ class _Gathered:
 
     def add(self, piece: str) -> None:
         """Add a piece to the word; an empty piece starts one."""
-        self._pieces = [*(self._pieces or ()), piece] if len(self._pieces or ()) < 8 else self._folded(piece)
+        self._pieces = [*(self._pieces or ()), piece] if len(self._pieces or ()) < 8 else self._fold(piece)
 
-    def _folded(self, piece: str) -> list[str]:
+    def _fold(self, piece: str) -> list[str]:
         return ["".join((*(self._pieces or ()), piece))]
 
     @property
@@ -86,7 +86,7 @@ class _Gathered:
 
 
 def _posix(text: str, at: int, stop: int | None = None, *, is_powershell: bool = False) -> Words:
-    found = _Gathered()
+    found = _WordCollector()
     length = len(text) if stop is None else stop
     while at < length:
         char = text[at]
@@ -101,7 +101,7 @@ def _posix(text: str, at: int, stop: int | None = None, *, is_powershell: bool =
                 found.add(text[at + 1 : at + 2])
             at = end.end() if end else at + 2
         elif char in "'\"" or text.startswith("$'", at):
-            piece = _quoted(text, at, is_powershell=is_powershell)
+            piece = _quoted_string(text, at, is_powershell=is_powershell)
             if piece is None:
                 return Words(tuple(found.items), length, is_open=True)
             found.add(piece[0])
@@ -125,7 +125,7 @@ def _posix(text: str, at: int, stop: int | None = None, *, is_powershell: bool =
     return Words(tuple(found.items), at)
 
 
-def _quoted(text: str, at: int, *, is_powershell: bool) -> tuple[str, int] | None:
+def _quoted_string(text: str, at: int, *, is_powershell: bool) -> tuple[str, int] | None:
     """Content and end of a quoted string; None if it is not closed."""
     if text[at] == "$":
         found = _ANSI.match(text, at)
@@ -173,7 +173,7 @@ def _cmd(text: str, at: int) -> Words:
         raw = _CARET.sub(lambda m: "\n" if m[1].count("\n") > 1 else "" if "\n" in m[1] else m[1], raw)
     else:
         raw = re.sub(r"\^\r?\n", " ", raw)
-    found, is_quoted, n = _Gathered(), False, 0
+    found, is_quoted, n = _WordCollector(), False, 0
     while n < len(raw):
         slashes = _SLASHES.match(raw, n)
         count = slashes.end() - n if slashes else 0

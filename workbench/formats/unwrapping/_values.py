@@ -59,7 +59,7 @@ _OMITTED: Final = frozenset({"NOT_GIVEN", "NotGiven", "omit", "Omit"})
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
 
 
-class NotLiteral(Exception):
+class UnreadableValue(Exception):
     """Raised if the text is not a literal.
 
     Args:
@@ -76,7 +76,7 @@ class NotLiteral(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LiteralCall:
     """A call with literal arguments, ``Message(role='user')``, or of an unknown function."""
 
     name: str
@@ -84,16 +84,16 @@ class Call:
     named: Mapping[str, Any] = field(default=NOTHING)
 
 
-class _Omitted:
+class _OmittedParameter:
     """A parameter that was not given."""
 
 
-class Elided:
+class ElidedValue:
     """A value that was printed without its content: ``[Object]``."""
 
 
 @dataclass(slots=True)
-class Reader:
+class ValueReader:
     """Reads values from a text.
 
     Attributes:
@@ -113,7 +113,7 @@ class Reader:
         self.at, self._depth = at, 0
         return self._value()
 
-    def arguments(self, at: int) -> Call:
+    def arguments(self, at: int) -> LiteralCall:
         """Arguments of a call, from its opening parenthesis. Raises NotLiteral."""
         self.at, self._depth = at, 0
         return self._call("")
@@ -129,9 +129,9 @@ class Reader:
             char = self.text[self.at : self.at + 1]
         return char
 
-    def _fail(self, what: str) -> NotLiteral:
+    def _fail(self, what: str) -> UnreadableValue:
         is_end = not self.text[self.at :].strip()
-        return NotLiteral("the text ends inside a value" if is_end else what, self.at, is_end=is_end)
+        return UnreadableValue("the text ends inside a value" if is_end else what, self.at, is_end=is_end)
 
     def _value(self) -> Any:
         char = self._skip()
@@ -141,7 +141,7 @@ class Reader:
             return [found] if isinstance(found, dict) and self.text[self.at - 1] == ")" else found
         if char == "[" and (shown := _SHOWN_ONLY.match(self.text, self.at)):
             self.at, self.is_json = shown.end(), False
-            return Elided()
+            return ElidedValue()
         if char in ("{", "["):
             return self._deeper(self._mapping if char == "{" else self._items)
         if char == "(":
@@ -158,7 +158,7 @@ class Reader:
     def _deeper(self, read: Any) -> Any:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise NotLiteral(f"nested deeper than {MAX_DEPTH}", self.at)
+            raise UnreadableValue(f"nested deeper than {MAX_DEPTH}", self.at)
         found = read()
         self._depth -= 1
         return found
@@ -175,7 +175,7 @@ class Reader:
             self.is_json = self.is_json and self.text[self.at] == ":"
             self.at += 2 if self.text.startswith("=>", self.at) else 1
             held = self._value()
-            if not isinstance(held, _Omitted):
+            if not isinstance(held, _OmittedParameter):
                 found[key] = held
             self._comma("}")
         self.at += 1
@@ -203,7 +203,7 @@ class Reader:
         commas = 0
         while self._skip() != closer:
             held = self._value()
-            if not isinstance(held, _Omitted):
+            if not isinstance(held, _OmittedParameter):
                 found.append(held)
             commas += self._comma(closer)
         self.at += 1
@@ -263,14 +263,14 @@ class Reader:
         found = _STRINGS[tripled].match(self.text, start)
         if not found:
             is_end = self.text.find("\n", start) < 0 or len(tripled) == 3
-            raise NotLiteral("a string that is not closed", start, is_end=is_end)
+            raise UnreadableValue("a string that is not closed", start, is_end=is_end)
         self.at = found.end()
         self.is_json = self.is_json and tripled == '"' and not kind
         body = found[1]
         if "\\" in body and "r" not in kind:
             if self.is_json and re.search(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})', body):
                 self.is_json = False
-            body = _ESCAPE.sub(_unescaped, body)
+            body = _ESCAPE.sub(_unescape, body)
             if any("\ud800" <= c <= "\udfff" for c in body):
                 body = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if "b" not in kind:
@@ -311,7 +311,7 @@ class Reader:
         if not found:
             raise self._fail("no value")
         self.at = found.end()
-        return _Omitted()
+        return _OmittedParameter()
 
     def _word(self) -> Any:
         if (named := _CLASS.match(self.text, self.at)) and named[0].strip() not in _WORDS:
@@ -329,19 +329,19 @@ class Reader:
         if word in ("new", "await", "async", "return") and self.text[self.at : self.at + 1].isspace():
             return self._value()
         if self.text.startswith("(", self.at):
-            return self._known(self._call(word))
+            return self._known_value(self._call(word))
         if word in _OMITTED:
-            return _Omitted()
+            return _OmittedParameter()
         if word in self.names:
             return self.names[word]
         self.at = start
         raise self._fail(f"the name {word[:40]}without a known value")
 
-    def _call(self, name: str) -> Call:
-        made: Call = self._deeper(lambda: self._arguments(name))
+    def _call(self, name: str) -> LiteralCall:
+        made: LiteralCall = self._deeper(lambda: self._arguments(name))
         return made
 
-    def _arguments(self, name: str) -> Call:
+    def _arguments(self, name: str) -> LiteralCall:
         self.at += 1
         args: list[Any] = []
         named: dict[str, Any] = {}
@@ -351,22 +351,22 @@ class Reader:
             self.at = key.end() if key else self.at + 2 * spread
             held = self._value()
             if key:
-                named |= {} if isinstance(held, _Omitted) else {key[1]: held}
+                named |= {} if isinstance(held, _OmittedParameter) else {key[1]: held}
             elif spread and isinstance(held, dict):
                 named |= held
             else:
-                args.append(None if isinstance(held, _Omitted) else held)
+                args.append(None if isinstance(held, _OmittedParameter) else held)
             self._comma(")")
         self.at += 1
-        return Call(name, tuple(args), named)
+        return LiteralCall(name, tuple(args), named)
 
-    def _known(self, call: Call) -> Any:
+    def _known_value(self, call: LiteralCall) -> Any:
         """Value of a call: the object it creates, or the value it wraps."""
         last = call.name.rpartition(".")[2]
         if last in _OMITTED:
-            return _Omitted()
+            return _OmittedParameter()
         if last in ("stringify", "dumps") and call.args:
-            return Encoded(call.args[0])
+            return JsonTextValue(call.args[0])
         if call.named and not call.args:
             return dict(call.named)
         if len(call.args) == 1 and not call.named:
@@ -377,13 +377,13 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class JsonTextValue:
     """A value that the surrounding program encodes as JSON text."""
 
     value: Any
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     word = match[1]
     if word in _ONE:
         return _ONE[word]
@@ -395,18 +395,18 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def plain(value: Any) -> JsonValue:
     """A value as JSON types; bytes become text. Raises NotLiteral if a part of it is elided."""
-    if isinstance(value, Elided):
-        raise NotLiteral("a part is elided ([Object])", 0, is_end=True)
+    if isinstance(value, ElidedValue):
+        raise UnreadableValue("a part is elided ([Object])", 0, is_end=True)
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    if isinstance(value, Encoded):
+    if isinstance(value, JsonTextValue):
         from workbench.wire import dumps
 
         return dumps(plain(value.value)).decode("utf-8", "replace")
-    if isinstance(value, Call):
+    if isinstance(value, LiteralCall):
         return {str(k): plain(v) for k, v in value.named.items()}
     return value if isinstance(value, str | int | float | bool) else None

@@ -27,7 +27,7 @@ from workbench.probes.profiles.refresh import DueProbe, light
 from workbench.rules import Counts
 from workbench.send import Outgoing, Target
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send, with_sent_body
-from workbench.toolcalls.arguments import Rung
+from workbench.toolcalls.arguments import ArgumentStep
 from workbench.wire import Exchange, HttpRequest
 
 
@@ -202,7 +202,7 @@ class ToolLoop:
         loop, counts = self.loop, self.counts
         while isinstance(step := loop.step, AnswerCall):
             read = step.ladder
-            is_read = read is None or Rung.STRICT in read.rungs
+            is_read = read is None or ArgumentStep.STRICT in read.rungs
             fits = step.refusal is None and is_read
             counts = counts + Counts(calls=1, parsed=int(is_read), fitting=int(fits))
             loop = loop.after(CallResult(""))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolDef
-from workbench.toolcalls.arguments import Code, Ladder, Refusal, ladder
+from workbench.toolcalls.arguments import ArgumentRefusal, Code, Ladder, ladder
 from workbench.toolcalls.schemas import original
 
 VERBATIM, LEFT_OUT = "verbatim", "left-out"
@@ -51,14 +51,14 @@ class LoopPolicy:
         then = ladder.climb(None, original(first.value, schema, self.level), schema)
         return replace(then, rungs=(*first.rungs, *then.rungs[1:]), steps=(*first.steps, *then.steps[1:]))
 
-    def refusal_of(self, call: ToolCallIR, number: int) -> Refusal | None:
+    def refusal_of(self, call: ToolCallIR, number: int) -> ArgumentRefusal | None:
         """Why a call is not run, whatever its arguments; None if it may be. ``number``: its index, from zero."""
         why = self.closed.get(call.name or "") or self.closed.get(EVERY_TOOL)
         if why:
-            return Refusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
+            return ArgumentRefusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
         if self.is_serial and number:
             told = "one call at a time: only the first call was run; make this one again in your next answer"
-            return Refusal(Code.ONE_CALL_AT_A_TIME, told)
+            return ArgumentRefusal(Code.ONE_CALL_AT_A_TIME, told)
         return None
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.ir import JsonValue, Part, Text, ToolCallIR
-from workbench.toolcalls.arguments import Ladder, Refusal
+from workbench.toolcalls.arguments import ArgumentRefusal, Ladder
 from workbench.wire import Exchange, HttpRequest, dumps
 
 
@@ -67,7 +67,7 @@ class AnswerCall:
     ladder: Ladder | None = None
 
     @property
-    def refusal(self) -> Refusal | None:
+    def refusal(self) -> ArgumentRefusal | None:
         """Why the call cannot be run as it is; ``refusal_result`` turns it into a result for the model."""
         return self.ladder.refusal if self.ladder else None
 
@@ -143,6 +143,6 @@ Step: TypeAlias = Send | AnswerCall | LoopEnd
 Outcome: TypeAlias = Exchange | CallResult | Limits | Say
 
 
-def refusal_result(refusal: Refusal) -> CallResult:
+def refusal_result(refusal: ArgumentRefusal) -> CallResult:
     """The result that tells a model why its call was not run, in a form that it can act on."""
     return CallResult(dumps(refusal.as_json()).decode("utf-8", "surrogatepass"), is_error=True)

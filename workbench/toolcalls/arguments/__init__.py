@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.toolcalls.arguments.ladder import Ladder, Rung, Step, climb, judge, steps
-from workbench.toolcalls.arguments.refusal import Refusal
+from workbench.toolcalls.arguments.ladder import ArgumentStep, Ladder, LadderStep, climb, judge, steps
+from workbench.toolcalls.arguments.refusal import ArgumentRefusal
 
 if TYPE_CHECKING:
     from workbench.toolcalls.arguments import ladder
-    from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, is_cut
+    from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, SchemaFault, is_cut
     from workbench.toolcalls.arguments.refusal import Code
 else:
     __getattr__ = lazy(__name__)
@@ -23,12 +23,12 @@ else:
 __all__ = [
     "COERCIBLE",
     "DOUBLE_ENCODED",
+    "ArgumentRefusal",
+    "ArgumentStep",
     "Code",
-    "Fault",
     "Ladder",
-    "Refusal",
-    "Rung",
-    "Step",
+    "LadderStep",
+    "SchemaFault",
     "climb",
     "is_cut",
     "judge",

@@ -14,7 +14,7 @@ from importlib import import_module
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._proof import Lossy, duplicates, prove
-from workbench.toolcalls.arguments._repeated import repeated_keys
+from workbench.toolcalls.arguments._repeated_keys import repeated_keys
 from workbench.toolcalls.arguments._schema import validate
 from workbench.wire import dumps, loads
 
@@ -72,13 +72,13 @@ def repair(text: str) -> tuple[JsonValue, list[str]]:
         Lossy: there is none, part of the text would be lost, or the text has two readings.
     """
     for half in duplicates(text):
-        value, changes = _repaired(half)
+        value, changes = _repair_syntax(half)
         said = ["it was written twice, and is read once", *changes, repeated_keys(half) if not changes else ""]
         return value, [text for text in said if text]
-    return _repaired(text)
+    return _repair_syntax(text)
 
 
-def _repaired(text: str) -> tuple[JsonValue, list[str]]:
+def _repair_syntax(text: str) -> tuple[JsonValue, list[str]]:
     from json_repair import repair_json
 
     try:

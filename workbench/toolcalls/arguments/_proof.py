@@ -48,10 +48,10 @@ def prove(text: str, value: JsonValue) -> tuple[str, ...]:
     reading = _Reading(text)
     start = reading.opening("{" if isinstance(value, dict) else "[")
     end = reading.value(value, start, 0)
-    reading.ending(end)
+    reading.check_ending(end)
     if start:
-        reading.outside(text[:start])
-    reading.outside(text[end:])
+        reading.check_outside(text[:start])
+    reading.check_outside(text[end:])
     return tuple(dict.fromkeys(reading.changes))
 
 
@@ -143,7 +143,7 @@ class _Reading:
             self._at_end.append((depth, brackets, members))
         return end
 
-    def ending(self, end: int) -> None:
+    def check_ending(self, end: int) -> None:
         """If brackets are missing, the end of the text must show where they belong."""
         if not self.missing:
             return
@@ -156,7 +156,7 @@ class _Reading:
                 raise Lossy(f"a closing {brackets[1]} is missing, and it may belong in more than one place")
             kinds[brackets] = max(members if depth else 0, kinds.get(brackets, 0))
 
-    def outside(self, text: str) -> None:
+    def check_outside(self, text: str) -> None:
         """Allow a fence, markup, stray closing brackets or a few words around the value."""
         rest = _FENCE.sub("", text)
         if rest != text:
@@ -180,7 +180,7 @@ class _Reading:
             if self.text.startswith(word, at):
                 if word != _LITERALS[value][0]:
                     self.changes.append(f"{word} was read as {_LITERALS[value][0]}")
-                return self.delimited(at + len(word))
+                return self.check_delimiter(at + len(word))
         raise self.fail(at, "this is not the value it was read as")
 
     def number(self, value: JsonValue, at: int) -> int:
@@ -197,9 +197,9 @@ class _Reading:
             raise self.fail(at, "a number with a leading zero may be an octal number or a code")
         if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", found[0]):
             self.changes.append("a number was respelled")
-        return self.delimited(found.end())
+        return self.check_delimiter(found.end())
 
-    def delimited(self, at: int) -> int:
+    def check_delimiter(self, at: int) -> int:
         if self.text[at : at + 1] and not re.match(r"[\s,;:\]}/#`]", self.text[at]):
             raise self.fail(at, "this would be left out")
         return at
@@ -212,7 +212,7 @@ class _Reading:
                 raise self.fail(end, "a text is not whole")
             if quote != '"':
                 self.changes.append("other quotes were put right")
-            return self.delimited(end + 1)
+            return self.check_delimiter(end + 1)
         return self.bare(value, at, is_key)
 
     def bare(self, value: str, at: int, is_key: bool) -> int:
@@ -228,7 +228,7 @@ class _Reading:
         end = at + len(value)
         if self.text[end : end + 1] in ('"', "'"):
             end += 1
-        return self.delimited(end)
+        return self.check_delimiter(end)
 
     def content(self, value: str, at: int, quote: str) -> int:
         """Match the characters of a text with its spelling; return the offset of its closing quote."""

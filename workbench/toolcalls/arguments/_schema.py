@@ -28,7 +28,7 @@ INVALID, DOUBLE_ENCODED, COERCIBLE = "invalid", "double-encoded", "coercible"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaFault:
     """A violation of the schema by the arguments.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Budget:
 _budget: ContextVar[_Budget] = ContextVar("budget")
 
 
-def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[tuple[Fault, ...], str]:
+def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[tuple[SchemaFault, ...], str]:
     """Return (faults, problem): all faults, and why the schema could not be applied, empty if it could.
 
     Faults are at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword; () for a problem with more than a
@@ -100,7 +100,7 @@ def _reason(error: Exception) -> str:
     return f"it is no JSON Schema ({type(error).__name__})"
 
 
-def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[Fault, ...], str]:
+def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[SchemaFault, ...], str]:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
     from referencing import Registry
@@ -109,8 +109,8 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[F
     token = _budget.set(budget)
     try:
         base = validator_for(schema, default=Draft202012Validator)
-        checker = _bounded(base)(schema, registry=Registry())
-        faults: dict[tuple[str, str], Fault] = {}
+        checker = _bounded_validator(base)(schema, registry=Registry())
+        faults: dict[tuple[str, str], SchemaFault] = {}
         for error in checker.iter_errors(value):
             fault = _describe(checker, _innermost(error))
             faults.setdefault((fault.pointer, fault.keyword), fault)
@@ -122,7 +122,7 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[F
 
 
 @cache
-def _bounded(base: Any) -> Any:
+def _bounded_validator(base: Any) -> Any:
     """A validator class that counts the work of every keyword and watches patterns."""
     from jsonschema.validators import extend
 
@@ -133,11 +133,11 @@ def _bounded(base: Any) -> Any:
     }
     every = {name: own.get(name, check) for name, check in base.VALIDATORS.items()}
     extend_class: Callable[..., Any] = extend
-    return extend_class(base, {name: _counted(check) for name, check in every.items()})
+    return extend_class(base, {name: _count_work(check) for name, check in every.items()})
 
 
-def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
-    def counted(validator: Any, keyword: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _count_work(check: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
+    def check_counting(validator: Any, keyword: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         budget = _budget.get()
         budget.steps -= 1
         if budget.steps < 0:
@@ -150,7 +150,7 @@ def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[ValidationErro
         finally:
             budget.depth -= 1
 
-    return counted
+    return check_counting
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -210,7 +210,7 @@ def _cost(pattern: str, length: int) -> float:
 
 
 def _innermost(error: ValidationError) -> ValidationError:
-    """Of the alternatives that all failed, the one that came furthest."""
+    """The alternative that validated furthest, if all of them failed."""
     from jsonschema.exceptions import relevance
 
     while error.context and not _may_convert(error.instance):
@@ -225,20 +225,20 @@ def _may_convert(instance: JsonValue) -> bool:
     return instance is None or isinstance(instance, str | int | float)
 
 
-def _describe(checker: Any, error: ValidationError) -> Fault:
+def _describe(checker: Any, error: ValidationError) -> SchemaFault:
     pointer = "".join(f"/{escape(str(step))}" for step in error.absolute_path)
     keyword = str(error.validator)
     message = _MESSAGES.get(keyword, _plain)(error)
     for kind, candidate in _candidates(error.instance):
         if _accepts(checker, error, candidate):
-            return Fault(pointer, keyword, message, kind, candidate)
+            return SchemaFault(pointer, keyword, message, kind, candidate)
     if error.instance is None and _is_optional(checker, error):
-        return Fault(pointer, keyword, message, COERCIBLE)
-    return Fault(pointer, keyword, message)
+        return SchemaFault(pointer, keyword, message, COERCIBLE)
+    return SchemaFault(pointer, keyword, message)
 
 
 def _candidates(instance: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Values that a value may have been meant as."""
+    """Values that a value may have been intended as."""
     if isinstance(instance, str):
         try:
             parsed = loads(instance.strip().encode("utf-8", "surrogatepass"))
@@ -270,40 +270,39 @@ def _is_optional(checker: Any, error: ValidationError) -> bool:
     return path[-2] not in holder.get("required", ())
 
 
-def _declared(error: ValidationError) -> list[Any]:
+def _declared_values(error: ValidationError) -> list[Any]:
     value: Any = error.validator_value
     return value if isinstance(value, list) else [value]
 
 
 def _plain(error: ValidationError) -> str:
-    return _cut(error.message)
+    return _shorten(error.message)
 
 
 def _missing(error: ValidationError) -> str:
     instance = error.instance if isinstance(error.instance, dict) else {}
-    names = [name for name in _declared(error) if name not in instance]
+    names = [name for name in _declared_values(error) if name not in instance]
     return f"lacks the required {', '.join(map(repr, names))}"
 
 
 def _wrong_type(error: ValidationError) -> str:
-    return (
-        f"is {kind_of(error.instance)} {snippet(error.instance)}, declared is {' or '.join(map(str, _declared(error)))}"
-    )
+    declared = " or ".join(map(str, _declared_values(error)))
+    return f"is {kind_of(error.instance)} {snippet(error.instance)}, declared is {declared}"
 
 
 def _not_listed(error: ValidationError) -> str:
-    return _cut(f"is {snippet(error.instance)}, declared are {', '.join(map(snippet, _declared(error)))}")
+    return _shorten(f"is {snippet(error.instance)}, declared are {', '.join(map(snippet, _declared_values(error)))}")
 
 
 def _no_shape(error: ValidationError) -> str:
     return f"is {kind_of(error.instance)} {snippet(error.instance)}, which fits not one of the declared shapes"
 
 
-def _undeclared(error: ValidationError) -> str:
+def _undeclared_keys(error: ValidationError) -> str:
     schema: Any = error.schema
     held: Any = error.instance
     names = [name for name in held if name not in schema.get("properties", {})]
-    return _cut(f"holds the undeclared {', '.join(map(repr, names))}")
+    return _shorten(f"holds the undeclared {', '.join(map(repr, names))}")
 
 
 _MESSAGES: dict[str, Callable[[ValidationError], str]] = {
@@ -312,7 +311,7 @@ _MESSAGES: dict[str, Callable[[ValidationError], str]] = {
     "enum": _not_listed,
     "anyOf": _no_shape,
     "oneOf": _no_shape,
-    "additionalProperties": _undeclared,
+    "additionalProperties": _undeclared_keys,
 }
 
 
@@ -331,5 +330,5 @@ def snippet(value: JsonValue) -> str:
     return text if len(text) <= limits.SNIPPET // 3 else text[: limits.SNIPPET // 3] + "…"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= limits.SNIPPET else text[: limits.SNIPPET] + "…"

@@ -18,29 +18,29 @@ from workbench import limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef
 from workbench.toolcalls.arguments import _process
-from workbench.toolcalls.arguments._repeated import repeated_keys
+from workbench.toolcalls.arguments._repeated_keys import repeated_keys
 from workbench.toolcalls.arguments._schema import (
     COERCIBLE,
     DOUBLE_ENCODED,
     INVALID,
-    Fault,
     NeedsChild,
+    SchemaFault,
     snippet,
     validate,
 )
-from workbench.toolcalls.arguments.refusal import Code, Refusal, of_faults
+from workbench.toolcalls.arguments.refusal import ArgumentRefusal, Code, of_faults
 from workbench.wire import loads
 
 __all__ = [
     "COERCIBLE",
     "DOUBLE_ENCODED",
     "INVALID",
+    "ArgumentRefusal",
+    "ArgumentStep",
     "Code",
-    "Fault",
     "Ladder",
-    "Refusal",
-    "Rung",
-    "Step",
+    "LadderStep",
+    "SchemaFault",
     "climb",
     "is_cut",
     "judge",
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-class Rung(StrEnum):
+class ArgumentStep(StrEnum):
     """A step of reading the arguments."""
 
     STRICT = "strict"  # the text parses, or the protocol carries a value
@@ -60,7 +60,7 @@ class Rung(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LadderStep:
     """One rung with its input and output.
 
     Attributes:
@@ -68,7 +68,7 @@ class Step:
         note: the change in words; empty for none.
     """
 
-    rung: Rung
+    rung: ArgumentStep
     before: JsonValue
     after: JsonValue
     note: str = ""
@@ -89,22 +89,22 @@ class Ladder:
         refusal: reason why the arguments cannot be used; None if they can.
     """
 
-    rungs: tuple[Rung, ...] = ()
+    rungs: tuple[ArgumentStep, ...] = ()
     value: JsonValue = None
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SchemaFault, ...] = ()
     error: str = ""
     problem: str = ""
-    steps: tuple[Step, ...] = ()
-    refusal: Refusal | None = None
+    steps: tuple[LadderStep, ...] = ()
+    refusal: ArgumentRefusal | None = None
 
-    def stepped(self, rung: Rung, before: JsonValue, after: JsonValue, note: str = "") -> Ladder:
+    def with_step(self, rung: ArgumentStep, before: JsonValue, after: JsonValue, note: str = "") -> Ladder:
         """Add a rung."""
-        step = Step(rung, before, after, note)
+        step = LadderStep(rung, before, after, note)
         return replace(self, rungs=(*self.rungs, rung), value=after, steps=(*self.steps, step))
 
-    def refused(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
+    def with_refusal(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
         """Add the refusal, unless there is one."""
-        return self if self.refusal else replace(self, refusal=Refusal(code, message, retryable))
+        return self if self.refusal else replace(self, refusal=ArgumentRefusal(code, message, retryable))
 
 
 def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
@@ -116,12 +116,12 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
         schema: JSON Schema of the tool; None if it has none.
     """
     if raw is None:
-        return _validate(Ladder().stepped(Rung.STRICT, value, value, "the protocol carries a value"), schema)
+        return _validate(Ladder().with_step(ArgumentStep.STRICT, value, value, "the protocol carries a value"), schema)
     try:
         value = loads(raw)
     except WireError as error:
         return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
-    ladder = Ladder().stepped(Rung.STRICT, raw, value, repeated_keys(raw))
+    ladder = Ladder().with_step(ArgumentStep.STRICT, raw, value, repeated_keys(raw))
     return _validate(_unwrap(ladder) if isinstance(value, str) else ladder, schema)
 
 
@@ -133,10 +133,12 @@ def judge(call: ToolCallIR, tools: Collection[ToolDef]) -> Ladder:
         return ladder
     names = ", ".join(snippet(t.name) for t in list(tools)[:8])
     known = f"the tools are {names}{' …' if len(tools) > 8 else ''}" if tools else "no tool is declared"
-    return replace(ladder, refusal=Refusal(Code.UNKNOWN_TOOL, f"there is no tool {snippet(call.name)}; {known}"))
+    return replace(
+        ladder, refusal=ArgumentRefusal(Code.UNKNOWN_TOOL, f"there is no tool {snippet(call.name)}; {known}")
+    )
 
 
-def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[Step, ...]:
+def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[LadderStep, ...]:
     """The ladder of a call as rows for people: every rung, and the refusal if there is one.
 
     Args:
@@ -146,13 +148,13 @@ def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[Step, ...]:
     if ladder.refusal is None:
         return ladder.steps
     before = ladder.value if ladder.steps else call.raw
-    return (*ladder.steps, Step(Rung.REFUSED, before, ladder.refusal.as_json(), ladder.refusal.message))
+    return (*ladder.steps, LadderStep(ArgumentStep.REFUSED, before, ladder.refusal.as_json(), ladder.refusal.message))
 
 
 def _climb_call(call: ToolCallIR, tool: ToolDef | None) -> Ladder:
     schema = tool.schema if tool else None
     if call.raw is not None and not call.raw.strip() and call.input in (None, {}):
-        empty = Ladder().stepped(Rung.STRICT, call.raw, {}, "no text at all is no arguments: {}")
+        empty = Ladder().with_step(ArgumentStep.STRICT, call.raw, {}, "no text at all is no arguments: {}")
         return _validate(empty, schema)
     return climb(call.raw, call.input, schema)
 
@@ -165,23 +167,23 @@ def _unwrap(ladder: Ladder) -> Ladder:
     if not isinstance(inner, dict | list):
         return ladder
     said = "; ".join(filter(None, ("it was JSON inside a JSON string", repeated_keys(str(ladder.value)))))
-    return ladder.stepped(Rung.UNWRAPPED, ladder.value, inner, said)
+    return ladder.with_step(ArgumentStep.UNWRAPPED, ladder.value, inner, said)
 
 
 def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
     if len(raw) > limits.MAX_ARGUMENT_REPAIR:
         problem = f"longer than {limits.MAX_ARGUMENT_REPAIR} characters: not repaired"
         message = f"input is no JSON ({error}) and {problem}; send valid JSON"
-        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, message)
+        return Ladder(error=error, problem=problem).with_refusal(Code.TOO_LARGE, message)
     if _depth(raw) > limits.MAX_REPAIR_DEPTH:
         problem = f"nested deeper than {limits.MAX_REPAIR_DEPTH}: not repaired"
-        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, f"input is no JSON and {problem}")
+        return Ladder(error=error, problem=problem).with_refusal(Code.TOO_LARGE, f"input is no JSON and {problem}")
     answer = _process.ask(text=raw, schema=schema)
     if answer.get("value") is None:
-        return _unrepaired(raw, error, str(answer.get("lossy", "")), str(answer.get("problem", "")))
+        return _refuse_unrepaired(raw, error, str(answer.get("lossy", "")), str(answer.get("problem", "")))
     note = "; ".join(answer["changes"])
-    ladder = Ladder(error=error).stepped(Rung.REPAIRED, raw, answer["value"], note)
-    return _judged(replace(ladder, faults=_faults(answer), problem=answer["problem"]), schema)
+    ladder = Ladder(error=error).with_step(ArgumentStep.REPAIRED, raw, answer["value"], note)
+    return _decide(replace(ladder, faults=_faults(answer), problem=answer["problem"]), schema)
 
 
 def _depth(raw: str) -> int:
@@ -193,17 +195,17 @@ def _depth(raw: str) -> int:
     return deepest
 
 
-def _unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
+def _refuse_unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
     ladder = Ladder(error=error, problem=problem or f"no repair without loss: {lossy}")
     if is_cut(raw):
-        return ladder.refused(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
+        return ladder.with_refusal(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
     if problem:
         message = f"input is no JSON: {error}; whether it can be repaired is not known: {problem}"
-        return ladder.refused(Code.TIMEOUT, message)
+        return ladder.with_refusal(Code.TIMEOUT, message)
     if "{" not in raw and "[" not in raw:
-        return ladder.refused(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
+        return ladder.with_refusal(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
     message = f"input is no JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
-    return ladder.refused(Code.AMBIGUOUS_JSON, message)
+    return ladder.with_refusal(Code.AMBIGUOUS_JSON, message)
 
 
 def _validate(ladder: Ladder, schema: JsonValue) -> Ladder:
@@ -214,21 +216,21 @@ def _validate(ladder: Ladder, schema: JsonValue) -> Ladder:
             answer = _process.ask(value=ladder.value, schema=schema)
             faults, problem = _faults(answer), str(answer["problem"])
         ladder = replace(ladder, faults=faults, problem=problem)
-    return _judged(ladder, schema)
+    return _decide(ladder, schema)
 
 
-def _faults(answer: object) -> tuple[Fault, ...]:
-    return tuple(Fault(**f) for f in answer.get("faults", ())) if isinstance(answer, dict) else ()
+def _faults(answer: object) -> tuple[SchemaFault, ...]:
+    return tuple(SchemaFault(**f) for f in answer.get("faults", ())) if isinstance(answer, dict) else ()
 
 
-def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
+def _decide(ladder: Ladder, schema: JsonValue) -> Ladder:
     """Final rungs if the faults allow them, else the refusal."""
     if not isinstance(ladder.value, dict):
         kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
-        return ladder.refused(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
+        return ladder.with_refusal(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
     unknown = _no_json(ladder.value)
     if unknown:
-        return ladder.refused(
+        return ladder.with_refusal(
             Code.INVALID_JSON, f"input holds {unknown}, which JSON does not know; send a number or null"
         )
     if not isinstance(schema, dict | bool):
@@ -237,12 +239,12 @@ def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
         return replace(ladder, refusal=of_faults(tuple(f for f in ladder.faults if f.kind == INVALID)))
     if ladder.problem:
         if _process.is_own(ladder.problem):
-            return ladder.refused(Code.TIMEOUT, f"input was not checked: {ladder.problem}", retryable=False)
+            return ladder.with_refusal(Code.TIMEOUT, f"input was not checked: {ladder.problem}", retryable=False)
         message = f"input was not checked, the declared schema cannot be applied: {ladder.problem}"
-        return ladder.refused(Code.SCHEMA_UNUSABLE, message, retryable=False)
+        return ladder.with_refusal(Code.SCHEMA_UNUSABLE, message, retryable=False)
     if ladder.faults:
-        return _coerced(ladder, schema)
-    return ladder.stepped(Rung.VALIDATED, ladder.value, ladder.value)
+        return _coerce(ladder, schema)
+    return ladder.with_step(ArgumentStep.VALIDATED, ladder.value, ladder.value)
 
 
 def _no_json(value: JsonValue) -> str:
@@ -256,20 +258,22 @@ def _no_json(value: JsonValue) -> str:
     return ""
 
 
-def _coerced(ladder: Ladder, schema: JsonValue) -> Ladder:
-    value, said = _replaced(ladder.value, ladder.faults)
-    higher = ladder.stepped(Rung.COERCED, ladder.value, value, "; ".join(said))
+def _coerce(ladder: Ladder, schema: JsonValue) -> Ladder:
+    value, said = _replace_faults(ladder.value, ladder.faults)
+    higher = ladder.with_step(ArgumentStep.COERCED, ladder.value, value, "; ".join(said))
     try:
         faults, problem = validate(value, schema)
     except NeedsChild:
         answer = _process.ask(value=value, schema=schema)
         faults, problem = _faults(answer), str(answer["problem"])
     if problem:
-        return higher.refused(Code.TIMEOUT, f"input was not checked after coercion: {problem}", retryable=False)
-    return replace(higher, refusal=of_faults(faults)) if faults else higher.stepped(Rung.VALIDATED, value, value)
+        return higher.with_refusal(Code.TIMEOUT, f"input was not checked after coercion: {problem}", retryable=False)
+    return (
+        replace(higher, refusal=of_faults(faults)) if faults else higher.with_step(ArgumentStep.VALIDATED, value, value)
+    )
 
 
-def _replaced(value: JsonValue, faults: tuple[Fault, ...]) -> tuple[JsonValue, list[str]]:
+def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[JsonValue, list[str]]:
     """The value with every faulty place replaced as declared, and the changes; an optional null is left out."""
     fixed, said = copy.deepcopy(value), []
     for fault in faults:

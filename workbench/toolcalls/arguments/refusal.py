@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from workbench import limits
 from workbench.ir import JsonValue
-from workbench.toolcalls.arguments._schema import Fault
+from workbench.toolcalls.arguments._schema import SchemaFault
 
 MOST_NAMED = 3
 """Limit of faults named in one message; a model fixes them one by one anyway."""
@@ -30,7 +30,7 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ArgumentRefusal:
     """Refusal of a call.
 
     Attributes:
@@ -52,12 +52,12 @@ class Refusal:
         }
 
 
-def of_faults(faults: tuple[Fault, ...]) -> Refusal:
+def of_faults(faults: tuple[SchemaFault, ...]) -> ArgumentRefusal:
     """Refusal that names the schema faults of the arguments."""
     named = [f"{_place(fault.pointer)} {fault.message}" for fault in faults[:MOST_NAMED]]
     rest = len(faults) - len(named)
     more = f"; and {rest} more" if rest > 0 else ""
-    return Refusal(Code.SCHEMA_VALIDATION_FAILED, "; ".join(named) + more)
+    return ArgumentRefusal(Code.SCHEMA_VALIDATION_FAILED, "; ".join(named) + more)
 
 
 def _place(pointer: str) -> str:

@@ -8,7 +8,7 @@ shared:
   (what is quoted); ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format) use ``_scan``;
 * arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
   call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
-* ``_problems`` (what can be wrong with a call, in words), ``_render`` (writing), ``_find`` and ``_untagged`` (calls in
+* ``_problems`` (problems of a call, in words), ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in
   text of an unknown format).
 
 A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
@@ -28,10 +28,10 @@ from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 
 __all__ = [
     "Finding",
-    "Parser",
     "Prose",
     "TextCall",
     "TextFormat",
+    "TextParser",
     "debris",
     "every",
     "find",
@@ -59,16 +59,16 @@ class TextCall:
 
     Attributes:
         format: name of the format ("hermes").
-        name: as written; None where none could be read.
-        input: the arguments, typed by the tool's schema where the format leaves types open; None where unreadable.
-        raw: the argument text as written, tags of parameters included.
-        start, end: characters of the whole text it stands at, its tags included.
-        id: where the format has ids (Kimi, Mistral).
-        problems: what is wrong, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
-            arguments" …; empty for a call as the format's own parser wants it.
-        is_nested: it stands inside ``<think>`` or an analysis channel.
-        places: where each problem is, in characters of the whole text, in the order of ``problems``; None, or nothing
-            at the end, where a problem is of the call as a whole.
+        name: as written; None if unreadable.
+        input: the arguments, typed by the tool's schema if the format leaves types open; None if unreadable.
+        raw: the argument text as written, with tags of parameters.
+        start, end: characters of the call in the whole text, with its tags.
+        id: in formats with ids (Kimi, Mistral).
+        problems: faults, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
+    arguments" …; empty for a call that the format's own parser accepts.
+        is_nested: it is inside ``<think>`` or an analysis channel.
+        places: position of each problem, in characters of the whole text, in the order of ``problems``; None, or
+    missing at the end, if a problem is of the whole call.
     """
 
     format: str
@@ -86,7 +86,7 @@ class TextCall:
 Finding: TypeAlias = Prose | TextCall
 
 
-class Parser(Protocol):
+class TextParser(Protocol):
     """Reads one text piece by piece."""
 
     def feed(self, text: str) -> list[Finding]:
@@ -112,12 +112,12 @@ class TextFormat(Protocol):
     title: str
     markers: tuple[str, ...]
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
-        """A fresh parser. ``tools``: what was declared; types of arguments follow their schemas."""
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
+        """A new parser. ``tools``: declared tools; types of arguments follow their schemas."""
         ...
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        """The calls as a model writes them, in one block. Raises LocalProtocolError for what cannot be said."""
+        """The calls as a model writes them, in one block. Raises LocalProtocolError for what cannot be expressed."""
         ...
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
@@ -152,7 +152,7 @@ def find(
     *,
     is_thought_shown: bool = False,
 ) -> tuple[TextCall, ...]:
-    """The calls that a model wrote into text of unknown format; see ``workbench.toolcalls.formats._find.find``."""
+    """Calls that a model wrote into text of unknown format; see ``workbench.toolcalls.formats._find.find``."""
     from workbench.toolcalls.formats import _find
 
     return _find.find(text, tools, formats, is_thought_shown=is_thought_shown)
@@ -166,7 +166,7 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
 
 
 def is_marked(text: str) -> bool:
-    """True if the text shows that a model wrote it; see ``_recognised.is_marked``."""
-    from workbench.toolcalls.formats import _recognised
+    """True if the text shows that a model wrote it; see ``_model_text.is_marked``."""
+    from workbench.toolcalls.formats import _model_text
 
-    return _recognised.is_marked(text)
+    return _model_text.is_marked(text)

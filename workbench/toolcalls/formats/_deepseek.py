@@ -16,14 +16,14 @@ from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import LOOK_ALIKE, UNCLOSED
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
 _BARS: Final = "[|｜‖]{1,2}"
 
 
-def _tag(kind: str, word: str) -> Spec:
-    return Spec(kind, ["<", _BARS, *("[▁_ ]" if c == "_" else c for c in word), _BARS, ">"])
+def _tag(kind: str, word: str) -> TagSpec:
+    return TagSpec(kind, ["<", _BARS, *("[▁_ ]" if c == "_" else c for c in word), _BARS, ">"])
 
 
 TAGS: Final = Tags(
@@ -40,7 +40,7 @@ _NAME_BEGINS: Final = re.compile(r"\s*[\w.\-:/]{0,128}\s*")
 _FENCE: Final = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n?")
 
 
-class Head(NamedTuple):
+class DeepSeekHead(NamedTuple):
     """Text before the arguments, as a dialect reads it.
 
     Attributes:
@@ -138,13 +138,13 @@ class DeepSeekGrammar:
         text, base = block.text(), block.start
         assert state.begin is not None  # whoever calls has looked
         last = closer or next((t for t in block.tags[-1:] if t.kind == "section_end"), None)
-        stop = last.start - base if last else TAGS.held(text, 0)
+        stop = last.start - base if last else TAGS.find_partial(text, 0)
         sep_end = state.sep.end - base if state.sep else stop
         front = text[state.begin.end - base : state.sep.start - base if state.sep else stop]
         head = self._head(front, text[sep_end:stop]) if state.sep else _without_separator(front)
         body = text[sep_end + head.at : stop] if state.sep else front[head.at :]
         problems = list(head.problems)
-        body, is_open = _unfenced(body) if head.is_fenced else (body.strip(), False)
+        body, is_open = _strip_fence(body) if head.is_fenced else (body.strip(), False)
         problems += ["the fence is not closed"] if is_open and closer else []
         value = read(body) if body or closer else None
         problems += value.problems if value else ()
@@ -163,30 +163,30 @@ class DeepSeekGrammar:
             is_nested=block.is_nested,
         )
 
-    def _head(self, front: str, behind: str) -> Head:
+    def _head(self, front: str, behind: str) -> DeepSeekHead:
         """Name and start of the arguments, from the text before and after the separator."""
         word = front.strip()
         fence = _FENCE.search(behind, 0, 200)
         if fence and "{" not in behind[: fence.start()] and fence.start() > 0:
             problems = () if self._is_fenced else ("written as DeepSeek V3 does",)
-            return Head(behind[: fence.start()].strip(), fence.end(), True, problems)
+            return DeepSeekHead(behind[: fence.start()].strip(), fence.end(), True, problems)
         if not self._is_fenced or word != "function":
             at = fence.end() if fence and not behind[: fence.start()].strip() else 0
             problems = ("written as DeepSeek V3.1 does",) if self._is_fenced else ()
-            return Head(word, at, bool(at), (*problems, *(["a fence around the arguments"] if at else [])))
+            return DeepSeekHead(word, at, bool(at), (*problems, *(["a fence around the arguments"] if at else [])))
         brace = behind.find("{")
         at = brace if brace >= 0 else len(behind)
-        return Head(behind[:at].strip(), at, False, ("no fence around the arguments",))
+        return DeepSeekHead(behind[:at].strip(), at, False, ("no fence around the arguments",))
 
 
-def _without_separator(front: str) -> Head:
+def _without_separator(front: str) -> DeepSeekHead:
     found = re.match(r"\s*([^\s{`]*)\s*(```[a-zA-Z]*)?", front)
     if not found:
-        return Head("", 0, False, ("no separator",))
-    return Head(found[1], found.end(), bool(found[2]), ("no separator",))
+        return DeepSeekHead("", 0, False, ("no separator",))
+    return DeepSeekHead(found[1], found.end(), bool(found[2]), ("no separator",))
 
 
-def _unfenced(body: str) -> tuple[str, bool]:
+def _strip_fence(body: str) -> tuple[str, bool]:
     """Text of an opened fence, and whether it is still open."""
     text = body.strip()
     return (text[:-3].rstrip(), False) if text.endswith("```") else (text.rstrip("`").rstrip(), True)

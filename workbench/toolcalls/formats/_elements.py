@@ -1,11 +1,11 @@
-r"""Calls as elements: a block of call elements, each with parameter elements, whatever their tags are called.
+r"""Calls as elements: a block of call elements, each with parameter elements, under any tag names.
 
 Qwen3-Coder, MiniMax M2 and Claude-like text are this grammar with other names (DSML, too):
 
     block := BLOCK (CALL parameter* CALL_END)+ BLOCK_END        parameter := PARAM value PARAM_END
 
 No format of the family has an escape for its own tags, and models leave tags out. What is missing is filled in by what
-comes next; a closing tag inside a value counts as text when the value goes on behind it up to a closing tag of its own.
+comes next; a closing tag inside a value counts as text if the value continues after it up to a closing tag of its own.
 Facts: sglang 0.5.23 and vLLM 0.33.0 parsers of these formats, and the failures reported of them.
 """
 
@@ -44,15 +44,15 @@ CALL, CALL_END = "call", "call_end"
 PARAM, PARAM_END = "param", "param_end"
 
 NAMED: Final = rf"(?:\s{{1,8}}name\s{{0,8}}=\s{{0,8}}{VALUE})?(?:\s[^<>]{{0,128}})?/?>"
-"""The rest of a tag that says its name in an attribute, in quotes or without."""
+"""Rest of a tag with its name in an attribute, with or without quotes."""
 
 NAME: Final = re.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 """Finds the name in such a tag."""
 
 
 @dataclass(slots=True)
-class Param:
-    """A parameter: its opening tag, and where its value stands in the whole text."""
+class OpenParameter:
+    """A parameter: its opening tag, and the position of its value in the whole text."""
 
     tag: Tag
     start: int
@@ -60,18 +60,18 @@ class Param:
 
 
 @dataclass(slots=True)
-class Call:
-    """A call while its block is read: its opening tag, where its body and where its last tag ends (-1: not yet)."""
+class OpenCall:
+    """A call being read: its opening tag, the start of its body and the end of its last tag (-1: not yet)."""
 
     tag: Tag
-    params: list[Param] = field(default_factory=list)
+    params: list[OpenParameter] = field(default_factory=list)
     body_end: int = -1
     end: int = -1
     problems: list[tuple[str, Tag]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class State:
+class ElementState:
     """State of a block.
 
     Attributes:
@@ -85,10 +85,10 @@ class State:
         is_over: the block was closed.
     """
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[OpenCall] = field(default_factory=list)
     problems: list[tuple[str, Tag]] = field(default_factory=list)
-    call: Call | None = None
-    param: Param | None = None
+    call: OpenCall | None = None
+    param: OpenParameter | None = None
     closer: Tag | None = None
     swapped: Tag | None = None
     opened: Tag | None = None
@@ -98,13 +98,13 @@ class State:
 
 
 class ElementGrammar:
-    """Reads blocks of elements. A subclass says what its tags look like; one object serves one parser.
+    """Reads blocks of elements. A subclass defines the tags; one object serves one parser.
 
     Attributes:
         name: of the format.
         named: pattern of a call's or parameter's opening tag, its name in group 1.
         trims: one line break on each side of a value belongs to the markup.
-        has_blocks: a call outside of a block is worth a word.
+        has_blocks: a call outside of a block is reported.
     """
 
     name: ClassVar[str]
@@ -117,14 +117,14 @@ class ElementGrammar:
     def __init__(self, types: ToolTypes) -> None:
         self.types = types
 
-    def named_in(self, tag: Tag) -> str:
+    def name_in(self, tag: Tag) -> str:
         """The name that an opening tag gives, without its quotes."""
         found = self.named.match(tag.text)
         text = found[1] if found else ""
         return text[1:-1] if text[:1] in ("'", '"') and text[-1:] == text[0] else text
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """An element has to follow."""
+        """True if an element follows."""
         text = head.lstrip()
         if not text:
             return None if len(head) < 300 else False
@@ -132,13 +132,13 @@ class ElementGrammar:
         if found:
             inside = (BLOCK, CALL) if opener.kind == BLOCK else (PARAM, CALL_END, BLOCK_END, PARAM_END)
             return self.tags.kind(found) in inside
-        return None if self.tags.held(text, 0) == 0 else False
+        return None if self.tags.find_partial(text, 0) == 0 else False
 
     def step(self, block: Block, tag: Tag) -> int:
         """Process a tag inside the block."""
-        state: State | None = block.state
+        state: ElementState | None = block.state
         if state is None:
-            state = block.state = State()
+            state = block.state = ElementState()
             if block.opener.kind == CALL:
                 self._open_call(state, block.opener)
         if state.param:
@@ -148,11 +148,11 @@ class ElementGrammar:
         return self._in_block(block, state, tag)
 
     def gap(self, block: Block) -> str:
-        """Words between two tags, where none should be."""
+        """Words between two tags, where none are expected."""
         return block.between().strip()
 
-    def _open_call(self, state: State, tag: Tag) -> int:
-        state.call = Call(tag)
+    def _open_call(self, state: ElementState, tag: Tag) -> int:
+        state.call = OpenCall(tag)
         state.calls.append(state.call)
         state.swapped = None
         if not tag.text.endswith("/>"):
@@ -161,15 +161,15 @@ class ElementGrammar:
         state.call = None
         return SETTLED
 
-    def _close_call(self, state: State, tag: Tag, problem: str = "") -> None:
+    def _close_call(self, state: ElementState, tag: Tag, problem: str = "") -> None:
         assert state.call
         state.call.body_end, state.call.end = tag.start, tag.end
         if problem:
             state.call.problems.append((problem, tag))
         state.call = None
 
-    def _in_block(self, block: Block, state: State, tag: Tag) -> int:
-        """Between calls."""
+    def _in_block(self, block: Block, state: ElementState, tag: Tag) -> int:
+        """Process a tag between calls."""
         kind = tag.kind
         if state.is_over:
             if kind == BLOCK_END and state.calls:
@@ -191,8 +191,8 @@ class ElementGrammar:
         state.problems.append(({BLOCK: DOUBLED_OPEN, PARAM: STRAY_PARAM}.get(kind, STRAY_END), tag))
         return SETTLED if state.calls and kind != PARAM else GO_ON
 
-    def _in_call(self, block: Block, state: State, call: Call, tag: Tag) -> int:
-        """In a call, outside of its parameters."""
+    def _in_call(self, block: Block, state: ElementState, call: OpenCall, tag: Tag) -> int:
+        """Process a tag in a call, outside of its parameters."""
         kind = tag.kind
         gap = self.gap(block)
         if kind == PARAM_END and call.params:
@@ -205,12 +205,12 @@ class ElementGrammar:
         if gap and call.params:
             call.problems.append((STRAY_TEXT, tag))
         if kind == PARAM:
-            state.param = Param(tag, tag.end)
+            state.param = OpenParameter(tag, tag.end)
             call.params.append(state.param)
-            self._was_text(state, call)
+            self._extend_value(state, call)
             return GO_ON
         if kind == CALL_END:
-            self._was_text(state, call)
+            self._extend_value(state, call)
             self._close_call(state, tag)
             return SETTLED
         if kind == BLOCK_END:
@@ -224,13 +224,13 @@ class ElementGrammar:
             return GO_ON
         return BEFORE
 
-    def _was_text(self, state: State, call: Call) -> None:
-        """A closing tag that came before a parameter's was part of its value."""
+    def _extend_value(self, state: ElementState, call: OpenCall) -> None:
+        """Treat a closing tag before the end of a parameter as part of its value."""
         if state.swapped:
             call.problems.append((TAG_IN_VALUE, state.swapped))
         state.swapped = None
 
-    def _end_without_call_end(self, state: State, call: Call, tag: Tag) -> int:
+    def _end_without_call_end(self, state: ElementState, call: OpenCall, tag: Tag) -> int:
         if state.swapped:
             call.params[-1].end = state.swapped.start
             self._close_call(state, tag, WRONG_ORDER)
@@ -239,8 +239,8 @@ class ElementGrammar:
         state.is_over = True
         return SETTLED
 
-    def _in_param(self, block: Block, state: State, tag: Tag) -> int:
-        """In a value. What closes the call here may as well be text of the value: the next tag tells."""
+    def _in_param(self, block: Block, state: ElementState, tag: Tag) -> int:
+        """Process a tag in a value. A tag that closes the call may also be text: the next tag decides."""
         kind, param, call = tag.kind, state.param, state.call
         assert param and call
         if kind == PARAM_END:
@@ -261,25 +261,25 @@ class ElementGrammar:
         elif kind == PARAM:
             param.end = tag.start
             call.problems.append((NO_PARAM_END, tag))
-            state.param = Param(tag, tag.end)
+            state.param = OpenParameter(tag, tag.end)
             call.params.append(state.param)
-        elif kind == CALL and state.opened and self.types.is_known(self.named_in(tag)) and not block.between().strip():
+        elif kind == CALL and state.opened and self.types.is_known(self.name_in(tag)) and not block.between().strip():
             self._close_open(state, state.opened.start)
             block.back = state.opened.start
             return BACK
         state.opened = tag if kind == BLOCK and block.between()[-1:] == "\n" else None
         return GO_ON
 
-    def _is_boundary(self, call: Call, tag: Tag) -> bool:
+    def _is_boundary(self, call: OpenCall, tag: Tag) -> bool:
         """True if a parameter's opening tag inside a value begins the next one: not if it is undeclared."""
-        key = self.named_in(tag)
-        if any(self.named_in(p.tag) == key for p in call.params):
+        key = self.name_in(tag)
+        if any(self.name_in(p.tag) == key for p in call.params):
             return False
-        declared = self.types.schema(self.named_in(call.tag)).get("properties")
+        declared = self.types.schema(self.name_in(call.tag)).get("properties")
         return not isinstance(declared, Mapping) or key in declared
 
-    def _after_closer(self, block: Block, state: State, call: Call, closer: Tag, tag: Tag) -> int:
-        """A tag behind one that closed the call while a value was open."""
+    def _after_closer(self, block: Block, state: ElementState, call: OpenCall, closer: Tag, tag: Tag) -> int:
+        """Process the tag after one that closed the call while a value was open."""
         gap = block.between().strip()
         if tag.kind in (CALL_END, BLOCK_END) and (gap or closer.kind == BLOCK_END):
             call.problems.append((TAG_IN_VALUE, closer))
@@ -297,7 +297,7 @@ class ElementGrammar:
             return BACK
         return self._in_block(block, state, tag)
 
-    def _end_by_closer(self, state: State, call: Call, closer: Tag) -> None:
+    def _end_by_closer(self, state: ElementState, call: OpenCall, closer: Tag) -> None:
         assert state.param
         state.param.end = call.body_end = closer.start
         call.end = closer.end
@@ -307,8 +307,8 @@ class ElementGrammar:
             state.is_over = True
         state.call = state.param = state.closer = None
 
-    def _close_open(self, state: State, end: int) -> None:
-        """Nothing closed it: the call ends here."""
+    def _close_open(self, state: ElementState, end: int) -> None:
+        """End a call that nothing closed."""
         if state.param and state.call:
             state.param.end = end
             state.call.problems.append((NO_PARAM_END, state.param.tag))
@@ -319,11 +319,11 @@ class ElementGrammar:
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         """The calls of a block."""
-        state: State | None = block.state
+        state: ElementState | None = block.state
         text = block.text()
         end = block.start + len(text)
         if state is None:
-            state = State()
+            state = ElementState()
             if block.opener.kind == CALL:
                 self._open_call(state, block.opener)
         if state.closer and state.call:
@@ -338,9 +338,9 @@ class ElementGrammar:
         starts = [block.start, *(c.end for c in calls[:-1])]
         return [self._call(c, block, start) for c, start in zip(calls, starts, strict=True)]
 
-    def _is_call(self, call: Call, block: Block) -> bool:
-        """An opening tag alone is prose, unless the tool exists or the text breaks off after it."""
-        name = self.named_in(call.tag)
+    def _is_call(self, call: OpenCall, block: Block) -> bool:
+        """True unless it is an opening tag alone: then only if the tool exists, or the text breaks off after it."""
+        name = self.name_in(call.tag)
         if not name:
             return bool(call.params)
         is_open = any(p == UNCLOSED for p, _ in call.problems)
@@ -348,7 +348,7 @@ class ElementGrammar:
             return True
         return not block.since(call.tag.end).strip() and (self.types.is_known(name) or block.opener.kind == BLOCK)
 
-    def _say_what_is_missing(self, block: Block, state: State, calls: list[Call]) -> None:
+    def _say_what_is_missing(self, block: Block, state: ElementState, calls: list[OpenCall]) -> None:
         first, last = calls[0], calls[-1]
         first.problems[:0] = state.problems
         is_open = any(p == UNCLOSED for p, _ in last.problems)
@@ -357,17 +357,19 @@ class ElementGrammar:
         elif block.opener.kind == BLOCK and not state.is_over and not is_open:
             last.problems.append((NO_BLOCK_END, block.opener))
 
-    def _call(self, call: Call, block: Block, start: int) -> TextCall:
+    def _call(self, call: OpenCall, block: Block, start: int) -> TextCall:
         text, base = block.text(), block.start
-        name = self.named_in(call.tag) or None
+        name = self.name_in(call.tag) or None
         found: dict[str, JsonValue] = {}
         for param in call.params:
-            key = self.named_in(param.tag)
+            key = self.name_in(param.tag)
             if key in found or not key:
                 call.problems.append((SAME_KEY if key else NO_KEY, param.tag))
             if not key:
                 continue
-            found[key] = self.value(name or "", key, self._trimmed(text[param.start - base : param.end - base]), param)
+            found[key] = self.value(
+                name or "", key, self._trim_value(text[param.start - base : param.end - base]), param
+            )
         problems = dict.fromkeys((*(p for p, _ in call.problems), *self._unknown(name)))
         places = {p: (t.start, t.end) for p, t in reversed(call.problems)}
         return TextCall(
@@ -385,13 +387,13 @@ class ElementGrammar:
     def _unknown(self, name: str | None) -> tuple[str, ...]:
         return unknown(name, self.types.names)
 
-    def _trimmed(self, value: str) -> str:
+    def _trim_value(self, value: str) -> str:
         if not self.trims:
             return value
         start = 1 if value[:1] == "\n" else 0
         end = len(value) - 1 if len(value) > start and value[-1] == "\n" else len(value)
         return value[start:end]
 
-    def value(self, tool: str, key: str, text: str, param: Param) -> JsonValue:
-        """What a value's text means: the schema says."""
+    def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
+        """Value of a parameter's text, typed by the schema."""
         return self.types.value(tool, key, text)

@@ -1,4 +1,4 @@
-"""Calls, and what is left over of calls, in text whose format nobody knows.
+"""Calls, and leftovers of calls, in text of unknown format.
 
 A finding here is an accusation: that a server left a call in the text. So this is stricter than the parsers, which are
 told what to expect. A run of calls counts when it begins a line (or follows a finished sentence and ends the text), is
@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import TextCall, TextFormat, _untagged, every, get
+from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, every, get
 from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
@@ -58,23 +58,25 @@ def find(
     *,
     is_thought_shown: bool = False,
 ) -> tuple[TextCall, ...]:
-    """The calls that a model wrote into its answer, in order, none overlapping another.
+    """The calls that a model wrote into its response, in order, not overlapping.
 
     Args:
-        text: content or reasoning of an answer.
-        tools: what was declared; () where that is not known.
-        formats: the formats that may stand there; None for all. Formats named here are trusted: their calls are not
-            asked whether they are meant.
-        is_thought_shown: also calls that reasoning in the text (``<think>``) holds within a sentence: nobody meant
-            them to run, but they are seen.
+        text: content or reasoning of a response.
+        tools: declared tools; () if unknown.
+        formats: formats that may occur; None for all. Calls in formats named here always count as intended.
+        is_thought_shown: return also calls within a sentence of reasoning in the text (``<think>``), which were not
+            intended to run.
     """
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
     wanted = [get(n) for n in formats] if formats is not None else _every()
-    said = frozenset(n for n in names if n in text)
-    found = [c for f in wanted for c in _calls(f, text, tools, said, trusted)]
-    if said and not trusted:
-        untagged = [*_untagged.foreign(text, tools, said), *_untagged.stripped(text, said)]
+    mentioned = frozenset(n for n in names if n in text)
+    found = [c for f in wanted for c in _calls(f, text, tools, mentioned, trusted)]
+    if mentioned and not trusted:
+        untagged = [
+            *_unmarked_calls.foreign_calls(text, tools, mentioned),
+            *_unmarked_calls.bare_calls(text, mentioned),
+        ]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
     return tuple(best if trusted else (c for run in _runs(text, best, names, is_thought_shown) for c in run))
@@ -88,9 +90,9 @@ def _every() -> list[TextFormat]:
 def _calls(
     text_format: TextFormat, text: str, tools: Sequence[ToolDef], said: frozenset[str], trusted: bool
 ) -> Iterator[TextCall]:
-    """What one format finds, if anything of it stands in the text."""
+    """Calls of one format, if its markers occur in the text."""
     if not text_format.markers and not trusted:
-        yield from _untagged.calls(text_format, text, tools, said)
+        yield from _unmarked_calls.unmarked_calls(text_format, text, tools, said)
         return
     if text_format.markers and not any(m in text for m in text_format.markers):
         return
@@ -135,7 +137,7 @@ def _overlapping(found: Sequence[TextCall]) -> Iterator[list[TextCall]]:
 def _runs(
     text: str, calls: Sequence[TextCall], names: frozenset[str], is_thought_shown: bool
 ) -> Iterator[list[TextCall]]:
-    """Calls with nothing but blanks between them, where they are meant as calls."""
+    """Intended calls with only blanks between them."""
     code, at = MarkdownCode(), 0
     breaks = [n for n, (a, b) in enumerate(pairwise(calls), 1) if text[a.end : b.start].strip()]
     for first, last in pairwise([0, *breaks, len(calls)]):
@@ -171,7 +173,7 @@ def _lead(text: str, before: int, start: int) -> int:
 
 
 def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names: frozenset[str]) -> bool:
-    """A run of calls is no example: by its names, what precedes it and what follows it.
+    """True if a run of calls is no example: by its names, what precedes it and what follows it.
 
     Args:
         before: where the run before it ends.
@@ -202,7 +204,7 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
 
 
 def _nested_before_think_end(text: str, calls: Iterable[TextCall]) -> Iterator[TextCall]:
-    """If the prompt opened the reasoning, only its closing tag shows what is inside."""
+    """Calls before a ``</think>`` whose start is not in the text, because the prompt opened the reasoning."""
     stop = text.find("</think>")
     opened = text.find("<think>")
     lone = stop if stop >= 0 and not 0 <= opened < stop else -1
@@ -243,13 +245,13 @@ _ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 
 def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
-    """Control markers that stand alone: on lines of their own, or at the very beginning or end of the text.
+    """Control markers alone on a line, or at the very beginning or end of the text.
 
-    Markers inside a sentence are talked about, those in Markdown code are shown; neither counts.
+    Markers inside a sentence are talked about, and those in Markdown code are shown: neither counts.
 
     Args:
-        text: content or reasoning of an answer.
-        calls: what ``find`` found in it: markers of these are accounted for.
+        text: content or reasoning of a response.
+        calls: result of ``find`` for it: markers of these are accounted for.
     """
     if not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
         return ()
@@ -266,7 +268,7 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
         at = start
         if not code.is_quoted():
             found.append(Debris(match[0], start, end))
-    return tuple(d for d in _unpaired(found) if _stands_alone(text, d.start, d.end))
+    return tuple(d for d in _without_pairs(found) if _stands_alone(text, d.start, d.end))
 
 
 _PAIR = re.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
@@ -274,8 +276,8 @@ _MARKER_NAME = re.compile(r"(?:antml:)?([A-Za-z_▁]+)")
 _NEVER_ALONE = re.compile(r"<(?:antml:)?(?:invoke|function=)")
 
 
-def _unpaired(markers: Sequence[Debris]) -> list[Debris]:
-    """Without the markers between an opening and a closing one of the same name: together they are an example."""
+def _without_pairs(markers: Sequence[Debris]) -> list[Debris]:
+    """The markers that are not between an opening and a closing one of the same name: such pairs are examples."""
     found = [_MARKER_NAME.search(d.text.rpartition("<")[2]) for d in markers]
     names = [_PAIR.sub("", f[1]) if f else d.text for f, d in zip(found, markers, strict=True)]
     is_end = ["</" in d.text or "[/" in d.text or "end" in d.text for d in markers]

@@ -55,7 +55,7 @@ def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
     try:
         value = jsontext.loads(text)
     except WireError:
-        return _broken(text, is_strict=is_strict)
+        return _from_broken(text, is_strict=is_strict)
     return from_value(value, text, is_strict=is_strict)
 
 
@@ -96,8 +96,8 @@ def _member(text: str, pointer: str, key: str, value: Mapping[str, JsonValue]) -
     return body[span[0] : span[1]].decode("utf-8", "surrogatepass") if span else ""
 
 
-def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
-    """Text that is no JSON: in Python's spelling, in doubled braces, or one that says a name at least."""
+def _from_broken(text: str, *, is_strict: bool) -> JsonCall | None:
+    """Call in text that is no JSON: with Python literals, in doubled braces, or with only a readable name."""
     inner = text.strip()[1:-1] if text.startswith("{{") and text.rstrip().endswith("}}") else ""
     doubled = from_text(inner, is_strict=True) if inner else None
     if doubled and NO_JSON not in doubled.problems:
@@ -121,7 +121,7 @@ def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
     return JsonCall(head[1], None, rest, None, (NO_JSON,), key[1])
 
 
-class Whole(NamedTuple):
+class LocatedCall(NamedTuple):
     """A call of a text that contains only calls; ``start`` and ``end`` are characters of that text."""
 
     call: JsonCall
@@ -129,13 +129,13 @@ class Whole(NamedTuple):
     end: int
 
 
-def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> list[Whole]:
-    """Calls of a text that contains only calls, in JSON; empty if anything else is in it.
+def calls_only(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> list[LocatedCall]:
+    """Calls of a text that contains only calls, in JSON; empty if it contains anything else.
 
     A text without tags is a call only if every object in it has exactly the keys of a call and names a declared tool.
     If nothing was declared, that is a problem of each. A tool declaration is not a call.
     """
-    found = list[Whole]()
+    found = list[LocatedCall]()
     end = 0
     for start, end in values(text, separators):
         said = _calls_of(text[start:end])
@@ -144,10 +144,10 @@ def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> li
         if JsonTracker().find(text, start) < 0:
             said[-1] = said[-1]._replace(problems=(*said[-1].problems, UNCLOSED))
         places = _places(text[start:end], len(said))
-        found += (Whole(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
+        found += (LocatedCall(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
     if text[end:].strip(separators):
         return []
-    return found if names else [w._replace(call=_undeclared(w.call)) for w in found]
+    return found if names else [w._replace(call=_mark_undeclared(w.call)) for w in found]
 
 
 def _places(text: str, count: int) -> list[tuple[int, int]]:
@@ -157,22 +157,22 @@ def _places(text: str, count: int) -> list[tuple[int, int]]:
     return found if len(found) == count else [(0, len(text))] * count
 
 
-def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[Whole]:
+def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[LocatedCall]:
     """Calls of a text: one object, an array, or several in sequence, perhaps in a code fence.
 
     An object without a name is not a call. ``end`` of each is the end of its enclosing value.
     """
     fence = _CODE_FENCE.match(text)
     at = fence.end() if fence else 0
-    found = list[Whole]()
+    found = list[LocatedCall]()
     for start, end in values(text[at:], separators):
         piece = text[at + start : at + end]
-        found += (Whole(c, at + start, at + end) for c in _named_in(piece))
+        found += (LocatedCall(c, at + start, at + end) for c in _named_calls(piece))
     return found
 
 
-def _named_in(text: str) -> list[JsonCall]:
-    """The calls of one object or array that say a name."""
+def _named_calls(text: str) -> list[JsonCall]:
+    """The calls with a name in one object or array."""
     said = from_text(text) if text[:1] == "{" else None
     if said or text[:1] == "{":
         return [said] if said and said.name else []
@@ -181,19 +181,19 @@ def _named_in(text: str) -> list[JsonCall]:
     except WireError:
         value = None
     if not isinstance(value, list):
-        broken = _broken(text, is_strict=False)
+        broken = _from_broken(text, is_strict=False)
         return [broken] if broken and broken.name else []
     every = (from_value(v, text, f"/{n}") for n, v in enumerate(value))
     return [c for c in every if c and c.name]
 
 
-def unclosed(found: Whole) -> Whole:
+def mark_unclosed(found: LocatedCall) -> LocatedCall:
     """The same call, marked as missing the end of its enclosing value."""
     problems = (*found.call.problems, UNCLOSED)
     return found._replace(call=found.call._replace(problems=problems))
 
 
-def _undeclared(call: JsonCall) -> JsonCall:
+def _mark_undeclared(call: JsonCall) -> JsonCall:
     return call._replace(problems=(*call.problems, NO_TOOLS))
 
 
@@ -226,7 +226,7 @@ def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
     return value is None or IN_STRING in call.problems
 
 
-def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
+def tile(name: str, calls: list[LocatedCall], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
     """Calls of one block, each starting at the end of the previous one.
 
     Args:

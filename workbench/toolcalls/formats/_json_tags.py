@@ -1,8 +1,8 @@
-"""Tags in JSON that stands between tags: one inside a JSON string is text, unless that string has no end.
+"""Tags after JSON between tags: a tag inside a JSON string is text, unless that string has no end.
 
-A closing tag may stand inside a JSON string; regular expressions that take the first one cut such calls short. Here it
-counts only outside of strings, unless the text turns out to be no JSON: then the first one counts after all.
-``JsonBody`` decides that on the way, ``StringWatch`` and ``calls_behind`` when the text is over.
+A closing tag may be inside a JSON string; regular expressions that use the first one cut such calls short. Here it
+counts only outside of strings, unless the text is no JSON: then the first one counts after all. ``JsonBody`` decides
+while the text arrives, ``StringWatch`` and ``calls_behind`` afterwards.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from workbench.wire import loads
 
 @dataclass(slots=True)
 class JsonBody:
-    """JSON while the tag that ends it is looked for.
+    """JSON while the tag that ends it is searched.
 
     Attributes:
-        passed: end of the first closing tag that seemed to stand inside a string; -1 while there is none.
+        passed: end of the first closing tag that seemed to be inside a string; -1 while there is none.
     """
 
     tracker: JsonTracker = field(default_factory=JsonTracker)

@@ -1,7 +1,7 @@
-"""Calls without a tag: text is held from the line that may begin one until that is ruled out or the text is over.
+"""Parser for calls without a tag: holds text from a line that may start a call until that is decided.
 
-Without tags only the whole of a text can tell a call from an ordinary answer, so what may be a call is never certain
-before the text ends. Prose in front of it is handed out at once.
+Without tags only the complete text can tell a call from an ordinary response, so a possible call is not certain before
+the text ends. Prose before it is handed out at once.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Final, Protocol
 
 from workbench.toolcalls.formats import Finding, Prose, TextCall
 
-HOLD, RELEASE, ANEW = range(3)
-"""What a further line says. HOLD: it may still be a call. RELEASE: all this was prose. ANEW: what went before this
-line was prose, and this line is looked at as if it were the first."""
+HOLD, RELEASE, RESTART = range(3)
+"""Meaning of a further line. HOLD: it may still be a call. RELEASE: all held text is prose. RESTART: the text before
+this line is prose, and this line is read as the first one."""
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _THINK: Final = re.compile(r"<(/?)think>")
 
 
-class Reader(Protocol):
-    """What a format says about lines. One reader reads one text."""
+class LineReader(Protocol):
+    """Decides about lines for one format. One reader reads one text."""
 
     def begins(self, line: str, before: str, *, is_start: bool, is_whole: bool) -> bool | None:
         """True if a line outside code fences starts a call for certain, None while it may, False if it does not.
@@ -34,19 +34,19 @@ class Reader(Protocol):
         """
         ...
 
-    def goes_on(self, line: str) -> int:
-        """HOLD, RELEASE or ANEW: asked about every line that is held, the first one included."""
+    def continues(self, line: str) -> int:
+        """HOLD, RELEASE or RESTART for a held line, the first one included."""
         ...
 
     def read(self, text: str, start: int, *, is_nested: bool) -> list[TextCall]:
-        """The calls in what was held to the end of the text, places counted from ``start``."""
+        """The calls in the text held to the end, positions counted from ``start``."""
         ...
 
 
 class LineParser:
-    """Reads one text with a reader (``workbench.toolcalls.formats.Parser``)."""
+    """Reads one text with a reader (``workbench.toolcalls.formats.TextParser``)."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: LineReader) -> None:
         self._reader = reader
         self._line: list[str] = []  # of the current line: what is not handed out
         self._seen: list[str] = []  # of the current line: what is
@@ -73,13 +73,13 @@ class LineParser:
     def close(self) -> list[Finding]:
         self._out = []
         if self._line:
-            self._ended("".join(self._line))
+            self._end_line("".join(self._line))
         if self._is_holding:
             self._finish("".join(self._held))
         return self._out
 
     def _piece(self, text: str) -> None:
-        """A piece of one line."""
+        """Process a piece of one line."""
         is_whole = text.endswith("\n")
         if self._is_prose:
             self._emit(text)
@@ -89,7 +89,7 @@ class LineParser:
             return
         self._line.append(text)
         if is_whole:
-            self._ended("".join(self._line))
+            self._end_line("".join(self._line))
         elif not self._is_holding and not self._may_begin and len(self._line) < 600:
             line = "".join(self._line)
             verdict = self._verdict(line, is_whole=False)
@@ -104,8 +104,8 @@ class LineParser:
             return False
         return self._reader.begins(line, self._before, is_start=self._is_start, is_whole=is_whole)
 
-    def _ended(self, line: str) -> None:
-        """A line is whole that was not handed out."""
+    def _end_line(self, line: str) -> None:
+        """Finish a line that was not handed out."""
         self._line, self._may_begin = [], False
         if not self._is_holding:
             if not self._verdict(line, is_whole=True):
@@ -113,10 +113,10 @@ class LineParser:
                 self._prose_line(line)
                 return
             self._is_holding = True
-        verdict = self._reader.goes_on(line)
-        if verdict == ANEW and self._held:
+        verdict = self._reader.continues(line)
+        if verdict == RESTART and self._held:
             self._release()
-            self._ended(line)
+            self._end_line(line)
             return
         self._held.append(line)
         if verdict != HOLD:
@@ -132,7 +132,7 @@ class LineParser:
         self._is_start = False
 
     def _prose_line(self, line: str) -> None:
-        """A line of prose is over."""
+        """Finish a line of prose."""
         self._seen, self._is_prose = [], False
         fence = _FENCE.match(line)
         if fence and not self._fence:

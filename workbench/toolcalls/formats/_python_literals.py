@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from workbench.ir import JsonValue
 
 MAX_DEPTH: Final = 100
-"""Containers in one another. Each takes two calls of this module; real arguments stay under ten."""
+"""Limit of nested containers. Each takes two calls of this module; real arguments stay under ten."""
 
 _SPACE: Final = re.compile(r"(?:[ \t\r\n\f]|\\\r?\n|#[^\n]*)*")
 _NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -30,7 +30,7 @@ _NOT_JSON: Final = "a tuple or set, which JSON has not"
 _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 
 
-class NotLiteral(Exception):
+class NotPythonLiteral(Exception):
     """Raised if the text is not a literal at this index, and must be left alone."""
 
 
@@ -66,7 +66,7 @@ def call(text: str, at: int) -> PythonCall | None:
     inside = name.end() + 1
     try:
         found, end, problems = _arguments(text, inside)
-    except NotLiteral:
+    except NotPythonLiteral:
         end = _closing(text, inside)
         if end < 0:
             return None
@@ -79,20 +79,20 @@ def literal(text: str) -> JsonValue:
     problems = list[str]()
     try:
         value, end = _value(text, skip(text, 0), 1, problems)
-    except NotLiteral:
+    except NotPythonLiteral:
         return None
     return value if skip(text, end) == len(text) and not problems else None
 
 
 def _arguments(text: str, at: int) -> tuple[dict[str, JsonValue], int, list[str]]:
-    """Keyword arguments up to the closing parenthesis, its index, and what is wrong."""
+    """Keyword arguments up to the closing parenthesis, its index, and the problems."""
     found, problems = dict[str, JsonValue](), list[str]()
     at = skip(text, at)
     while not text.startswith(")", at):
         name = _NAME.match(text, at)
         equals = skip(text, name.end()) if name else at
         if not name or not text.startswith("=", equals):
-            raise NotLiteral
+            raise NotPythonLiteral
         value, at = _value(text, skip(text, equals + 1), 1, problems)
         if name[0] in found:
             problems.append("an argument is given twice")
@@ -101,7 +101,7 @@ def _arguments(text: str, at: int) -> tuple[dict[str, JsonValue], int, list[str]
         if text.startswith(",", at):
             at = skip(text, at + 1)
         elif not text.startswith(")", at):
-            raise NotLiteral
+            raise NotPythonLiteral
     return found, at, problems
 
 
@@ -109,18 +109,18 @@ def _value(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonVal
     char = text[at : at + 1]
     if char in ("[", "(", "{") and char:
         if depth > MAX_DEPTH:
-            raise NotLiteral
+            raise NotPythonLiteral
         return _mapping(text, at, depth, problems) if char == "{" else _sequence(text, at, depth, problems)
     string = _STRING.match(text, at)
     if string:
-        return _joined(text, string)
+        return _join_strings(text, string)
     number = _NUMBER.match(text, at)
     if number:
         return _number(number[0], problems), number.end()
     word = _NAME.match(text, at)
     if word and word[0] in _WORDS:
         return _WORDS[word[0]], word.end()
-    raise NotLiteral
+    raise NotPythonLiteral
 
 
 def _sequence(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonValue, int]:
@@ -140,10 +140,10 @@ def _sequence(text: str, at: int, depth: int, problems: list[str]) -> tuple[Json
 def _rest_of_sequence(
     text: str, at: int, depth: int, problems: list[str], closer: str, values: list[JsonValue]
 ) -> tuple[JsonValue, int]:
-    """The values behind the first one."""
+    """The values after the first one."""
     while not text.startswith(closer, at):
         if not text.startswith(",", at):
-            raise NotLiteral
+            raise NotPythonLiteral
         at = skip(text, at + 1)
         if text.startswith(closer, at):
             break
@@ -163,27 +163,27 @@ def _mapping(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonV
         at = skip(text, at)
         if not text.startswith(":", at):
             if found:
-                raise NotLiteral
+                raise NotPythonLiteral
             return _rest_of_sequence(text, at, depth, problems, "}", [key])
         if not isinstance(key, str):
             problems.append("a key that is no string")
-            key = _spelled(key)
+            key = _key_text(key)
         found[key], at = _value(text, skip(text, at + 1), depth + 1, problems)
         at = skip(text, at)
         if text.startswith(",", at):
             at = skip(text, at + 1)
         elif not text.startswith("}", at):
-            raise NotLiteral
+            raise NotPythonLiteral
     return found, at + 1
 
 
-def _spelled(key: JsonValue) -> str:
+def _key_text(key: JsonValue) -> str:
     """A non-string key in the form that JSON requires."""
     if isinstance(key, bool) or key is None:
         return {True: "true", False: "false", None: "null"}[key]
     if isinstance(key, int | float):
         return repr(key)
-    raise NotLiteral
+    raise NotPythonLiteral
 
 
 def _number(text: str, problems: list[str]) -> JsonValue:
@@ -197,24 +197,24 @@ def _number(text: str, problems: list[str]) -> JsonValue:
         return int(plain)
     value = float(plain)
     if value in (float("inf"), float("-inf")):
-        raise NotLiteral
+        raise NotPythonLiteral
     return value
 
 
-def _joined(text: str, string: re.Match[str]) -> tuple[str, int]:
-    """A string, and those that follow it with nothing but space between: Python reads them as one."""
+def _join_strings(text: str, string: re.Match[str]) -> tuple[str, int]:
+    """A string joined with the adjacent strings after it, as Python does."""
     parts = list[str]()
     found: re.Match[str] | None = string
     end = string.end()
     while found:
         body = next(g for g in found.groups()[1:] if g is not None)
-        parts.append(body if found[1] in ("r", "R") or "\\" not in body else _ESCAPE.sub(_unescaped, body))
+        parts.append(body if found[1] in ("r", "R") or "\\" not in body else _ESCAPE.sub(_unescape, body))
         end = found.end()
         found = _STRING.match(text, skip(text, end))
     return "".join(parts), end
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     said = escape[1]
     if said in _ONE:
         return _ONE[said]

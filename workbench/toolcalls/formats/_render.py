@@ -8,14 +8,14 @@ from typing import Protocol
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Text, ToolCallIR, ToolResultIR
-from workbench.toolcalls.formats import Parser, TextCall
+from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.wire import dumps
 
 
 class _Format(Protocol):
     name: str
 
-    def parser(self) -> Parser: ...
+    def parser(self) -> TextParser: ...
 
 
 def arguments_of(call: ToolCallIR) -> dict[str, JsonValue]:

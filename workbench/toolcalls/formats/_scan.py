@@ -1,12 +1,12 @@
-r"""Tags in text that arrives in pieces: where a call begins and ends, and what is prose.
+r"""Tags in text that arrives in pieces: finds the start and the end of calls, and prose.
 
-A format says which tags it knows (``Tags``), which of them begin a call, what each tag means inside a call (``step``)
-and, when the call's text is whole, what it says (``read``). Everything else is the same for all formats and is here:
+A format defines its tags (``Tags``), which of them begin a call, the meaning of each tag inside a call (``step``) and,
+when the call's text is complete, its content (``read``). Everything else is the same for all formats and is here:
 
 * what may be the beginning of a tag is held back, everything else is handed out at once;
 * a tag in Markdown code (a fence, or backticks on the same line) is quoted, and quoted tags begin no call;
-* ``<think>`` is followed, so that a call inside it can be told;
-* findings tile the text: what no call covers is prose.
+* ``<think>`` is followed, so that a call inside it is recognised;
+* findings tile the text: text outside of calls is prose.
 
 Every character is looked at a bounded number of times, however the text is cut: text inside a call is only searched
 when the last character of a tag arrives, and a call's text is joined once.
@@ -28,9 +28,9 @@ MAX_RETURNS: Final = 100
 """Limit of returns of one parser to an earlier position: bounds the work on text made to be misread."""
 
 GO_ON, SETTLED, END, BEFORE, BACK = range(5)
-"""What a tag means inside a call.
+"""Meaning of a tag inside a call.
 
-GO_ON: the call goes on. END: it ends with this tag. BEFORE: it ended before this tag, which is looked at anew.
+GO_ON: the call continues. END: it ends with this tag. BEFORE: it ended before this tag, which is looked at anew.
 SETTLED: it may end here, and does if anything but blanks and a tag follows; the tag that follows is asked again.
 BACK: it ended at ``block.back``, and what follows that place is read anew.
 """
@@ -38,7 +38,7 @@ BACK: it ended at ``block.back``, and what follows that place is read anew.
 
 @dataclass(slots=True)
 class Block:
-    """The text of a call, from the tag that opens it, while it is read.
+    """The text of a call from its opening tag, while it is read.
 
     Attributes:
         opener: the tag that opened it.
@@ -61,7 +61,7 @@ class Block:
 
     @property
     def start(self) -> int:
-        """Where it begins, in characters of the whole text."""
+        """Start of the block, in characters of the whole text."""
         return self.opener.start
 
     def text(self) -> str:
@@ -107,7 +107,7 @@ class Grammar(Protocol):
 
 
 class TagParser:
-    """Reads one text by a grammar, piece by piece (``workbench.toolcalls.formats.Parser``).
+    """Reads one text by a grammar, piece by piece (``workbench.toolcalls.formats.TextParser``).
 
     Args:
         grammar: the format.
@@ -136,16 +136,16 @@ class TagParser:
         self._out: list[Finding] = []
 
     def feed(self, text: str) -> list[Finding]:
-        """What is certain now."""
+        """Findings that are certain now."""
         self._fresh.append(text)
         awaited = self._awaited
         if awaited:
             if awaited not in text or (self._is_waiting and self._only_begins(text)):
                 return []
         elif self._is_waiting:
-            if self._tags.begins(text) < 0:
+            if self._tags.find_beginning(text) < 0:
                 return []
-        elif self._is_half and self._tags.last not in text and self._tags.begun(self._window + text):
+        elif self._is_half and self._tags.last not in text and self._tags.is_beginning(self._window + text):
             self._window += self._fresh.pop()
             return []
         return self._work(final=False)
@@ -159,7 +159,7 @@ class TagParser:
         return True
 
     def close(self) -> list[Finding]:
-        """The rest."""
+        """The remaining findings."""
         return self._work(final=True)
 
     def _work(self, *, final: bool) -> list[Finding]:
@@ -177,7 +177,7 @@ class TagParser:
         return self._out
 
     def _await_more(self) -> None:
-        """Say which pieces matter from here on."""
+        """Set which pieces matter from here on."""
         block, tags = self._block, self._tags
         self._awaited, self._is_waiting, self._is_half = "", False, False
         if block is not None and block.is_decided and block.settled < 0:
@@ -190,11 +190,11 @@ class TagParser:
             self._is_half = block is None or block.is_decided
 
     def _prose(self, final: bool) -> bool:
-        """Go on outside of calls; False when all is looked at."""
+        """Process text outside of calls; False when all is processed."""
         window, at, base = self._window, self._at, self._base
         found = self._tags.pattern.search(window, at)
         if found is None:
-            stop = len(window) if final else self._tags.held(window, at)
+            stop = len(window) if final else self._tags.find_partial(window, at)
             self._emit_prose(at, stop)
             self._at = stop
             return False
@@ -226,7 +226,7 @@ class TagParser:
                 self._out.append(Prose(text, self._base + start, self._base + end))
 
     def _inside(self, block: Block, final: bool) -> bool:
-        """Go on inside a call; False when all is looked at."""
+        """Process text inside a call; False when all is processed."""
         if not block.is_decided:
             head = self._window[self._at : self._at + MAX_TAG]
             verdict = self._grammar.accepts(block.opener, head)
@@ -247,9 +247,9 @@ class TagParser:
         return self._after_end(block, final)
 
     def _to_the_end(self, block: Block, final: bool) -> bool:
-        """No tag is left: everything but what may be the beginning of one belongs to the call."""
+        """Without another tag: all text belongs to the call, except for a possible start of a tag."""
         window, at = self._window, self._at
-        stop = self._tags.held(window, at)
+        stop = self._tags.find_partial(window, at)
         if at < stop:
             block.pieces.append(window[at:stop])
         self._at = stop
@@ -263,7 +263,7 @@ class TagParser:
         return block.back if block.back and self._returns <= MAX_RETURNS else end
 
     def _refuse(self, block: Block) -> bool:
-        """The opener was a word of the prose."""
+        """Treat the opener as prose."""
         self._block = None
         self._code.pass_over(block.opener.text)
         self._out.append(Prose(block.opener.text, block.opener.start, block.opener.end))
@@ -274,7 +274,7 @@ class TagParser:
         window, at = self._window, self._at
         size = len(window)
         stop = size - len(window[at:].lstrip())
-        is_tag = stop < size and self._tags.begins(window[stop]) == 0
+        is_tag = stop < size and self._tags.find_beginning(window[stop]) == 0
         found = self._tags.pattern.match(window, stop) if is_tag else None
         if found:
             self._ask(block, found)
@@ -282,7 +282,7 @@ class TagParser:
         if at < stop:
             block.pieces.append(window[at:stop])
         self._at = stop
-        is_half = stop == size or (is_tag and self._tags.held(window, stop) == stop)
+        is_half = stop == size or (is_tag and self._tags.find_partial(window, stop) == stop)
         if is_half and not final:
             return False
         block.is_closed = True

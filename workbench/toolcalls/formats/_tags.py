@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 MAX_TAG: Final = 600
-"""Characters of the longest tag: patterns of variable tags have to stay below, or cutting the text would matter."""
+"""Longest tag in characters: patterns of variable tags must stay below, so that text can be cut anywhere."""
 
 VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{0,255}[^\s"'<>/])"""
 """Pattern of an attribute's value, in quotes or without."""
 
 BLANK = r"\s{0,8}"
-"""Blanks that may stand inside a tag."""
+"""Blanks allowed inside a tag."""
 
 NESTED_OPEN, NESTED_CLOSE = "think", "think_end"
 """Kinds of the tags around reasoning; ``Tags`` adds ``<think>`` and ``</think>`` by itself."""
 
 
-class Spec(NamedTuple):
+class TagSpec(NamedTuple):
     r"""One kind of tag.
 
     Attributes:
@@ -36,7 +36,7 @@ class Spec(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A tag that stands in the text; ``start`` and ``end`` are characters of the whole text."""
+    """A tag in the text; ``start`` and ``end`` are characters of the whole text."""
 
     kind: str
     start: int
@@ -53,8 +53,8 @@ class Tags:
         last: the character every tag ends with, "" where there are several.
     """
 
-    def __init__(self, *specs: Spec) -> None:
-        every = (*specs, Spec(NESTED_OPEN, "<think>"), Spec(NESTED_CLOSE, "</think>"))
+    def __init__(self, *specs: TagSpec) -> None:
+        every = (*specs, TagSpec(NESTED_OPEN, "<think>"), TagSpec(NESTED_CLOSE, "</think>"))
         heads = [_atoms(s.head) for s in every]
         shared = heads[0][0] if all(h[0] == heads[0][0] for h in heads) else ""
         cut = 1 if shared else 0
@@ -63,31 +63,31 @@ class Tags:
         self._kinds = ["", *(s.kind for s in every)]
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
         self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
-        begun = [_begun([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
+        begun = [_beginnings([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
         self.search: Final = self.pattern.search
         self._partial: Final = re.compile(rf"(?:{'|'.join(begun)})\Z")
         ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
         self.last: Final = ends.pop() if len(ends) == 1 else ""
 
     def kind(self, match: re.Match[str]) -> str:
-        """Kind of the tag found."""
+        """Kind of a tag that was found."""
         return self._kinds[match.lastindex or 0]
 
-    def begun(self, text: str) -> bool:
+    def is_beginning(self, text: str) -> bool:
         """True if the whole text is the beginning of a tag, or a tag."""
         return self._partial.match(text) is not None
 
-    def begins(self, text: str, at: int = 0) -> int:
+    def find_beginning(self, text: str, at: int = 0) -> int:
         """Index of the first character that may begin a tag; -1 if there is none."""
         if self.first:
             return text.find(self.first, at)
         found = self._firsts.search(text, at)
         return found.start() if found else -1
 
-    def held(self, text: str, at: int) -> int:
+    def find_partial(self, text: str, at: int) -> int:
         """Start of an incomplete tag at the end of ``text[at:]``; ``len(text)`` if there is none."""
         size = len(text)
-        at = self.begins(text, max(at, size - MAX_TAG))
+        at = self.find_beginning(text, max(at, size - MAX_TAG))
         found = self._partial.search(text, at) if at >= 0 else None
         return found.start() if found else size
 
@@ -98,8 +98,8 @@ def _atoms(head: str | Sequence[str]) -> list[str]:
     return [BLANK if c == " " else re.escape(c) for c in head]
 
 
-def _begun(atoms: list[str]) -> str:
-    """A pattern of every proper beginning of a tag."""
+def _beginnings(atoms: list[str]) -> str:
+    """Pattern of every proper beginning of a tag."""
     pattern = ""
     for atom in reversed(atoms[1:]):
         pattern = f"(?:{atom}{pattern})?"

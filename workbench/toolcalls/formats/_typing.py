@@ -52,12 +52,12 @@ class ToolTypes:
         return tool in self._schemas
 
     def schema(self, tool: str) -> Mapping[str, Any]:
-        """The schema of a tool; empty where it has none."""
+        """Schema of a tool; empty if it has none."""
         found = self._schemas.get(tool)
         return found if type(found) is dict or isinstance(found, Mapping) else {}
 
     def types(self, tool: str, key: str) -> tuple[str, ...]:
-        """Types the schema allows for an argument, in ``ORDER``; () where it does not say."""
+        """Types the schema allows for an argument, in ``ORDER``; () if it does not say."""
         known = self._known.get((tool, key))
         if known is None:
             schema = self.schema(tool)
@@ -73,7 +73,7 @@ class ToolTypes:
         if types == ("string",):
             return text
         if not types:
-            return _untyped(text, self._undeclared)
+            return _guess(text, self._undeclared)
         for name in types:
             value = _READERS[name](text)
             if value is UNREAD and self._literals and name in ("object", "array"):
@@ -84,7 +84,7 @@ class ToolTypes:
 
 
 def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
-    """The schema of one key of an object; None where it has none. Looks into alternatives and references."""
+    """Schema of one key of an object; None if there is none. Follows alternatives and references."""
     own = schema.get("properties") if type(schema) is dict else None
     if type(own) is dict and key in own:
         return own[key]
@@ -100,7 +100,7 @@ def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
 
 
 def items_of(schema: JsonValue, root: JsonValue) -> JsonValue:
-    """The schema of an array's elements; None where it has none."""
+    """Schema of an array's elements; None if there is none."""
     return next((p["items"] for p in _parts(schema, root) if isinstance(p.get("items"), Mapping)), None)
 
 
@@ -121,7 +121,7 @@ def types_of(schema: JsonValue, root: JsonValue) -> tuple[str, ...]:
 
 
 def _parts(schema: JsonValue, root: JsonValue) -> list[Mapping[str, Any]]:
-    """A schema and what it refers to and combines, each once."""
+    """A schema with the schemas that it refers to and combines, each once."""
     found: list[Mapping[str, Any]] = []
     waiting = [schema]
     while waiting and len(found) < MAX_SCHEMA_HOPS:
@@ -133,11 +133,11 @@ def _parts(schema: JsonValue, root: JsonValue) -> list[Mapping[str, Any]]:
             if isinstance(part.get(key), list):
                 waiting += part[key][:MAX_SCHEMA_HOPS]
         if isinstance(part.get("$ref"), str):
-            waiting.append(_referred(part["$ref"], root))
+            waiting.append(_resolve(part["$ref"], root))
     return found
 
 
-def _referred(reference: str, root: JsonValue) -> JsonValue:
+def _resolve(reference: str, root: JsonValue) -> JsonValue:
     if not reference.startswith("#"):
         return None
     here = root
@@ -157,7 +157,7 @@ def _type_name(value: JsonValue) -> str:
 
 
 def json_value(text: str) -> JsonValue:
-    """The value of a JSON text; ``UNREAD`` where it is none, or holds a number that JSON cannot carry."""
+    """Value of a JSON text; ``UNREAD`` if it is none, or has a number that JSON cannot express."""
     try:
         value = loads(text)
     except WireError:
@@ -177,12 +177,12 @@ def is_finite(value: JsonValue) -> bool:
 
 
 def python_value(text: str) -> JsonValue:
-    """The value of a Python list or dict of plain values; ``UNREAD`` where it is none."""
+    """Value of a Python list or dict of plain values; ``UNREAD`` if it is none."""
     value = literal(text) if text.lstrip()[:1] in ("{", "[") else None
     return UNREAD if value is None else value
 
 
-def _untyped(text: str, undeclared: str) -> JsonValue:
+def _guess(text: str, undeclared: str) -> JsonValue:
     if undeclared == "string" or (undeclared == "container" and text.lstrip()[:1] not in ("{", "[")):
         return text
     value = json_value(text)

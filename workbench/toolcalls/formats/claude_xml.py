@@ -25,12 +25,12 @@ from workbench.toolcalls.formats._elements import (
     NAMED,
     PARAM,
     PARAM_END,
-    Call,
     ElementGrammar,
+    OpenCall,
 )
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes
 
 _PREFIXES = ("", "antml:")
@@ -38,14 +38,14 @@ _OLD_NAME = re.compile(r"\s*<tool_name>\s*([^<>\n]{1,256}?)\s*</tool_name>")
 _OLD_VALUE = re.compile(r"<([A-Za-z_][\w.\-]{0,127})>(.*?)</\1>", re.DOTALL)
 
 
-def _specs(prefix: str) -> tuple[Spec, ...]:
+def _specs(prefix: str) -> tuple[TagSpec, ...]:
     return (
-        Spec(BLOCK, f"<{prefix}function_calls>"),
-        Spec(BLOCK_END, f"</{prefix}function_calls>"),
-        Spec(CALL, f"<{prefix}invoke", NAMED),
-        Spec(CALL_END, f"</{prefix}invoke>"),
-        Spec(PARAM, f"<{prefix}parameter", NAMED),
-        Spec(PARAM_END, f"</{prefix}parameter>"),
+        TagSpec(BLOCK, f"<{prefix}function_calls>"),
+        TagSpec(BLOCK_END, f"</{prefix}function_calls>"),
+        TagSpec(CALL, f"<{prefix}invoke", NAMED),
+        TagSpec(CALL_END, f"</{prefix}invoke>"),
+        TagSpec(PARAM, f"<{prefix}parameter", NAMED),
+        TagSpec(PARAM_END, f"</{prefix}parameter>"),
     )
 
 
@@ -55,7 +55,7 @@ class _Grammar(ElementGrammar):
     named: ClassVar = NAME
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """An element has to follow; in a call without a name the older shape."""
+        """True if an element follows; in a call without a name, the older shape."""
         verdict = super().accepts(opener, head)
         text = head.lstrip()
         if verdict is not False or not text:
@@ -64,12 +64,12 @@ class _Grammar(ElementGrammar):
             return None
         return text.startswith("<tool_name>")
 
-    def _is_call(self, call: Call, block: Block) -> bool:
+    def _is_call(self, call: OpenCall, block: Block) -> bool:
         return super()._is_call(call, block) or bool(_OLD_NAME.match(block.since(call.tag.end)))
 
-    def _call(self, call: Call, block: Block, start: int) -> TextCall:
+    def _call(self, call: OpenCall, block: Block, start: int) -> TextCall:
         body = block.since(call.tag.end)[: call.body_end - call.tag.end]
-        old = None if self.named_in(call.tag) else _OLD_NAME.match(body)
+        old = None if self.name_in(call.tag) else _OLD_NAME.match(body)
         if not old:
             return super()._call(call, block, start)
         found: dict[str, JsonValue] = {}

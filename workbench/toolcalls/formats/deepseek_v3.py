@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser
+from workbench.toolcalls.formats import TextParser
 from workbench.toolcalls.formats._deepseek import DeepSeekGrammar
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
@@ -22,7 +22,7 @@ class DeepSeekV3:
     title = "DeepSeek tokens with a JSON fence (V3, V3-0324, R1-0528)"
     markers: tuple[str, ...] = ("calls▁begin", "call▁begin", "calls_begin", "call_begin", "calls begin", "call begin")
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         return TagParser(_GRAMMAR, tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:

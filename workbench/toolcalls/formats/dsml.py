@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser, TextCall
+from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 from workbench.wire import jsontext
 
@@ -29,11 +29,11 @@ _BLOCKS: Final = ("function_calls", "tool_calls", "calls", "toolcalls", "tool_us
 _ATTRIBUTES: Final = r"(?:\s[^<>]{0,400})?"
 
 
-def _spec(kind: str, word: str, *, closes: bool = False) -> Spec:
+def _spec(kind: str, word: str, *, closes: bool = False) -> TagSpec:
     head = ["<", *(["/"] if closes else []), *_BARS, *"DSML", *_BARS, *word]
     if closes or kind == "block":
-        return Spec(kind + "_end" * closes, [*head, r"\s{0,4}", ">"])
-    return Spec(kind, head, rf"{_ATTRIBUTES}/?>", r"(?:[\s/][^<>]{0,401})?")
+        return TagSpec(kind + "_end" * closes, [*head, r"\s{0,4}", ">"])
+    return TagSpec(kind, head, rf"{_ATTRIBUTES}/?>", r"(?:[\s/][^<>]{0,401})?")
 
 
 TAGS: Final = Tags(
@@ -100,7 +100,7 @@ class _Grammar:
         if state.invoke is None or not _attributes(state.invoke).get("name"):
             return []
         said = _attributes(state.invoke)["name"]
-        reader = _Body(block, state)
+        reader = _InvokeBody(block, state)
         value, problems = reader.value(said, tools)
         if any(not _PLAIN_TAG.match(t.text) for t in (block.opener, *block.tags) if "DSML" in t.text):
             problems.append("unusual tags")
@@ -131,7 +131,7 @@ def _state(block: Block) -> _State:
     return state
 
 
-class _Body:
+class _InvokeBody:
     """Content of one ``invoke``."""
 
     def __init__(self, block: Block, state: _State) -> None:
@@ -140,7 +140,7 @@ class _Body:
         text, base = block.text(), block.start
         structure = [t for t in block.tags if t.start >= invoke.end and t.kind not in ("think", "think_end")]
         last = state.end or next((t for t in structure if t.kind == "block_end"), None)
-        stop = max(last.start if last else base + TAGS.held(text, 0), invoke.end)
+        stop = max(last.start if last else base + TAGS.find_partial(text, 0), invoke.end)
         self.raw = text[invoke.end - base : stop - base].strip("\r\n")
         self._text, self._base, self._stop = text, base, stop
         self._tags = [t for t in structure if t.start < stop]
@@ -152,7 +152,7 @@ class _Body:
             found = read(self.raw)
             return found.value, list(found.problems)
         values, problems = self._parameters()
-        return _unwrapped(values, problems, tool, tools)
+        return _unwrap(values, problems, tool, tools)
 
     def _parameters(self) -> tuple[dict[str, JsonValue], list[str]]:
         values, problems = dict[str, JsonValue](), list[str]()
@@ -175,7 +175,7 @@ class _Body:
             if key in values:
                 problems.append("a parameter is given twice")
             text = self._between(tag.end, after.start if after else self._stop)
-            values[key] = _typed(text, said.get("string"), problems)
+            values[key] = _parameter_value(text, said.get("string"), problems)
             at = after.start if after else self._stop
         if self._between(at, self._stop).strip() and (not tags or tags[-1].kind != "parameter"):
             problems.append("text between the parameters")
@@ -185,8 +185,11 @@ class _Body:
         return self._text[start - self._base : end - self._base]
 
 
-def _typed(text: str, flag: str | None, problems: list[str]) -> JsonValue:
-    """``true`` is text, ``false`` is JSON. Without the flag vLLM reads JSON where it is JSON, sglang drops the call."""
+def _parameter_value(text: str, flag: str | None, problems: list[str]) -> JsonValue:
+    """Value of a parameter: ``true`` is text, ``false`` is JSON.
+
+    Without the flag vLLM reads JSON if it is JSON, and sglang drops the call.
+    """
     if flag == "true":
         return text
     if flag != "false":
@@ -200,7 +203,7 @@ def _typed(text: str, flag: str | None, problems: list[str]) -> JsonValue:
 
 
 def _json(text: str) -> JsonValue:
-    """The value of a JSON text, None where it is none."""
+    """Value of a JSON text; None if it is none."""
     try:
         value = jsontext.loads(text)
     except WireError:
@@ -208,10 +211,10 @@ def _json(text: str) -> JsonValue:
     return read(f'{{"a":{text}}}').value and value
 
 
-def _unwrapped(
+def _unwrap(
     values: dict[str, JsonValue], problems: list[str], tool: str, tools: Sequence[ToolDef]
 ) -> tuple[JsonValue, list[str]]:
-    """Arguments nested under one extra key, as vLLM unwraps them: the tool has no such parameter."""
+    """Unwrap arguments nested under one extra key, as vLLM does, if the tool has no such parameter."""
     key = next(iter(values), None)
     schema = next((t.schema for t in tools if t.name == tool), None)
     declared = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -243,7 +246,7 @@ class Dsml:
         self._mark = f"｜DSML｜{blank}"
         self._empty = empty
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         return TagParser(_Grammar(), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats._elements import CALL, CALL_END, PARAM, PARAM_END, ElementGrammar, State
+from workbench.toolcalls.formats._elements import CALL, CALL_END, PARAM, PARAM_END, ElementGrammar, ElementState
 from workbench.toolcalls.formats._problems import NO_PARAM_END
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes
 
 KEY, KEY_END = "key", "key_end"
@@ -30,26 +30,26 @@ _FORBIDDEN = "<>\n"
 class _Grammar(ElementGrammar):
     name: ClassVar = "glm"
     tags: ClassVar = Tags(
-        Spec(CALL, "< tool_call >"),
-        Spec(CALL_END, "< / tool_call >"),
-        Spec(KEY, "<arg_key>"),
-        Spec(KEY_END, "</arg_key>"),
-        Spec(PARAM, "<arg_value>"),
-        Spec(PARAM_END, "</arg_value>"),
+        TagSpec(CALL, "< tool_call >"),
+        TagSpec(CALL_END, "< / tool_call >"),
+        TagSpec(KEY, "<arg_key>"),
+        TagSpec(KEY_END, "</arg_key>"),
+        TagSpec(PARAM, "<arg_value>"),
+        TagSpec(PARAM_END, "</arg_value>"),
     )
     opens: ClassVar = frozenset((CALL,))
     has_blocks: ClassVar = False
 
-    def named_in(self, tag: Tag) -> str:
-        """Names stand between the tags; ``step`` puts them into the tag that follows."""
+    def name_in(self, tag: Tag) -> str:
+        """Return nothing: names are between the tags; ``step`` puts them into the tag that follows."""
         return tag.text if tag.kind in (CALL, PARAM) else ""
 
     def gap(self, block: Block) -> str:
-        """Line breaks written as backslash and n are none."""
+        """Words between two tags, without line breaks written as backslash and n."""
         return _plain(block.between())
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """A name has to follow, and a tag behind it."""
+        """True if a name and a tag follow."""
         if not head.strip():
             return None if len(head) < 300 else False
         found = _HEAD.match(head)
@@ -61,13 +61,13 @@ class _Grammar(ElementGrammar):
         tag = self.tags.pattern.match(text)
         if tag:
             return self.tags.kind(tag) in (KEY, CALL_END)
-        return None if self.tags.held(text, 0) == 0 else False
+        return None if self.tags.find_partial(text, 0) == 0 else False
 
     def step(self, block: Block, tag: Tag) -> int:
-        """What a tag inside the call means; names and keys are texts between tags here."""
-        state: State | None = block.state
+        """Process a tag inside the call; names and keys are texts between tags."""
+        state: ElementState | None = block.state
         if state is None:
-            state = block.state = State()
+            state = block.state = ElementState()
             self._open_call(state, Tag(CALL, block.opener.start, tag.start, _plain(block.between())))
             block.mark = len(block.pieces)
         if state.param and tag.kind == KEY and state.call and not state.closer:
@@ -88,7 +88,7 @@ class _Grammar(ElementGrammar):
 
 
 def _plain(text: str) -> str:
-    """Without blanks around it, those written as backslash and n included."""
+    """Text without surrounding blanks, including those written as backslash and n."""
     return re.sub(rf"\A{_GAP}|{_GAP}\Z", "", text)
 
 
@@ -105,14 +105,14 @@ class Glm:
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call without line breaks, as GLM-4.7 and later write."""
-        return unambiguous(self, "".join(_written(c) for c in calls), calls, raw_or_json)
+        return unambiguous(self, "".join(_render_call(c) for c in calls), calls, raw_or_json)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """What follows ``<|observation|>``."""
+        """Text after ``<|observation|>``."""
         return "".join(f"<tool_response>{result_text(r)}</tool_response>" for r in results)
 
 
-def _written(call: ToolCallIR) -> str:
+def _render_call(call: ToolCallIR) -> str:
     pairs = (
         f"<arg_key>{key}</arg_key><arg_value>{raw_or_json(value)}</arg_value>"
         for key, value in arguments_of(call).items()

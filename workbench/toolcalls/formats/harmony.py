@@ -1,6 +1,6 @@
 """Harmony (gpt-oss): every message names its channel, and a message with a recipient is a call.
 
-Facts: openai/harmony ``docs/format.md``; the recipient may stand with the role or with the channel (harmony#40);
+Facts: openai/harmony ``docs/format.md``; the recipient may be with the role or with the channel (harmony#40);
 gpt-oss's own template writes ``commentary json`` without ``<|constrain|>``. Headers that models get wrong are read as
 far as they say a recipient (harmony#38, #97, #114; ggml-org/llama.cpp#27720).
 """
@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser, Prose, TextCall
+from workbench.toolcalls.formats import Prose, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
 TAGS: Final = Tags(
-    *(Spec(k, f"<|{k}|>") for k in ("start", "channel", "constrain", "message", "end", "call", "return"))
+    *(TagSpec(k, f"<|{k}|>") for k in ("start", "channel", "constrain", "message", "end", "call", "return"))
 )
 CHANNELS: Final = ("analysis", "commentary", "final")
 _HEADER_FOLLOWS: Final = re.compile(r"[^<\n]{0,200}<\|")
@@ -35,7 +35,7 @@ _PEOPLE: Final = frozenset({"assistant", "user", "system", "developer", "all"})
 _TYPES: Final = frozenset({"json", "code", "text"})
 
 
-class Header(NamedTuple):
+class HarmonyHeader(NamedTuple):
     """Header before ``<|message|>``.
 
     Attributes:
@@ -59,7 +59,7 @@ class Header(NamedTuple):
         return bool(to) and to not in _PEOPLE and self.role.partition(" ")[0] in ("", "assistant")
 
 
-def header(text: str) -> Header:
+def header(text: str) -> HarmonyHeader:
     """Read a header: everything from the first token to ``<|message|>``, both left out or not."""
     text = text.removeprefix("<|start|>").removesuffix("<|message|>")
     parts = _TOKEN.split(text)
@@ -68,14 +68,14 @@ def header(text: str) -> Header:
     role = _RECIPIENT.sub("", parts[0]).split()
     named, kinds, spare = list[str](), list[str](), role[1:]
     for token, words in zip(parts[1::2], parts[2::2], strict=True):
-        said = _RECIPIENT.sub("", words).split()
+        values = _RECIPIENT.sub("", words).split()
         if token == "channel":
-            named.append(said[0] if said else "")
-            kinds += [w for w in said[1:] if w in _TYPES]
-            spare += [w for w in said[1:] if w not in _TYPES]
+            named.append(values[0] if values else "")
+            kinds += [w for w in values[1:] if w in _TYPES]
+            spare += [w for w in values[1:] if w not in _TYPES]
         elif token == "constrain":
-            kinds += said[:1]
-            spare += said[1:]
+            kinds += values[:1]
+            spare += values[1:]
     if len(_RECIPIENT.findall(text)) > 1 or spare:
         problems.append("words left over in the header")
     if len(named) > 1:
@@ -85,25 +85,25 @@ def header(text: str) -> Header:
         problems.append("no channel" if not channel else "no such channel")
     if any(k not in _TYPES for k in kinds):
         problems.append("no such type of content")
-    return Header(
+    return HarmonyHeader(
         " ".join(role[:1]), channel, found[1] if found else None, kinds[0] if kinds else None, tuple(problems)
     )
 
 
 @dataclass(slots=True)
 class _State:
-    """What was seen of one message.
+    """State of one message.
 
     Attributes:
-        message: the token its content begins with.
-        header: once that is there.
-        is_json: the content begins as JSON does, so that tokens in its strings are text; None before it is asked.
+        message: the token before its content.
+        header: the header, once it is complete.
+        is_json: the content starts like JSON, so that tokens in its strings are text; None before it is known.
         place: pieces of the block before the content, and characters of the next.
         doubtful: the first closing token in a string: it counts if the string never ends.
     """
 
     message: Tag | None = None
-    header: Header | None = None
+    header: HarmonyHeader | None = None
     is_json: bool | None = None
     place: tuple[int, int] = (0, 0)
     strings: StringWatch = field(default_factory=StringWatch)
@@ -152,7 +152,7 @@ class _Grammar:
             return []
         cut = state.doubtful if not block.is_closed and not state.end else None
         end = state.end or cut
-        stop = end.start - base if end else TAGS.held(text, 0)
+        stop = end.start - base if end else TAGS.find_partial(text, 0)
         raw = text[state.message.end - base : stop].strip()
         call = _call(state.header, raw, end, block, tools)
         if call is None:
@@ -172,7 +172,7 @@ def _is_in_string(block: Block, state: _State, tag: Tag) -> bool:
     return state.is_json and state.strings.is_inside(block, tag)
 
 
-def _call(head: Header, raw: str, end: Tag | None, block: Block, tools: Sequence[ToolDef]) -> TextCall | None:
+def _call(head: HarmonyHeader, raw: str, end: Tag | None, block: Block, tools: Sequence[ToolDef]) -> TextCall | None:
     """The call of a message; None if it is prose despite its header."""
     said = head.recipient or ""
     name = said.removeprefix("functions.").strip(".,:;")
@@ -201,8 +201,10 @@ def _call(head: Header, raw: str, end: Tag | None, block: Block, tools: Sequence
     )
 
 
-def _value(name: str, recipient: str, head: Header, raw: str, tools: Sequence[ToolDef]) -> tuple[JsonValue, list[str]]:
-    """The arguments. Free-text tools and the built-in interpreter take the text itself."""
+def _value(
+    name: str, recipient: str, head: HarmonyHeader, raw: str, tools: Sequence[ToolDef]
+) -> tuple[JsonValue, list[str]]:
+    """The arguments. Free-text tools and the built-in interpreter receive the text itself."""
     is_free = any(t.name == name and t.kind == "custom" for t in tools)
     if is_free or (recipient == "python" and not raw.startswith("{")):
         return raw, []
@@ -215,7 +217,7 @@ def _value(name: str, recipient: str, head: Header, raw: str, tools: Sequence[To
     return value, problems
 
 
-class Message(NamedTuple):
+class HarmonyMessage(NamedTuple):
     """One message of a text.
 
     Attributes:
@@ -223,17 +225,17 @@ class Message(NamedTuple):
         start, end: characters of its content.
     """
 
-    header: Header
+    header: HarmonyHeader
     text: str
     call: TextCall | None
     start: int
     end: int
 
 
-def messages(text: str, tools: Sequence[ToolDef] = ()) -> list[Message]:
-    """The messages of a whole text, each with its channel; text outside of messages is left out."""
+def messages(text: str, tools: Sequence[ToolDef] = ()) -> list[HarmonyMessage]:
+    """The messages of a whole text, each with its channel; text outside of messages is omitted."""
     parser = text_format.parser(tools)
-    found, start = list[Message](), 0
+    found, start = list[HarmonyMessage](), 0
     for finding in (*parser.feed(text), *parser.close()):
         if isinstance(finding, Prose):
             continue
@@ -241,21 +243,21 @@ def messages(text: str, tools: Sequence[ToolDef] = ()) -> list[Message]:
         opened = text.find("<|message|>", finding.start, finding.end)
         place = text.find(finding.raw, opened)
         found.append(
-            Message(header(text[finding.start : opened]), finding.raw, finding, place, place + len(finding.raw))
+            HarmonyMessage(header(text[finding.start : opened]), finding.raw, finding, place, place + len(finding.raw))
         )
         start = finding.end
     return found + _texts(text, start, len(text))
 
 
-def _texts(text: str, at: int, stop: int) -> list[Message]:
-    """Messages that are no calls, in a part of the text."""
-    found = list[Message]()
+def _texts(text: str, at: int, stop: int) -> list[HarmonyMessage]:
+    """Messages without calls, in a part of the text."""
+    found = list[HarmonyMessage]()
     begin, opened = -1, -1
     for token in [*TAGS.pattern.finditer(text, at, stop), None]:
         kind = TAGS.kind(token) if token else "end"
         place = token.start() if token else stop
         if kind in ("start", "channel", "end", "return", "call") and opened >= 0:
-            found.append(Message(header(text[begin : opened - 11]), text[opened:place], None, opened, place))
+            found.append(HarmonyMessage(header(text[begin : opened - 11]), text[opened:place], None, opened, place))
             begin, opened = -1, -1
         if token and kind in ("start", "channel") and begin < 0:
             begin = place
@@ -271,11 +273,11 @@ class Harmony:
     title = "Harmony (gpt-oss)"
     markers: tuple[str, ...] = ("<|channel|>", "<|start|>")
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         return TagParser(_Grammar(), tools, closes=frozenset({"end", "return"}))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        """One message for each call; a model stops behind the first."""
+        """One message for each call; a model stops after the first."""
         return "".join(
             f"<|start|>assistant<|channel|>commentary to=functions.{plain_name(c)} <|constrain|>json"
             f"<|message|>{json_text(arguments_of(c))}<|call|>"
@@ -283,7 +285,7 @@ class Harmony:
         )
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """One message for each result, headers included: the tool's name stands only there."""
+        """One message for each result, with its header, because only that has the tool's name."""
         return "".join(
             f"<|start|>functions.{_author(r)} to=assistant<|channel|>commentary"
             f"<|message|>{json_text(result_text(r))}<|end|>"

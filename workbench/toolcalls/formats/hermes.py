@@ -15,12 +15,12 @@ from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._json_calls import Whole, in_sequence
+from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence
 from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
-from workbench.toolcalls.formats._tags import NESTED_CLOSE, Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, unknown
 
 OPEN, CLOSE = "open", "close"
@@ -35,14 +35,14 @@ class _State:
 
 
 class _Grammar:
-    tags: ClassVar = Tags(Spec(OPEN, "< tool_call >"), Spec(CLOSE, "< / tool_call >"))
+    tags: ClassVar = Tags(TagSpec(OPEN, "< tool_call >"), TagSpec(CLOSE, "< / tool_call >"))
     opens: ClassVar = frozenset((OPEN,))
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self.names = names_of(tools)
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """JSON has to follow, or the opening tag once more."""
+        """True if JSON follows, or the opening tag once more."""
         text = head.lstrip()
         if not text:
             return None if len(head) < 300 else False
@@ -53,10 +53,10 @@ class _Grammar:
         again = self.tags.pattern.match(text)
         if again and self.tags.kind(again) == OPEN:
             return self.accepts(opener, text[again.end() :])
-        return None if not again and text[0] == "<" and self.tags.held(text, 0) == 0 else False
+        return None if not again and text[0] == "<" and self.tags.find_partial(text, 0) == 0 else False
 
     def step(self, block: Block, tag: Tag) -> int:
-        """A closing tag ends the call unless it stands in a string."""
+        """End the call at a closing tag outside of strings."""
         state: _State | None = block.state
         if state is None:
             state = block.state = _State(start=block.opener.end)
@@ -89,7 +89,9 @@ class _Grammar:
         found = in_sequence(body)
         return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
 
-    def _call(self, block: Block, state: _State, found: list[Whole], n: int, body: str, whole_end: int) -> TextCall:
+    def _call(
+        self, block: Block, state: _State, found: list[LocatedCall], n: int, body: str, whole_end: int
+    ) -> TextCall:
         (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
         problems = [p for p, _ in state.problems] if n == 0 else []
         problems += [] if call.key in ("arguments", "") else [f"the key of the arguments is {call.key!r}"]

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser, TextCall
-from workbench.toolcalls.formats._json_calls import ARGUMENTS, NAMES, Whole, tiled, unclosed, whole
-from workbench.toolcalls.formats._lines import ANEW, HOLD, RELEASE, LineParser
+from workbench.toolcalls.formats import TextCall, TextParser
+from workbench.toolcalls.formats._json_calls import ARGUMENTS, NAMES, LocatedCall, calls_only, mark_unclosed, tile
+from workbench.toolcalls.formats._lines import HOLD, RELEASE, RESTART, LineParser
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.json_text import names_of
 
@@ -47,7 +47,7 @@ def may_be_calls(head: str) -> bool | None:
     return None if _KEY_BEGINS.fullmatch(head) else False
 
 
-class _Reader:
+class _FenceReader:
     """Reads one text. Held text is either bare JSON, or fences with calls and perhaps an open one."""
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
@@ -60,7 +60,9 @@ class _Reader:
         self._body: list[str] = []
         self._opened = self._began = 0
         self._size = 0
-        self._done: list[tuple[int, int, int, list[Whole]]] = []  # fences with calls: start, text in it, end, calls
+        self._done: list[
+            tuple[int, int, int, list[LocatedCall]]
+        ] = []  # fences with calls: start, text in it, end, calls
         self._is_bare = False
 
     def begins(self, line: str, before: str, *, is_start: bool, is_whole: bool) -> bool | None:
@@ -74,7 +76,7 @@ class _Reader:
         found = _OPENER.fullmatch(line)
         return bool(found and found[2].lower() in _LANGUAGES and not _EXAMPLE.search(before))
 
-    def goes_on(self, line: str) -> int:
+    def continues(self, line: str) -> int:
         verdict = self._line(line)
         self._size += len(line)
         if verdict != HOLD:
@@ -85,7 +87,7 @@ class _Reader:
         if self._is_bare:
             return self._bare(line)
         if self._mark:
-            return self._fenced(line)
+            return self._fenced_line(line)
         opener = _OPENER.fullmatch(line)
         if opener and opener[2].lower() in _LANGUAGES:
             self._mark, self._body, self._opened = opener[1], [], self._size
@@ -94,7 +96,7 @@ class _Reader:
         if not self._size:
             self._is_bare = True
             return self._bare(line)
-        return ANEW if line.strip() else HOLD
+        return RESTART if line.strip() else HOLD
 
     def _bare(self, line: str) -> int:
         if self._head is not None:
@@ -105,11 +107,11 @@ class _Reader:
             self._head = None if verdict else self._head
         return HOLD
 
-    def _fenced(self, line: str) -> int:
+    def _fenced_line(self, line: str) -> int:
         if not line.lstrip(" ").startswith(self._mark) or line.strip().strip(self._mark[0]):
             self._body.append(line)
             return HOLD
-        calls = whole("".join(self._body), self._names)
+        calls = calls_only("".join(self._body), self._names)
         if not calls:
             return RELEASE
         self._done.append((self._opened, self._began, self._size + len(line.rstrip("\r\n")), calls))
@@ -119,15 +121,15 @@ class _Reader:
     def read(self, text: str, start: int, *, is_nested: bool) -> list[TextCall]:
         if self._is_bare:
             lead, end = len(text) - len(text.lstrip()), start + len(text.rstrip())
-            return tiled(_NAME, whole(text, self._names), start + lead, end, start, is_nested=is_nested)
+            return tile(_NAME, calls_only(text, self._names), start + lead, end, start, is_nested=is_nested)
         if self._mark:
-            calls = whole("".join(self._body), self._names)
+            calls = calls_only("".join(self._body), self._names)
             if not calls:
                 return []
-            calls[-1] = unclosed(calls[-1])
+            calls[-1] = mark_unclosed(calls[-1])
             self._done.append((self._opened, self._began, len(text), calls))
         blocks = (
-            tiled(_NAME, c, start + a, start + b, start + body, is_nested=is_nested) for a, body, b, c in self._done
+            tile(_NAME, c, start + a, start + b, start + body, is_nested=is_nested) for a, body, b, c in self._done
         )
         return [call for block in blocks for call in block]
 
@@ -139,8 +141,8 @@ class JsonFence:
     title = "JSON in a code fence, or bare (models without a format of their own)"
     markers: tuple[str, ...] = ()
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
-        return LineParser(_Reader(tools))
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
+        return LineParser(_FenceReader(tools))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         return "\n".join(

@@ -1,6 +1,6 @@
 r"""Kimi K2 tokens: ``<|tool_call_begin|>functions.NAME:INDEX<|tool_call_argument_begin|>JSON<|tool_call_end|>``.
 
-All calls stand between ``<|tool_calls_section_begin|>`` and ``<|tool_calls_section_end|>``. The index counts through
+All calls are between ``<|tool_calls_section_begin|>`` and ``<|tool_calls_section_end|>``. The index counts through
 the conversation. Blanks between tokens mean nothing; the template writes none.
 
 Facts: MoonshotAI/Kimi-K2 ``docs/tool_call_guidance.md``; template of Kimi-K2-Thinking; sglang 0.5.23
@@ -30,7 +30,7 @@ from workbench.toolcalls.formats._problems import (
 )
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
-from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
 SECTION, SECTION_END = "section", "section_end"
@@ -42,7 +42,7 @@ _HEAD = re.compile(r"\s*[^\s<>|{}]{1,256}\s*(?:([<{])|\Z)")
 
 
 @dataclass(slots=True)
-class _Call:
+class _KimiCall:
     tag: Tag
     id_end: int = -1
     body: int = -1  # where the arguments begin
@@ -53,8 +53,8 @@ class _Call:
 
 @dataclass(slots=True)
 class _State:
-    calls: list[_Call] = field(default_factory=list)
-    call: _Call | None = None
+    calls: list[_KimiCall] = field(default_factory=list)
+    call: _KimiCall | None = None
     json: JsonBody | None = None
     problems: list[str] = field(default_factory=list)
     is_over: bool = False
@@ -62,13 +62,13 @@ class _State:
 
 class _Grammar:
     tags: ClassVar = Tags(
-        Spec(SECTION, "<|tool_calls_section_begin|>"),
-        Spec(SECTION, "<|tool_call_section_begin|>"),
-        Spec(SECTION_END, "<|tool_calls_section_end|>"),
-        Spec(SECTION_END, "<|tool_call_section_end|>"),
-        Spec(CALL, "<|tool_call_begin|>"),
-        Spec(ARGUMENTS, "<|tool_call_argument_begin|>"),
-        Spec(CALL_END, "<|tool_call_end|>"),
+        TagSpec(SECTION, "<|tool_calls_section_begin|>"),
+        TagSpec(SECTION, "<|tool_call_section_begin|>"),
+        TagSpec(SECTION_END, "<|tool_calls_section_end|>"),
+        TagSpec(SECTION_END, "<|tool_call_section_end|>"),
+        TagSpec(CALL, "<|tool_call_begin|>"),
+        TagSpec(ARGUMENTS, "<|tool_call_argument_begin|>"),
+        TagSpec(CALL_END, "<|tool_call_end|>"),
     )
     opens: ClassVar = frozenset((SECTION, CALL))
 
@@ -76,7 +76,7 @@ class _Grammar:
         self.names = names_of(tools)
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
-        """A call has to follow a section's token, an id a call's."""
+        """True if a call follows a section's token, or an id follows a call's."""
         if not head.strip():
             return None if len(head) < 300 else False
         if opener.kind == CALL:
@@ -88,10 +88,10 @@ class _Grammar:
         tag = self.tags.pattern.match(text)
         if tag:
             return self.tags.kind(tag) in (CALL, SECTION)
-        return None if self.tags.held(text, 0) == 0 else False
+        return None if self.tags.find_partial(text, 0) == 0 else False
 
     def step(self, block: Block, tag: Tag) -> int:
-        """What a token inside the section means."""
+        """Process a token inside the section."""
         state: _State | None = block.state
         if state is None:
             state = block.state = _State()
@@ -104,11 +104,11 @@ class _Grammar:
         return self._outside(block, state, tag)
 
     def _open(self, state: _State, tag: Tag) -> None:
-        state.call = _Call(tag)
+        state.call = _KimiCall(tag)
         state.calls.append(state.call)
 
-    def _close(self, state: _State, call: _Call, tag: Tag) -> int:
-        """A token ends a call, and the section with it where it is the section's."""
+    def _close(self, state: _State, call: _KimiCall, tag: Tag) -> int:
+        """End a call at a token, and the section with it if the token ends the section."""
         call.body_end, call.end = tag.start, tag.end
         state.call = state.json = None
         if tag.kind == SECTION_END:
@@ -135,8 +135,8 @@ class _Grammar:
         state.problems.append(STRAY_END)
         return SETTLED if state.calls else GO_ON
 
-    def _in_id(self, state: _State, call: _Call, tag: Tag) -> int:
-        """Behind a call's token: the id, up to the arguments."""
+    def _in_id(self, state: _State, call: _KimiCall, tag: Tag) -> int:
+        """Process a token after a call's token: the id, up to the arguments."""
         if tag.kind == ARGUMENTS:
             call.id_end, call.body = tag.start, tag.end
             state.json = JsonBody()
@@ -190,7 +190,7 @@ class _Grammar:
         starts = [block.start, *(c.end for c in calls[:-1])]
         return [self._call(block, text, c, start) for c, start in zip(calls, starts, strict=True)]
 
-    def _call(self, block: Block, text: str, call: _Call, start: int) -> TextCall:
+    def _call(self, block: Block, text: str, call: _KimiCall, start: int) -> TextCall:
         base = block.start
         if call.body >= 0:
             said, raw = text[call.tag.end - base : call.id_end - base], text[call.body - base : call.body_end - base]
@@ -237,19 +237,19 @@ class Kimi:
         return TagParser(_Grammar(tools), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        """All calls in one section. An id that does not say the name is replaced by one that counts from zero."""
-        inner = "".join(_written(call, n) for n, call in enumerate(calls))
+        """All calls in one section. An id without the tool's name is replaced by one that counts from zero."""
+        inner = "".join(_render_call(call, n) for n, call in enumerate(calls))
         text = f"<|tool_calls_section_begin|>{inner}<|tool_calls_section_end|>"
         return unambiguous(self, text, calls, json_text)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """The content of the first result's turn; every further one with the tokens of its own turn."""
+        """Content of the first result's turn; every further one with the tokens of its own turn."""
         turns = [(r.name or "tool", f"## Return of {r.tool_call_id or ''}\n{result_text(r)}") for r in results]
         first = turns[0][1] if turns else ""
         return first + "".join(f"<|im_end|><|im_system|>{name}<|im_middle|>{text}" for name, text in turns[1:])
 
 
-def _written(call: ToolCallIR, n: int) -> str:
+def _render_call(call: ToolCallIR, n: int) -> str:
     said = json_text(arguments_of(call))
     return f"<|tool_call_begin|>{_id(call, n)}<|tool_call_argument_begin|>{said}<|tool_call_end|>"
 

@@ -23,13 +23,13 @@ from workbench.toolcalls.formats._elements import (
     CALL_END,
     PARAM,
     PARAM_END,
-    Call,
     ElementGrammar,
-    Param,
+    OpenCall,
+    OpenParameter,
 )
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
-from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import UNREAD, ToolTypes, json_value
 from workbench.toolcalls.json_text import read
 
@@ -43,24 +43,24 @@ _JSON = "<|open|>json"
 class _Grammar(ElementGrammar):
     name: ClassVar = "kimi-k3"
     tags: ClassVar = Tags(
-        Spec(BLOCK, "<|open|>tools<|sep|>"),
-        Spec(BLOCK_END, "<|close|>tools<|sep|>"),
-        Spec(CALL, "<|open|>call", _REST, _OPEN_REST),
-        Spec(CALL_END, "<|close|>call<|sep|>"),
-        Spec(PARAM, "<|open|>argument", _REST, _OPEN_REST),
-        Spec(PARAM_END, "<|close|>argument<|sep|>"),
-        Spec(PARAM, _JSON, _REST, _OPEN_REST),
-        Spec(PARAM_END, "<|close|>json<|sep|>"),
-        Spec(NESTED_OPEN, "<|open|>think<|sep|>"),
-        Spec(NESTED_CLOSE, "<|close|>think<|sep|>"),
+        TagSpec(BLOCK, "<|open|>tools<|sep|>"),
+        TagSpec(BLOCK_END, "<|close|>tools<|sep|>"),
+        TagSpec(CALL, "<|open|>call", _REST, _OPEN_REST),
+        TagSpec(CALL_END, "<|close|>call<|sep|>"),
+        TagSpec(PARAM, "<|open|>argument", _REST, _OPEN_REST),
+        TagSpec(PARAM_END, "<|close|>argument<|sep|>"),
+        TagSpec(PARAM, _JSON, _REST, _OPEN_REST),
+        TagSpec(PARAM_END, "<|close|>json<|sep|>"),
+        TagSpec(NESTED_OPEN, "<|open|>think<|sep|>"),
+        TagSpec(NESTED_CLOSE, "<|close|>think<|sep|>"),
     )
 
-    def named_in(self, tag: Tag) -> str:
+    def name_in(self, tag: Tag) -> str:
         """The name in an opening tag's attributes."""
         found = _NAMED.match(tag.text)
         return found[1].replace("&quot;", '"').replace("&amp;", "&") if found else ""
 
-    def value(self, tool: str, key: str, text: str, param: Param) -> JsonValue:
+    def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
         """The tag says the type; what is not of it stays text."""
         said = _TYPE.search(param.tag.text)
         if not said or said[1] == "string":
@@ -68,11 +68,11 @@ class _Grammar(ElementGrammar):
         value = json_value(text)
         return text if value is UNREAD else value
 
-    def _call(self, call: Call, block: Block, start: int) -> TextCall:
+    def _call(self, call: OpenCall, block: Block, start: int) -> TextCall:
         whole = [p for p in call.params if p.tag.text.startswith(_JSON)]
         if len(whole) != 1 or len(call.params) != 1:
             return super()._call(call, block, start)
-        name = self.named_in(call.tag) or None
+        name = self.name_in(call.tag) or None
         raw = block.text()[whole[0].start - block.start : whole[0].end - block.start]
         arguments = read(raw)
         problems = dict.fromkeys((*(p for p, _ in call.problems), *arguments.problems, *self._unknown(name)))
@@ -94,11 +94,11 @@ class KimiK3:
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in the channel ``tools``."""
-        inner = "".join(_written(call, n) for n, call in enumerate(calls, 1))
+        inner = "".join(_render_call(call, n) for n, call in enumerate(calls, 1))
         return unambiguous(self, f"<|open|>tools<|sep|>{inner}<|close|>tools<|sep|>", calls, raw_or_json)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """The content of the first result's turn; every further one with the tokens of its own turn."""
+        """Content of the first result's turn; every further one with the tokens of its own turn."""
         turns = [result_text(r) for r in results]
         between = "<|close|>message<|sep|><|end_of_msg|>"
         further = (
@@ -109,7 +109,7 @@ class KimiK3:
         return "".join((*turns[:1], *further))
 
 
-def _written(call: ToolCallIR, n: int) -> str:
+def _render_call(call: ToolCallIR, n: int) -> str:
     pairs = (
         f"<|open|>argument{_attributes(key=key, type=_type(value))}<|sep|>{raw_or_json(value)}<|close|>argument<|sep|>"
         for key, value in arguments_of(call).items()

@@ -14,23 +14,23 @@ from typing import Final
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Finding, Parser, TextCall
-from workbench.toolcalls.formats._json_calls import JsonCall, Whole, from_text, tiled, unclosed, whole
+from workbench.toolcalls.formats import Finding, TextCall, TextParser
+from workbench.toolcalls.formats._json_calls import JsonCall, LocatedCall, calls_only, from_text, mark_unclosed, tile
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(
-    Spec("python", "<|python_tag|>"),
-    Spec("over", "<|eom_id|>"),
-    Spec("over", "<|eot_id|>"),
-    Spec("function", "<function=", r"[\w.\-:/]{1,128}>", r"[\w.\-:/]{0,128}"),
-    Spec("function_end", "</function>"),
+    TagSpec("python", "<|python_tag|>"),
+    TagSpec("over", "<|eom_id|>"),
+    TagSpec("over", "<|eot_id|>"),
+    TagSpec("function", "<function=", r"[\w.\-:/]{1,128}>", r"[\w.\-:/]{0,128}"),
+    TagSpec("function_end", "</function>"),
 )
 _BUILT_IN: Final = re.compile(r"\s*[A-Za-z_]\w*\.call\(")
 _SEPARATORS: Final = "; \t\r\n,"
@@ -39,7 +39,7 @@ _OVER: Final = re.compile(r"(?:\s|<\|eo[mt]_id\|>)*\Z")
 
 
 class _State:
-    """What was seen of one tag's calls: ``doubtful`` is the first closing tag that stood in a string."""
+    """State of one tag's calls: ``doubtful`` is the first closing tag inside a string."""
 
     def __init__(self, opener: Tag) -> None:
         self.strings = StringWatch(0, len(opener.text))
@@ -75,16 +75,16 @@ class _Grammar:
         cut = state.doubtful if not block.is_closed and not state.end else None
         end = state.end or cut
         size = end.end - base if end else len(text)
-        stop = end.start - base if end else TAGS.held(text, 0)
+        stop = end.start - base if end else TAGS.find_partial(text, 0)
         begin = len(block.opener.text)
         body = text[begin:stop]
         if block.opener.kind == "function":
             found = _function(block.opener, body, is_closed=end is not None)
         else:
-            found = _tagged(body)
+            found = _calls_after_tag(body)
         names = names_of(tools)
-        found = [w._replace(call=_checked(w.call, names)) for w in found]
-        calls = tiled(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
+        found = [w._replace(call=_check_name(w.call, names)) for w in found]
+        calls = tile(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
         if cut:
             calls += calls_behind(self, text[size:], cut.end, tools, is_nested=block.is_nested)
         return calls
@@ -97,32 +97,32 @@ def _state(block: Block) -> _State:
     return state
 
 
-def _checked(call: JsonCall, names: frozenset[str]) -> JsonCall:
+def _check_name(call: JsonCall, names: frozenset[str]) -> JsonCall:
     if call.name is None and NO_NAME not in call.problems:
         return call
     return call._replace(problems=tuple(dict.fromkeys((*call.problems, *unknown(call.name, names)))))
 
 
-def _function(opener: Tag, body: str, *, is_closed: bool) -> list[Whole]:
+def _function(opener: Tag, body: str, *, is_closed: bool) -> list[LocatedCall]:
     found = read(body)
     problems = found.problems if is_closed else (*found.problems, UNCLOSED)
-    said = JsonCall(opener.text[len("<function=") : -1], found.value, body.strip(), None, problems)
-    return [Whole(said, 0, len(body))]
+    call = JsonCall(opener.text[len("<function=") : -1], found.value, body.strip(), None, problems)
+    return [LocatedCall(call, 0, len(body))]
 
 
-def _tagged(body: str) -> list[Whole]:
-    """What stands behind ``<|python_tag|>``: calls in JSON, a call of a built-in tool, or code."""
+def _calls_after_tag(body: str) -> list[LocatedCall]:
+    """Calls after ``<|python_tag|>``: in JSON, of a built-in tool, or code."""
     if not body.strip():
         return []
     if body.lstrip()[0] != "{":
-        return [Whole(_python(body), 0, len(body))]
-    found, end = list[Whole](), 0
+        return [LocatedCall(_python(body), 0, len(body))]
+    found, end = list[LocatedCall](), 0
     for start, end in values(body, _SEPARATORS):
         text = body[start:end]
         said = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
-        found.append(Whole(said, start, end))
+        found.append(LocatedCall(said, start, end))
         if JsonTracker().find(text) < 0:
-            found[-1] = unclosed(found[-1])
+            found[-1] = mark_unclosed(found[-1])
     if body[end:].strip(_SEPARATORS):
         last = found[-1].call
         found[-1] = found[-1]._replace(call=last._replace(problems=(*last.problems, TRAILING)))
@@ -137,8 +137,8 @@ def _python(body: str) -> JsonCall:
     return JsonCall(None, None, code, None, ("code for the interpreter",))
 
 
-class _Parser:
-    """Bare calls where the text begins with a brace, otherwise whatever tags are in it."""
+class _LlamaParser:
+    """Reads bare calls if the text starts with a brace, otherwise calls after tags."""
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self._tools = tools
@@ -172,10 +172,10 @@ class _Parser:
     def _bare(self, text: str) -> list[Finding]:
         over = _OVER.search(text, max(0, len(text) - 200))
         end = over.start() if over else len(text)
-        calls = whole(text[:end], names_of(self._tools), _SEPARATORS)
+        calls = calls_only(text[:end], names_of(self._tools), _SEPARATORS)
         if any(not _NAME_KEY.search(text, w.start, w.end) for w in calls):
             return []
-        return [*tiled(_NAME, calls, 0, len(text), 0, is_nested=False)] if calls else []
+        return [*tile(_NAME, calls, 0, len(text), 0, is_nested=False)] if calls else []
 
 
 class LlamaJson:
@@ -185,17 +185,17 @@ class LlamaJson:
     title = "Llama 3.x JSON, with or without <|python_tag|>"
     markers: tuple[str, ...] = ()
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
-        return _Parser(tools)
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
+        return _LlamaParser(tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        """Bare calls. The templates refuse more than one; models that write several put ``; `` between them."""
+        """Bare calls. The templates refuse more than one; models that write several separate them with ``; ``."""
         if not calls:
             raise LocalProtocolError("no call to write", hint="a bare format has no empty block")
         return "; ".join(json_text({"name": name_of(c), "parameters": arguments_of(c)}) for c in calls)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """Text as a JSON string: that is what the templates make of it."""
+        """Text as a JSON string, as the templates write it."""
         return "\n".join(json_text(result_text(r)) for r in results)
 
 

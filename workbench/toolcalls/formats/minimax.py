@@ -1,7 +1,7 @@
 r"""MiniMax M2 XML: ``<minimax:tool_call><invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>…``.
 
-Several calls stand in one block. Strings are raw, everything else is JSON; the schema tells which is which. The
-vendor's own prompt example leaves the closing tag of the block out, and models copy that.
+One block may contain several calls. Strings are raw, everything else is JSON; the schema decides which. The vendor's
+own prompt example omits the closing tag of the block, and models copy that.
 
 Facts: MiniMax-M2 ``docs/tool_calling_guide.md``; template of M2; sglang 0.5.23 ``minimax_m2``; vLLM 0.33.0
 ``minimax_m2`` (which takes names in double quotes, single quotes or none, and a call outside of a block).
@@ -26,19 +26,19 @@ from workbench.toolcalls.formats._elements import (
 )
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
-from workbench.toolcalls.formats._tags import Spec, Tags
+from workbench.toolcalls.formats._tags import Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes
 
 
 class _Grammar(ElementGrammar):
     name: ClassVar = "minimax"
     tags: ClassVar = Tags(
-        Spec(BLOCK, "<minimax:tool_call>"),
-        Spec(BLOCK_END, "</minimax:tool_call>"),
-        Spec(CALL, "<invoke", NAMED),
-        Spec(CALL_END, "</invoke>"),
-        Spec(PARAM, "<parameter", NAMED),
-        Spec(PARAM_END, "</parameter>"),
+        TagSpec(BLOCK, "<minimax:tool_call>"),
+        TagSpec(BLOCK_END, "</minimax:tool_call>"),
+        TagSpec(CALL, "<invoke", NAMED),
+        TagSpec(CALL_END, "</invoke>"),
+        TagSpec(PARAM, "<parameter", NAMED),
+        TagSpec(PARAM_END, "</parameter>"),
     )
     named: ClassVar = NAME
 

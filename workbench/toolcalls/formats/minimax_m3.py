@@ -26,18 +26,18 @@ from workbench.toolcalls.formats._elements import (
     PARAM,
     PARAM_END,
     ElementGrammar,
-    Param,
-    State,
+    ElementState,
+    OpenParameter,
 )
 from workbench.toolcalls.formats._problems import OTHER_END
 from workbench.toolcalls.formats._render import arguments_of, attribute, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
-from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes, items_of, property_of, types_of
 
 MARK: Final = "]<]minimax[>["
 MAX_DEPTH: Final = 60
-"""Elements in one another; deeper ones are text."""
+"""Limit of nested elements; deeper ones are text."""
 
 _ELEMENT = r"[^\s<>/\[\]]{1,200}>"
 _TAG = re.compile(rf"{re.escape(MARK)}\s{{0,8}}<(/?)([^\s<>/\[\]]{{1,200}})>")
@@ -47,17 +47,17 @@ _KEY = re.compile(r"[^\s<>/\[\]]{1,200}")
 class _Grammar(ElementGrammar):
     name: ClassVar = "minimax-m3"
     tags: ClassVar = Tags(
-        Spec(BLOCK, f"{MARK} <tool_call>"),
-        Spec(BLOCK_END, f"{MARK} </tool_call>"),
-        Spec(CALL, f"{MARK} <invoke", rf"(?=\s){NAMED}"),
-        Spec(CALL_END, f"{MARK} </invoke>"),
-        Spec(PARAM, f"{MARK} <", _ELEMENT),
-        Spec(PARAM_END, f"{MARK} </", _ELEMENT),
-        Spec(NESTED_OPEN, "<mm:think>"),
-        Spec(NESTED_CLOSE, "</mm:think>"),
+        TagSpec(BLOCK, f"{MARK} <tool_call>"),
+        TagSpec(BLOCK_END, f"{MARK} </tool_call>"),
+        TagSpec(CALL, f"{MARK} <invoke", rf"(?=\s){NAMED}"),
+        TagSpec(CALL_END, f"{MARK} </invoke>"),
+        TagSpec(PARAM, f"{MARK} <", _ELEMENT),
+        TagSpec(PARAM_END, f"{MARK} </", _ELEMENT),
+        TagSpec(NESTED_OPEN, "<mm:think>"),
+        TagSpec(NESTED_CLOSE, "</mm:think>"),
     )
 
-    def named_in(self, tag: Tag) -> str:
+    def name_in(self, tag: Tag) -> str:
         """The name in an ``invoke``, or of an element."""
         text = tag.text[len(MARK) :].lstrip()
         if tag.kind != CALL:
@@ -67,8 +67,8 @@ class _Grammar(ElementGrammar):
         return name[1:-1] if name[:1] in ("'", '"') else name
 
     def step(self, block: Block, tag: Tag) -> int:
-        """Elements inside an argument are part of its value."""
-        state: State | None = block.state
+        """Treat elements inside an argument as part of its value."""
+        state: ElementState | None = block.state
         if state and state.param and not state.closer:
             if tag.kind == PARAM:
                 state.depth += 1
@@ -76,49 +76,49 @@ class _Grammar(ElementGrammar):
             if tag.kind == PARAM_END and state.depth:
                 state.depth -= 1
                 return GO_ON
-            if tag.kind == PARAM_END and self.named_in(tag) != self.named_in(state.param.tag) and state.call:
+            if tag.kind == PARAM_END and self.name_in(tag) != self.name_in(state.param.tag) and state.call:
                 state.call.problems.append((OTHER_END, tag))
         verdict = super().step(block, tag)
         if block.state and not block.state.param:
             block.state.depth = 0
         return verdict
 
-    def value(self, tool: str, key: str, text: str, param: Param) -> JsonValue:
-        """What an element's text means: by the schema, level by level."""
+    def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
+        """Value of an element's text, typed by the schema level by level."""
         root = self.types.schema(tool)
         return _value(_tree(text), property_of(root, key, root), root, self.types)
 
 
 @dataclass(slots=True)
-class _Node:
-    """An element: the ones in it, and the text between them."""
+class _Element:
+    """An element: the elements in it, and the text between them."""
 
     name: str = ""
-    children: list[_Node] = field(default_factory=list)
+    children: list[_Element] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
 
-def _tree(text: str) -> _Node:
-    """Elements in one another. Where closing tags do not fit, everything is text."""
-    stack, at = [_Node()], 0
+def _tree(text: str) -> _Element:
+    """Nested elements. If closing tags do not fit, everything is text."""
+    stack, at = [_Element()], 0
     for found in _TAG.finditer(text):
         stack[-1].texts.append(text[at : found.start()])
         at = found.end()
         if not found[1]:
-            node = _Node(found[2])
+            node = _Element(found[2])
             stack[-1].children.append(node)
             stack.append(node)
         elif len(stack) > 1 and stack[-1].name == found[2]:
             stack.pop()
         else:
-            return _Node(texts=[text])
+            return _Element(texts=[text])
         if len(stack) > MAX_DEPTH:
-            return _Node(texts=[text])
+            return _Element(texts=[text])
     stack[-1].texts.append(text[at:])
-    return stack[0] if len(stack) == 1 else _Node(texts=[text])
+    return stack[0] if len(stack) == 1 else _Element(texts=[text])
 
 
-def _value(node: _Node, schema: JsonValue, root: Mapping[str, Any], types: ToolTypes) -> JsonValue:
+def _value(node: _Element, schema: JsonValue, root: Mapping[str, Any], types: ToolTypes) -> JsonValue:
     allowed = types_of(schema, root)
     if not node.children:
         return _leaf("".join(node.texts), allowed, types)

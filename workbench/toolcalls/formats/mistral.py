@@ -13,22 +13,22 @@ from typing import Final
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser, TextCall
+from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import from_text, plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
-from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
 
 TAGS: Final = Tags(
-    Spec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),
-    Spec("id", "[CALL_ID]"),
-    Spec("args", "[ARGS]"),
-    Spec("eos", "</s>"),
-    Spec("close", "}"),
-    Spec("close", "]"),
+    TagSpec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),
+    TagSpec("id", "[CALL_ID]"),
+    TagSpec("args", "[ARGS]"),
+    TagSpec("eos", "</s>"),
+    TagSpec("close", "}"),
+    TagSpec("close", "]"),
 )
 _FOLLOWS: Final = re.compile(
     r"\s*\[?\s*\{|[\w.\-:/]{1,128}(?:\[ARGS\]|\[CALL_ID\]|\{)"
@@ -42,12 +42,12 @@ _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 
 @dataclass(slots=True)
 class _State:
-    """What was seen of one marker's call or calls.
+    """State of one marker's call or calls.
 
     Attributes:
-        body: where the JSON begins, in characters of the whole text; -1 before it is there.
+        body: start of the JSON, in characters of the whole text; -1 before it is there.
         watch: gives the text between two tags.
-        doubtful: the first marker that stood in a string: the call ends there if the string never does.
+        doubtful: the first marker inside a string: the call ends there if the string never does.
     """
 
     json: JsonTracker = field(default_factory=JsonTracker)
@@ -95,7 +95,7 @@ class _Grammar:
         state, text = _state(block), block.text()
         if state.body < 0:
             new = text[len(block.opener.text) :]
-            _enter(state, None, new[: TAGS.held(new, 0)], block.start + len(text))
+            _enter(state, None, new[: TAGS.find_partial(new, 0)], block.start + len(text))
         cut = state.doubtful if state.doubtful and not block.is_closed else None
         if cut:
             text = text[: cut.start - block.start]
@@ -115,7 +115,7 @@ def _with(call: TextCall, problems: tuple[str, ...]) -> TextCall:
 
 
 def _enter(state: _State, tag: Tag | None, new: str, end: int = 0) -> bool:
-    """Find where the JSON begins; False while the call is not that far. ``new`` goes before the tag."""
+    """Find the start of the JSON; False if the call is not that far. ``new`` precedes the tag."""
     at = re.search(r"[\[{]", new)
     if at and not state.id:
         state.body = (tag.start if tag else end) - len(new) + at.start()
@@ -130,7 +130,7 @@ def _enter(state: _State, tag: Tag | None, new: str, end: int = 0) -> bool:
 def _one(block: Block, state: _State, text: str) -> list[TextCall]:
     """``NAME[CALL_ID]id[ARGS]{…}``, with or without its middle."""
     base = block.start
-    size = TAGS.held(text, 0) if not state.is_whole else len(text)
+    size = TAGS.find_partial(text, 0) if not state.is_whole else len(text)
     stop = state.body - base if state.body >= 0 else size
     front = text[len(block.opener.text) : state.args.start - base if state.args else stop]
     name, _, id_ = front.partition("[CALL_ID]")
@@ -159,7 +159,7 @@ def _one(block: Block, state: _State, text: str) -> list[TextCall]:
 
 
 def _array(block: Block, state: _State, text: str) -> list[TextCall]:
-    """``[{"name": …}, …]``: one call for each object. Each begins where the one before it ends."""
+    """``[{"name": …}, …]``: one call for each object. Each starts at the end of the previous one."""
     base, at = block.start, text.index(text[len(block.opener.text) :].lstrip()[0], len(block.opener.text))
     inside = at + 1 if text[at] == "[" else at
     found = [(inside + a, inside + b) for a, b in values(text[inside:])]
@@ -194,7 +194,7 @@ class Mistral:
 
     Args:
         is_array: one marker and an array, or a marker for each call.
-        blank: what stands between the marker and the array.
+        blank: text between the marker and the array.
         has_ids: ids are written.
     """
 
@@ -207,7 +207,7 @@ class Mistral:
         self._blank = blank
         self._has_ids = has_ids
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         return TagParser(_Grammar(), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Parser, TextCall
-from workbench.toolcalls.formats._lines import ANEW, HOLD, LineParser
+from workbench.toolcalls.formats import TextCall, TextParser
+from workbench.toolcalls.formats._lines import HOLD, RESTART, LineParser
 from workbench.toolcalls.formats._problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.toolcalls.formats._python_literals import MAX_DEPTH, PythonCall, call, skip
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
@@ -24,7 +24,7 @@ from workbench.toolcalls.json_text import names_of
 
 _NAME: Final = "pythonic"
 MAX_BEGINNINGS: Final = 16
-"""Lines of one text that are tried as the beginning of its calls, counted from the end."""
+"""Lines of one text that are tried as the start of its calls, counted from the end."""
 
 _BEGINNING: Final = re.compile(
     r"[ \t]*+(?P<tag><\|python_start\|>)?+\s*+(?P<list>\[\s*+)?+(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\("
@@ -38,8 +38,8 @@ _TAG_OVER: Final = re.compile(r"\s*<\|(?:python_end|eot|eom|eot_id|eom_id)\|>")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
 
 
-class _Reader:
-    """One text: everything from the first line that begins like a call is held."""
+class _PythonicReader:
+    """Reads one text: everything from the first line that looks like a call is held."""
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self._names = names_of(tools)
@@ -53,7 +53,7 @@ class _Reader:
             return bool(line.strip() and _OPENED.fullmatch(line))  # it may go on below
         return None if _TAG.startswith(line.lstrip(" \t")) or _BEGINS.fullmatch(line) else False
 
-    def goes_on(self, line: str) -> int:
+    def continues(self, line: str) -> int:
         if self._head is None:
             return HOLD
         self._head += line
@@ -61,7 +61,7 @@ class _Reader:
             self._head = None
         elif len(self._head) > 1000 or not _OPENED.fullmatch(self._head):
             self._head = ""
-            return ANEW
+            return RESTART
         return HOLD
 
     def read(self, text: str, start: int, *, is_nested: bool) -> list[TextCall]:
@@ -73,7 +73,7 @@ class _Reader:
         return []
 
     def _calls(self, text: str, at: int, *, is_first: bool) -> list[TextCall]:
-        """The calls that begin here and reach to the end of the text; none where anything is in the way."""
+        """The calls from here to the end of the text; none if anything else is in between."""
         opener = _BEGINNING.match(text, at)
         if not opener or not (opener["tag"] or opener["list"]):
             return []
@@ -87,7 +87,7 @@ class _Reader:
         if not self._is_likely(found, is_first=is_first and not opener["tag"], is_tagged=bool(opener["tag"])):
             return []
         begin = at + len(opener[0]) - len(opener[0].lstrip())
-        return self._said(found, begin, stop, is_closed=is_closed)
+        return self._text_calls(found, begin, stop, is_closed=is_closed)
 
     def _is_likely(self, found: list[PythonCall], *, is_first: bool, is_tagged: bool) -> bool:
         if not found:
@@ -96,7 +96,7 @@ class _Reader:
             return is_tagged or any(c.name in self._names for c in found)
         return is_tagged or (is_first and all(c.input is not None and UNCLOSED not in c.problems for c in found))
 
-    def _said(self, found: list[PythonCall], start: int, stop: int, *, is_closed: bool) -> list[TextCall]:
+    def _text_calls(self, found: list[PythonCall], start: int, stop: int, *, is_closed: bool) -> list[TextCall]:
         calls = list[TextCall]()
         for n, one in enumerate(found):
             is_last = n == len(found) - 1
@@ -111,7 +111,7 @@ class _Reader:
 
 
 def _sequence(text: str, at: int, *, is_list: bool) -> tuple[list[PythonCall], int, bool]:
-    """Calls with commas between them, where they end, and whether that is their end and not the text's."""
+    """(calls separated by commas, their end, True if they end there and not with the text)."""
     found = list[PythonCall]()
     while True:
         one = call(text, at)
@@ -146,21 +146,21 @@ class Pythonic:
     title = "Pythonic list of calls (Llama 3.2, Llama 4, ToolACE, Olmo 3)"
     markers: tuple[str, ...] = ()
 
-    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
-        return LineParser(_Reader(tools))
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
+        return LineParser(_PythonicReader(tools))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        """The list; strings in the quotes Python would choose."""
+        """The list; strings with the quotes that Python chooses."""
         if not calls:
             raise LocalProtocolError("no call to write", hint="a bare format has no empty block")
-        return f"[{', '.join(_written_call(c) for c in calls)}]"
+        return f"[{', '.join(_render_call(c) for c in calls)}]"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """Text as a JSON string: that is what the templates of these models make of it."""
+        """Text as a JSON string, as the templates of these models write it."""
         return "\n".join(json_text(result_text(r)) for r in results)
 
 
-def _written_call(found: ToolCallIR) -> str:
+def _render_call(found: ToolCallIR) -> str:
     name = name_of(found)
     if not all(_IDENTIFIER.fullmatch(part) for part in name.split(".")):
         raise LocalProtocolError(f"{name!r} is no name in Python", hint="use letters, digits and _")

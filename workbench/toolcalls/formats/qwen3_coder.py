@@ -18,7 +18,7 @@ from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats._elements import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, ElementGrammar
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
-from workbench.toolcalls.formats._tags import Spec, Tags
+from workbench.toolcalls.formats._tags import Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes
 
 _NAME = r"[^<>\n]{1,256}>"
@@ -28,12 +28,12 @@ _FORBIDDEN = "<>\n"
 class _Grammar(ElementGrammar):
     name: ClassVar = "qwen3-coder"
     tags: ClassVar = Tags(
-        Spec(BLOCK, "< tool_call >"),
-        Spec(BLOCK_END, "< / tool_call >"),
-        Spec(CALL, "< function =", _NAME),
-        Spec(CALL_END, "< / function >"),
-        Spec(PARAM, "< parameter =", _NAME),
-        Spec(PARAM_END, "< / parameter >"),
+        TagSpec(BLOCK, "< tool_call >"),
+        TagSpec(BLOCK_END, "< / tool_call >"),
+        TagSpec(CALL, "< function =", _NAME),
+        TagSpec(CALL_END, "< / function >"),
+        TagSpec(PARAM, "< parameter =", _NAME),
+        TagSpec(PARAM_END, "< / parameter >"),
     )
     named: ClassVar = re.compile(r"<\s*(?:function|parameter)\s*=\s*(.*?)\s*>\Z")
     trims: ClassVar = True
@@ -52,14 +52,14 @@ class Qwen3Coder:
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call, a line break between two."""
-        return unambiguous(self, "\n".join(_written(c) for c in calls), calls, _text)
+        return unambiguous(self, "\n".join(_render_call(c) for c in calls), calls, _text)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
         """The content of the user turn that carries results."""
         return "\n".join(f"<tool_response>\n{result_text(r)}\n</tool_response>" for r in results)
 
 
-def _written(call: ToolCallIR) -> str:
+def _render_call(call: ToolCallIR) -> str:
     lines = ["<tool_call>", f"<function={name_of(call, _FORBIDDEN)}>"]
     for key, value in arguments_of(call).items():
         lines += [f"<parameter={key}>", _text(value), "</parameter>"]
@@ -67,7 +67,7 @@ def _written(call: ToolCallIR) -> str:
 
 
 def _text(value: JsonValue) -> str:
-    """As the template's string conversion writes it."""
+    """Text of a value, as the template's string conversion writes it."""
     if isinstance(value, str):
         return value
     return json_text(value) if isinstance(value, dict | list | float) else str(value)

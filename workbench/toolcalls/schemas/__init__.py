@@ -13,14 +13,14 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.toolcalls.schemas import lint
-    from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, Term, dialects
-    from workbench.toolcalls.schemas.fits import Undecided, fits_schema
+    from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, DialectFact, dialects
+    from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
     from workbench.toolcalls.schemas.instances import make_instances
-    from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered, original
+    from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level, original
     from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
-    from workbench.toolcalls.schemas.lower import EXACT, Lowered, Step, down_level
+    from workbench.toolcalls.schemas.lower import EXACT, LoweredSchema, LoweringStep, down_level
     from workbench.toolcalls.schemas.merge import types_of
-    from workbench.toolcalls.schemas.proof import Proof, prove
+    from workbench.toolcalls.schemas.proof import SchemaProof, prove
     from workbench.toolcalls.schemas.walk import LISTS, MAPS, resolve
 else:
     __getattr__ = lazy(__name__)
@@ -37,18 +37,18 @@ __all__ = [
     "SUBTREES",
     "TEXTS",
     "Dialect",
+    "DialectFact",
     "Issue",
-    "Lowered",
-    "Proof",
-    "Step",
-    "Term",
-    "Undecided",
+    "LoweredSchema",
+    "LoweringStep",
+    "SchemaProof",
+    "UndecidableSchema",
     "dialects",
     "down_level",
     "fits_schema",
     "lint",
     "lint_schema",
-    "lowered",
+    "lower_to_level",
     "make_instances",
     "original",
     "prove",

@@ -18,9 +18,9 @@ __all__ = [
     "join",
     "kept_only",
     "nullable",
+    "sole_type",
     "split_types",
     "type_of_values",
-    "type_told",
 ]
 
 APART = (
@@ -120,7 +120,7 @@ def _is_one_of(value: JsonValue, name: str) -> bool:
     return told == name or (name == "number" and told == "integer") or (name == "integer" and told == "number")
 
 
-def type_told(schema: Mapping[str, JsonValue]) -> str | None:
+def sole_type(schema: Mapping[str, JsonValue]) -> str | None:
     """The type that the keywords of a schema apply to; None if none or several."""
     told = [name for name, keywords in _BY_TYPE.items() if any(k in schema for k in keywords if k != "format")]
     return told[0] if len(told) == 1 else None
@@ -141,14 +141,17 @@ def disjoint(branches: list[JsonValue]) -> bool:
     types = [set(types_of(b.get("type"))) for b in schemas]
     if _pairwise([t | ({"integer"} if "number" in t else set()) for t in types]):
         return True
-    fixed = [{name: _fixed(s) for name, s in dict_of(b.get("properties")).items() if _fixed(s)} for b in schemas]
+    fixed = [
+        {name: _fixed_values(s) for name, s in dict_of(b.get("properties")).items() if _fixed_values(s)}
+        for b in schemas
+    ]
     shared = set.intersection(*(set(f) for f in fixed)) if fixed else set()
     required = [set(map(str, b.get("required") or ())) for b in schemas]
     is_object = all(b.get("type") == "object" for b in schemas)
     return is_object and any(all(n in r for r in required) and _pairwise([f[n] for f in fixed]) for n in shared)
 
 
-def _fixed(schema: JsonValue) -> set[str]:
+def _fixed_values(schema: JsonValue) -> set[str]:
     if not isinstance(schema, dict):
         return set()
     values = [schema["const"]] if "const" in schema else schema.get("enum")

@@ -9,37 +9,47 @@ from workbench.toolcalls.schemas._shapes import (
     join,
     kept_only,
     nullable,
+    sole_type,
     split_types,
     type_of_values,
-    type_told,
 )
-from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Work
+from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, LoweredNode, LoweringWork, SchemaPosition
 from workbench.toolcalls.schemas.lint import describes_object, dict_of
-from workbench.toolcalls.schemas.mapping import SAME, Items, Object, Only, Same, Text, Union
+from workbench.toolcalls.schemas.mapping import (
+    SAME,
+    ItemsMapping,
+    JsonTextMapping,
+    ObjectMapping,
+    SameMapping,
+    SingleTypeMapping,
+    UnionMapping,
+)
 from workbench.toolcalls.schemas.merge import merge, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
 
-__all__ = ["Values"]
+__all__ = ["ValueLowering"]
 
 
-class Values(Work):
+class ValueLowering(LoweringWork):
     """Schemas of values."""
 
-    def any_of(self, branches: list[JsonValue], rest: dict[str, JsonValue], keyword: str, at: At) -> tuple[Found, bool]:
+    def any_of(
+        self, branches: list[JsonValue], rest: dict[str, JsonValue], keyword: str, at: SchemaPosition
+    ) -> tuple[LoweredNode, bool]:
         made, exact = [], True
         for number, branch in enumerate(branches):
             merged, is_exact = merge([rest, branch]) if rest else (branch, True)
             found = self.node(merged, at.down(keyword, str(number)))
             exact &= is_exact and not found.rest
             made.append(found)
-        mapping: Same = SAME
+        mapping: SameMapping = SAME
         if any(f.mapping is not SAME for f in made):
-            mapping = Union(self.fits, tuple((f.schema, f.mapping) for f in made))
+            mapping = UnionMapping(self.fits, tuple((f.schema, f.mapping) for f in made))
         if len(made) == 1:
-            return Found(made[0].schema, (), made[0].mapping), exact
-        return Found({"anyOf": [f.schema for f in made]}, (), mapping), exact
+            return LoweredNode(made[0].schema, (), made[0].mapping), exact
+        return LoweredNode({"anyOf": [f.schema for f in made]}, (), mapping), exact
 
-    def typed(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def lower_typed(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         """Lower a schema without combinators: its type, then its keywords."""
         dialect = self.dialect
         if "const" in schema and not dialect.accepts("const"):
@@ -53,14 +63,14 @@ class Values(Work):
             return self.type_list(schema, [str(t) for t in declared], at)
         if dialect.nullable and declared == "null":
             self.note(at, "type null", "nullable, and an enum that has no text", CHECKED)
-            return Found({"type": "string", "nullable": True}, (kept_only(schema),))
+            return LoweredNode({"type": "string", "nullable": True}, (kept_only(schema),))
         if dialect.enum_strings and not all(isinstance(v, str) for v in schema.get("enum", ())):
             return self.other_enum(schema, at)
         if declared is None and dialect.typed:
-            return self.untyped(schema, at)
+            return self.lower_untyped(schema, at)
         return self.keywords(schema, at)
 
-    def type_list(self, schema: dict[str, JsonValue], types: list[str], at: At) -> Found:
+    def type_list(self, schema: dict[str, JsonValue], types: list[str], at: SchemaPosition) -> LoweredNode:
         rest = {k: v for k, v in schema.items() if k != "type"}
         with_null = "null" in types
         others = [t for t in types if t != "null"]
@@ -80,10 +90,10 @@ class Values(Work):
             branches = [b for b in branches if b.get("type") != "null"]
         found, exact = self.any_of(branches, {}, "type", at)
         found = found if exact else found.and_rest(schema)
-        found = Found({**said, **found.schema}, found.rest, found.mapping)
+        found = LoweredNode({**said, **found.schema}, found.rest, found.mapping)
         return self.or_null(found, "null") if with_null and self.dialect.nullable else found
 
-    def other_enum(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def other_enum(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         values = schema["enum"]
         texts = [v for v in values if isinstance(v, str)]
         rest = {k: v for k, v in schema.items() if k != "enum"}
@@ -94,11 +104,11 @@ class Values(Work):
         types = [schema["type"]] if isinstance(schema.get("type"), str) else type_of_values(values)
         return self.node({**rest, "type": types[0] if len(types) == 1 else types}, at).and_rest({"enum": values})
 
-    def untyped(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def lower_untyped(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         if isinstance(schema.get("enum"), list) and schema["enum"]:
             types = type_of_values(schema["enum"])
             return self.node({**schema, "type": types[0] if len(types) == 1 else types}, at)
-        told = type_told(schema)
+        told = sole_type(schema)
         if told is None:
             found = self.anything(at)
             fragment = kept_only(schema)
@@ -111,21 +121,25 @@ class Values(Work):
             return self.anything(at, "a schema without a type").and_rest(kept_only(schema))
         self.note(at, "no type", f"type {told}; the original takes every other type too", NARROWER)
         found = self.node({**schema, "type": told}, at)
-        return Found(found.schema, found.rest, Only(told, found.mapping))
+        return LoweredNode(found.schema, found.rest, SingleTypeMapping(told, found.mapping))
 
-    def keywords(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def keywords(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         """Keyword by keyword: kept, lowered inside, or moved to the check."""
         dialect, kind = self.dialect, schema.get("type")
         if dialect.max_depth and at.depth >= dialect.max_depth and kind in ("object", "array"):
             self.note(at, "an object or array nested too deep", "a string with its JSON text", CHECKED)
-            return Found({"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), Text())
+            return LoweredNode(
+                {"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), JsonTextMapping()
+            )
         if dialect.closed_objects and kind == "object" and not at.is_root and _is_map(schema):
             self.note(at, "an object with keys that are not declared", "a string with its JSON text", CHECKED)
-            return Found({"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), Text())
+            return LoweredNode(
+                {"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), JsonTextMapping()
+            )
         made: dict[str, JsonValue] = {}
         schema, rest = self.without_old_words(schema, at)
-        maps: dict[str, Same] = {}
-        items: Same = SAME
+        maps: dict[str, SameMapping] = {}
+        items: SameMapping = SAME
         for keyword, value in schema.items():
             if keyword in ANNOTATIONS:
                 self.annotation(keyword, value, made, at)
@@ -159,16 +173,18 @@ class Values(Work):
         if dialect.no_empty_properties and made.get("properties") == {}:
             self.note(at, "empty properties", "they are left out")
             made.pop("properties")
-        return Found(made, tuple(rest), mapping if mapping is not SAME or items is SAME else Items(items))
+        return LoweredNode(made, tuple(rest), mapping if mapping is not SAME or items is SAME else ItemsMapping(items))
 
-    def own_values(self, made: dict[str, JsonValue], at: At) -> list[JsonValue]:
+    def own_values(self, made: dict[str, JsonValue], at: SchemaPosition) -> list[JsonValue]:
         """Fixed values of an object or array that is written differently now: the check has them."""
         fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
         for keyword in fixed:
             self.note(at, keyword, "it is left out", CHECKED)
         return [fixed] if fixed else []
 
-    def without_old_words(self, schema: dict[str, JsonValue], at: At) -> tuple[dict[str, JsonValue], list[JsonValue]]:
+    def without_old_words(
+        self, schema: dict[str, JsonValue], at: SchemaPosition
+    ) -> tuple[dict[str, JsonValue], list[JsonValue]]:
         """(schema, fragments): unsupported tuples and draft 4 bounds move to the check."""
         rest: list[JsonValue] = []
         tuples = {k: schema[k] for k in ("prefixItems", "items", "additionalItems") if k in schema}
@@ -184,7 +200,7 @@ class Values(Work):
                 schema = {k: v for k, v in schema.items() if k != keyword}
         return schema, rest
 
-    def annotation(self, keyword: str, value: JsonValue, made: dict[str, JsonValue], at: At) -> None:
+    def annotation(self, keyword: str, value: JsonValue, made: dict[str, JsonValue], at: SchemaPosition) -> None:
         if keyword in ("$defs", "definitions"):
             if not at.is_root or not self.dialect.accepts(keyword):
                 return
@@ -194,8 +210,8 @@ class Values(Work):
             self.note(at, keyword, "left out: it is no constraint")
 
     def properties(
-        self, properties: dict[str, JsonValue], at: At
-    ) -> tuple[dict[str, JsonValue], dict[str, JsonValue], dict[str, Same]]:
+        self, properties: dict[str, JsonValue], at: SchemaPosition
+    ) -> tuple[dict[str, JsonValue], dict[str, JsonValue], dict[str, SameMapping]]:
         made, rest, maps = {}, {}, {}
         for name, inner in properties.items():
             found = self.node(inner, at.down("properties", name, deeper=True))
@@ -212,7 +228,7 @@ class Values(Work):
         value: dict[str, JsonValue],
         made: dict[str, JsonValue],
         rest: list[JsonValue],
-        at: At,
+        at: SchemaPosition,
     ) -> None:
         """Keep a schema of undeclared keys if it is accepted unchanged."""
         if self.is_clean(value):
@@ -222,8 +238,8 @@ class Values(Work):
         rest.append({k: schema[k] for k in (*CONTEXT["additionalProperties"], "additionalProperties") if k in schema})
 
     def object_mapping(
-        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
-    ) -> Same:
+        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, SameMapping], at: SchemaPosition
+    ) -> SameMapping:
         """Additions of strict mode to an object, and the mapping of its properties."""
         dialect = self.dialect
         is_object = describes_object(made)
@@ -242,10 +258,10 @@ class Values(Work):
         if not maps and not absent and not closed:
             return SAME
         known = {name: maps.get(name, SAME) for name in dict_of(made.get("properties"))}
-        return Object(known, frozenset(absent), closed)
+        return ObjectMapping(known, frozenset(absent), closed)
 
     def require_all(
-        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
+        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, SameMapping], at: SchemaPosition
     ) -> list[str]:
         """Turn optional properties into required ones that allow null; return their names."""
         required = [n for n in schema.get("required") or () if isinstance(n, str)]

@@ -11,15 +11,15 @@ from workbench.toolcalls.schemas import fits as _fits
 from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import IGNORED, lint_schema
-from workbench.toolcalls.schemas.mapping import SAME, Same, Text, Union
+from workbench.toolcalls.schemas.mapping import SAME, JsonTextMapping, SameMapping, UnionMapping
 
-__all__ = ["CHECKED", "EXACT", "NARROWER", "At", "Found", "Step", "Work"]
+__all__ = ["CHECKED", "EXACT", "NARROWER", "LoweredNode", "LoweringStep", "LoweringWork", "SchemaPosition"]
 
 EXACT, CHECKED, NARROWER = "exact", "local check", "narrower"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LoweringStep:
     """One change.
 
     Attributes:
@@ -37,27 +37,27 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LoweredNode:
     """A lowered node; ``rest`` has the fragments that remain to be checked at its position."""
 
     schema: dict[str, JsonValue]
     rest: tuple[JsonValue, ...] = ()
-    mapping: Same = SAME
+    mapping: SameMapping = SAME
 
-    def and_rest(self, *fragments: JsonValue) -> Found:
-        return Found(self.schema, (*self.rest, *fragments), self.mapping)
+    def and_rest(self, *fragments: JsonValue) -> LoweredNode:
+        return LoweredNode(self.schema, (*self.rest, *fragments), self.mapping)
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class SchemaPosition:
     """Position of a node: its pointer, its depth, and the references followed to it."""
 
     pointer: str = ""
     depth: int = 0
     refs: tuple[str, ...] = ()
 
-    def down(self, *steps: str, deeper: bool = False) -> At:
-        return At(self.pointer + "".join(f"/{escape(s)}" for s in steps), self.depth + deeper, self.refs)
+    def down(self, *steps: str, deeper: bool = False) -> SchemaPosition:
+        return SchemaPosition(self.pointer + "".join(f"/{escape(s)}" for s in steps), self.depth + deeper, self.refs)
 
     @property
     def is_root(self) -> bool:
@@ -65,7 +65,7 @@ class At:
 
 
 @dataclass(slots=True)
-class Work:
+class LoweringWork:
     """The work on one schema.
 
     Attributes:
@@ -75,18 +75,18 @@ class Work:
 
     root: dict[str, JsonValue]
     dialect: Dialect
-    steps: list[Step] = field(default_factory=list)
+    steps: list[LoweringStep] = field(default_factory=list)
     is_whole: bool = False
-    table: dict[str, Same] = field(default_factory=dict)
+    table: dict[str, SameMapping] = field(default_factory=dict)
     made: dict[str, JsonValue] = field(default_factory=dict)
     left: int = limits.MAX_SCHEMA_NODES
 
-    def node(self, schema: JsonValue, at: At) -> Found:
+    def node(self, schema: JsonValue, at: SchemaPosition) -> LoweredNode:
         """Lower one schema."""
         raise NotImplementedError
 
-    def note(self, at: At, what: str, instead: str, effect: str = EXACT) -> None:
-        self.steps.append(Step(at.pointer, what, instead, effect))
+    def note(self, at: SchemaPosition, what: str, instead: str, effect: str = EXACT) -> None:
+        self.steps.append(LoweringStep(at.pointer, what, instead, effect))
 
     def is_clean(self, schema: JsonValue) -> bool:
         """True if a fragment below the root is accepted unchanged."""
@@ -95,11 +95,11 @@ class Work:
         found = lint_schema({**holder, **defs}, self.dialect)
         return not any(i.effect != IGNORED and i.pointer.startswith("/properties/x") for i in found)
 
-    def anything(self, at: At, what: str = "a schema that accepts anything") -> Found:
+    def anything(self, at: SchemaPosition, what: str = "a schema that accepts anything") -> LoweredNode:
         if not self.dialect.typed:
-            return Found({})
+            return LoweredNode({})
         self.note(at, what, "a string with JSON text", EXACT)
-        return Found({"type": "string", "description": "JSON text of any value"}, (), Text())
+        return LoweredNode({"type": "string", "description": "JSON text of any value"}, (), JsonTextMapping())
 
     def fits(self, value: JsonValue, schema: JsonValue) -> bool:
         return _fits.fits_schema(value, schema, {"$defs": self.made, "definitions": self.made})
@@ -112,17 +112,17 @@ class Work:
             return {"$schema": self.root["$schema"], **joined}
         return joined
 
-    def or_null(self, found: Found, what: str) -> Found:
+    def or_null(self, found: LoweredNode, what: str) -> LoweredNode:
         """The schema, or null."""
         rest = tuple({"anyOf": [{"type": "null"}, fragment]} for fragment in found.rest)
         made = nullable(found.schema, self.dialect)
         if found.mapping is SAME:
-            return Found(made, rest)
+            return LoweredNode(made, rest)
         branches = (({"type": "null"}, SAME), (found.schema, found.mapping))
-        return Found(made, rest, Union(self.fits, branches))
+        return LoweredNode(made, rest, UnionMapping(self.fits, branches))
 
     def takes_null(self, schema: JsonValue) -> bool:
         try:
             return _fits.fits_schema(None, schema, self.root)
-        except _fits.Undecided:
+        except _fits.UndecidableSchema:
             return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 
 from workbench.ir import NOTHING, JsonValue
 
-__all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "Term", "dialects"]
+__all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "DialectFact", "dialects"]
 
 PLAIN = ""
 """Mode of tools that request none."""
@@ -25,7 +25,7 @@ OF_TOOLS = ("max-tools", "name-pattern", "unique-names", "parameters-required", 
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class DialectFact:
     """One fact: its value and source."""
 
     value: JsonValue
@@ -79,7 +79,7 @@ class Dialect:
     max_enum_values: int | None = None
     max_text: int | None = None
     max_optional: int | None = None
-    sources: Mapping[str, Term] = field(default=NOTHING, compare=False)
+    sources: Mapping[str, DialectFact] = field(default=NOTHING, compare=False)
 
     def accepts(self, keyword: str) -> bool:
         """True if the keyword is allowed somewhere in a schema."""
@@ -95,7 +95,7 @@ class Dialect:
 _OWN = ("name", "mode", "sources")
 
 
-def dialects(name: str, terms: Mapping[str, Term]) -> tuple[Dialect, ...]:
+def dialects(name: str, terms: Mapping[str, DialectFact]) -> tuple[Dialect, ...]:
     """The dialects of a contract, the plain one first.
 
     Args:
@@ -109,8 +109,8 @@ def dialects(name: str, terms: Mapping[str, Term]) -> tuple[Dialect, ...]:
     return tuple(_dialect(name, mode, terms) for mode in (PLAIN, *modes))
 
 
-def _dialect(name: str, mode: str, terms: Mapping[str, Term]) -> Dialect:
-    found: dict[str, Term] = {}
+def _dialect(name: str, mode: str, terms: Mapping[str, DialectFact]) -> Dialect:
+    found: dict[str, DialectFact] = {}
     for field_ in fields(Dialect):
         if field_.name in _OWN:
             continue

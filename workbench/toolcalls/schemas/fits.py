@@ -6,10 +6,10 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._schema import NeedsChild, validate
 from workbench.toolcalls.schemas.walk import MAPS
 
-__all__ = ["Undecided", "fits_schema", "plain"]
+__all__ = ["UndecidableSchema", "fits_schema", "plain"]
 
 
-class Undecided(Exception):
+class UndecidableSchema(Exception):
     """Raised if the schema cannot be applied; the message has the reason."""
 
 
@@ -27,9 +27,9 @@ def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> 
     try:
         faults, problem = validate(value, plain(schema))
     except NeedsChild as error:
-        raise Undecided("a pattern may run for long") from error
+        raise UndecidableSchema("a pattern may run for long") from error
     if problem:
-        raise Undecided(problem)
+        raise UndecidableSchema(problem)
     return not faults
 
 

@@ -23,7 +23,7 @@ def make_instances(schema: JsonValue, count: int, seed: int = 0) -> Iterator[Jso
     for number in range(count):
         value = draw.fitting(schema, 0)
         for _ in range(number % 3):
-            value = draw.mutated(value)
+            value = draw.mutate(value)
         if number % 10 == 9:
             value = draw.anything(0)
         if isinstance(value, dict):
@@ -48,7 +48,7 @@ class _Draw:
             return copy.deepcopy(self.dice.choice(schema["enum"]))
         if schema.get("nullable") is True and self.dice.random() < 0.2:
             return None
-        made = self.typed(schema, depth)
+        made = self.value_of_type(schema, depth)
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list) and schema[keyword]:
                 made = self.both(made, self.fitting(self.dice.choice(schema[keyword]), depth + 1), schema)
@@ -61,7 +61,7 @@ class _Draw:
             return {**one, **other}
         return other if "type" not in schema or type(one) is type(other) else one
 
-    def typed(self, schema: dict[str, JsonValue], depth: int) -> JsonValue:
+    def value_of_type(self, schema: dict[str, JsonValue], depth: int) -> JsonValue:
         types = types_of(schema.get("type"))
         if "type" not in schema:
             types = (
@@ -125,8 +125,8 @@ class _Draw:
             return [self.anything(depth + 1) for _ in range(self.dice.randrange(3))]
         return {self.dice.choice("abcx"): self.anything(depth + 1) for _ in range(self.dice.randrange(3))}
 
-    def mutated(self, value: JsonValue) -> JsonValue:
-        """One place of it is changed."""
+    def mutate(self, value: JsonValue) -> JsonValue:
+        """The value with a change at one place."""
         if isinstance(value, dict) and value and self.dice.random() < 0.85:
             name = self.dice.choice(sorted(value))
             roll = self.dice.random()
@@ -134,10 +134,10 @@ class _Draw:
                 return {k: v for k, v in value.items() if k != name}
             if roll < 0.4:
                 return {**value, self.dice.choice(("extra", "y")): self.anything(1)}
-            return {**value, name: self.mutated(value[name])}
+            return {**value, name: self.mutate(value[name])}
         if isinstance(value, list) and value and self.dice.random() < 0.7:
             at = self.dice.randrange(len(value))
-            return [*value[:at], self.mutated(value[at]), *value[at + 1 :]]
+            return [*value[:at], self.mutate(value[at]), *value[at + 1 :]]
         return self.anything(1)
 
 

@@ -1,4 +1,4 @@
-"""Schema levels of capability profiles, and schemas brought down to them."""
+"""Schema levels of capability profiles, and schemas lowered to them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
-from workbench.toolcalls.schemas.lower import Lowered, down_level
-from workbench.toolcalls.schemas.mapping import Object, Text, Undecodable
+from workbench.toolcalls.schemas.lower import LoweredSchema, down_level
+from workbench.toolcalls.schemas.mapping import JsonTextMapping, ObjectMapping, Undecodable
 from workbench.wire import dumps
 
 STRICT, SIMPLE, TEXTS = "strict-json-schema", "simple-object", "string-only"
@@ -29,7 +29,7 @@ _DIALECTS: Mapping[str, Dialect] = {
 }
 
 
-def lowered(schema: JsonValue, level: str) -> Lowered:
+def lower_to_level(schema: JsonValue, level: str) -> LoweredSchema:
     """A tool's schema as a model of a level can fill it in, and the constraints that remain to be checked.
 
     Args:
@@ -41,20 +41,20 @@ def lowered(schema: JsonValue, level: str) -> Lowered:
 def original(value: JsonValue, schema: JsonValue, level: str) -> JsonValue:
     """Arguments of a lowered schema in the form of the original; unchanged if they cannot be converted."""
     try:
-        return lowered(schema, level).mapping.decode(value)
+        return lower_to_level(schema, level).mapping.decode(value)
     except (Undecodable, WireError, TypeError, KeyError, RecursionError):
         return value
 
 
-def _texts(schema: JsonValue) -> Lowered:
+def _texts(schema: JsonValue) -> LoweredSchema:
     """A schema with only string properties; other types are written as JSON text."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
-        return Lowered({"type": "object", "properties": {}}, schema)
+        return LoweredSchema({"type": "object", "properties": {}}, schema)
     made = {name: _text(held) for name, held in properties.items()}
     kept = {k: v for k, v in schema.items() if k in ("required", "description", "additionalProperties")}
-    mapping = Object({name: Text() for name, held in properties.items() if not _is_text(held)})
-    return Lowered({**kept, "type": "object", "properties": made}, schema, mapping)
+    mapping = ObjectMapping({name: JsonTextMapping() for name, held in properties.items() if not _is_text(held)})
+    return LoweredSchema({**kept, "type": "object", "properties": made}, schema, mapping)
 
 
 def _text(schema: JsonValue) -> JsonValue:

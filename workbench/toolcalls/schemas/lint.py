@@ -9,7 +9,7 @@ from typing import Any
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.toolcalls.schemas.dialect import Dialect
-from workbench.toolcalls.schemas.walk import Node, is_cyclic, nodes, resolve
+from workbench.toolcalls.schemas.walk import SchemaNode, is_cyclic, nodes, resolve
 
 __all__ = ["IGNORED", "REFUSED", "Issue", "lint_schema"]
 
@@ -61,13 +61,13 @@ def lint_schema(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _issue(dialect: Dialect, node: Node, keyword: str, message: str, fact: str, **more: Any) -> Issue:
+def _issue(dialect: Dialect, node: SchemaNode, keyword: str, message: str, fact: str, **more: Any) -> Issue:
     pointer = f"{node.pointer}/{escape(keyword)}" if more.pop("at", "keyword") == "keyword" else node.pointer
     return Issue(pointer, keyword, REFUSED, message, source=dialect.source(fact), **more)
 
 
 def _root(schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
-    root = Node(schema)
+    root = SchemaNode(schema)
     for keyword in schema:
         if keyword in dialect.root_refused:
             yield _issue(dialect, root, keyword, f"{keyword} is not allowed at the root", "root_refused")
@@ -76,7 +76,7 @@ def _root(schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
         yield _issue(dialect, root, "type", message, "root_object", kind=SHAPE, when="root-type", at="schema")
 
 
-def _keywords(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+def _keywords(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     for keyword in schema:
         if not dialect.accepts(keyword):
             fact = "refused_keywords" if keyword in dialect.refused_keywords else "accepted_keywords"
@@ -90,7 +90,7 @@ def _keywords(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Ite
         yield _issue(dialect, node, "properties", message, "no_empty_properties", kind=SHAPE, when="empty-properties")
 
 
-def _reference(root: JsonValue, node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     ref = schema.get("$ref")
     if not isinstance(ref, str) or not dialect.accepts("$ref"):
         return
@@ -104,7 +104,7 @@ def _reference(root: JsonValue, node: Node, schema: dict[str, JsonValue], dialec
         yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="recursion")
 
 
-def _types(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+def _types(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     declared = schema.get("type")
     if isinstance(declared, list) and not dialect.type_lists:
         yield _issue(dialect, node, "type", "type must not be a list", "type_lists")
@@ -120,7 +120,7 @@ def _types(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterat
         yield _issue(dialect, node, "type", "a schema without a type", "typed", kind=SHAPE, when="untyped", at="schema")
 
 
-def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+def _strict(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     if not describes_object(schema):
         return
     if dialect.closed_objects and schema.get("additionalProperties") is not False:

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 from workbench.ir import JsonValue
 from workbench.toolcalls.schemas._shapes import disjoint, kept_only
-from workbench.toolcalls.schemas._values import Values
-from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Step
+from workbench.toolcalls.schemas._values import ValueLowering
+from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, LoweredNode, LoweringStep, SchemaPosition
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import IGNORED, Issue, dict_of, lint_schema
-from workbench.toolcalls.schemas.mapping import SAME, Named, Same
+from workbench.toolcalls.schemas.mapping import SAME, DefinitionMapping, SameMapping
 from workbench.toolcalls.schemas.merge import merge, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS, is_cyclic, resolve
 
-__all__ = ["CHECKED", "EXACT", "NARROWER", "Lowered", "Step", "down_level"]
+__all__ = ["CHECKED", "EXACT", "NARROWER", "LoweredSchema", "LoweringStep", "down_level"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweredSchema:
     """A schema that a dialect accepts.
 
     Attributes:
@@ -39,30 +39,30 @@ class Lowered:
 
     schema: JsonValue
     check: JsonValue = True
-    mapping: Same = SAME
-    steps: tuple[Step, ...] = ()
+    mapping: SameMapping = SAME
+    steps: tuple[LoweringStep, ...] = ()
     remaining: tuple[Issue, ...] = ()
-    parts: tuple[tuple[str, Lowered], ...] = ()
+    parts: tuple[tuple[str, LoweredSchema], ...] = ()
 
 
-def down_level(schema: JsonValue, dialect: Dialect) -> Lowered:
+def down_level(schema: JsonValue, dialect: Dialect) -> LoweredSchema:
     """Change a tool's schema as little as possible so that a dialect accepts it."""
     if not isinstance(schema, dict) or not [i for i in lint_schema(schema, dialect) if i.effect != IGNORED]:
-        return Lowered(schema, remaining=() if isinstance(schema, dict) else lint_schema(schema, dialect))
+        return LoweredSchema(schema, remaining=() if isinstance(schema, dict) else lint_schema(schema, dialect))
     work = _Lowering(schema, dialect)
     try:
         found = work.root_schema()
         check: JsonValue = schema if work.is_whole else work.check(found.rest)
-        lowered = Lowered(found.schema, check, found.mapping, tuple(dict.fromkeys(work.steps)))
+        lowered = LoweredSchema(found.schema, check, found.mapping, tuple(dict.fromkeys(work.steps)))
     except (RecursionError, TypeError, ValueError, AttributeError, KeyError):  # hostile, or no schema at all
-        step = Step("", "the schema, which is invalid or nested too deep", "an object of any kind", CHECKED)
-        lowered = Lowered({"type": "object"}, schema, SAME, (step,))
+        step = LoweringStep("", "the schema, which is invalid or nested too deep", "an object of any kind", CHECKED)
+        lowered = LoweredSchema({"type": "object"}, schema, SAME, (step,))
     remaining = tuple(i for i in lint_schema(lowered.schema, dialect) if i.effect != IGNORED)
     parts = _parts(schema, dialect) if remaining else ()
-    return Lowered(lowered.schema, lowered.check, lowered.mapping, lowered.steps, remaining, parts)
+    return LoweredSchema(lowered.schema, lowered.check, lowered.mapping, lowered.steps, remaining, parts)
 
 
-def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str, Lowered], ...]:
+def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str, LoweredSchema], ...]:
     """One tool for each alternative of the root."""
     keyword = next((k for k in ("oneOf", "anyOf") if isinstance(schema.get(k), list)), None)
     if keyword is None:
@@ -81,22 +81,22 @@ def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str
     return tuple(made) if not any(part.remaining for _, part in made) else ()
 
 
-class _Lowering(Values):
+class _Lowering(ValueLowering):
     """References and combinators."""
 
-    def root_schema(self) -> Found:
+    def root_schema(self) -> LoweredNode:
         root = self.root
         is_other = root.get("type") != "object" and "object" in types_of(root.get("type"))
         if is_other and "$ref" not in root and (self.dialect.root_object or self.dialect.typed):
-            self.note(At(), "a root without type: object", "type: object; arguments are always an object")
+            self.note(SchemaPosition(), "a root without type: object", "type: object; arguments are always an object")
             root = {**root, "type": "object"}
-        found = self.node(root, At())
+        found = self.node(root, SchemaPosition())
         if self.table:
             keyword = "$defs" if "$defs" in self.root else "definitions"
-            return Found({**found.schema, keyword: dict(self.made)}, found.rest, found.mapping)
+            return LoweredNode({**found.schema, keyword: dict(self.made)}, found.rest, found.mapping)
         return found
 
-    def node(self, schema: JsonValue, at: At) -> Found:
+    def node(self, schema: JsonValue, at: SchemaPosition) -> LoweredNode:
         """Lower one schema."""
         self.left -= 1
         if schema is True or schema == {}:
@@ -111,9 +111,9 @@ class _Lowering(Values):
         for keyword in ("oneOf", "anyOf"):
             if isinstance(schema.get(keyword), list):
                 return self.alternatives(schema, keyword, at)
-        return self.typed(schema, at)
+        return self.lower_typed(schema, at)
 
-    def is_kept(self, schema: dict[str, JsonValue], keyword: str, at: At) -> bool:
+    def is_kept(self, schema: dict[str, JsonValue], keyword: str, at: SchemaPosition) -> bool:
         """True if the combinator can be kept: the dialect accepts it and its content."""
         refused = at.is_root and keyword in self.dialect.root_refused
         if refused or not self.dialect.accepts(keyword) or self.dialect.closed_objects or self.dialect.typed:
@@ -122,7 +122,7 @@ class _Lowering(Values):
 
     # references
 
-    def reference(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def reference(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         ref = str(schema["$ref"])
         beside = {k: v for k, v in schema.items() if k != "$ref"}
         old = any(f"draft-0{n}" in str(self.root.get("$schema", "")) for n in (3, 4, 6, 7))
@@ -141,7 +141,7 @@ class _Lowering(Values):
             self.note(at, f"the recursion of {ref[:80]}", "it is cut here", CHECKED)
             return self.anything(at, "a schema that contains itself")
         self.note(at, f"$ref {ref[:80]}", "replaced by its target")
-        below = At(at.pointer, at.depth, (*at.refs, ref))
+        below = SchemaPosition(at.pointer, at.depth, (*at.refs, ref))
         if constraints or not isinstance(target, dict):
             return self.all_of({"allOf": [target, constraints]}, below)
         said = {k: v for k, v in beside.items() if k in ("title", "description", "default")}
@@ -156,28 +156,30 @@ class _Lowering(Values):
             return False
         return self.dialect.refs == "all" or not is_cyclic(self.root, ref)
 
-    def definition(self, ref: str, name: str, target: JsonValue, beside: dict[str, JsonValue], at: At) -> Found:
+    def definition(
+        self, ref: str, name: str, target: JsonValue, beside: dict[str, JsonValue], at: SchemaPosition
+    ) -> LoweredNode:
         """A reference that is kept; its target is lowered once."""
         if name not in self.table:
             self.table[name] = SAME
-            found = self.node(target, At("/" + "/".join(ref.split("/")[1:])))
+            found = self.node(target, SchemaPosition("/" + "/".join(ref.split("/")[1:])))
             self.made[name], self.table[name] = found.schema, found.mapping
             self.is_whole |= bool(found.rest)
         said = {k: v for k, v in beside.items() if k in ANNOTATIONS and self.dialect.accepts(k)}
-        return Found({"$ref": ref, **said}, (), Named(name, self.table))
+        return LoweredNode({"$ref": ref, **said}, (), DefinitionMapping(name, self.table))
 
     # combinators
 
-    def all_of(self, schema: dict[str, JsonValue], at: At) -> Found:
+    def all_of(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         rest = {k: v for k, v in schema.items() if k != "allOf"}
-        branches = [self.followed(b, at) for b in schema["allOf"]]
-        at = At(at.pointer, at.depth, (*at.refs, *_refs(schema["allOf"])))
+        branches = [self.follow(b, at) for b in schema["allOf"]]
+        at = SchemaPosition(at.pointer, at.depth, (*at.refs, *_refs(schema["allOf"])))
         merged, exact = merge([rest, *branches])
         self.note(at, "allOf", "its schemas are merged", EXACT if exact else CHECKED)
         found = self.node(merged, at)
         return found if exact else found.and_rest({"allOf": schema["allOf"]}, rest)
 
-    def followed(self, schema: JsonValue, at: At) -> JsonValue:
+    def follow(self, schema: JsonValue, at: SchemaPosition) -> JsonValue:
         """A branch with its reference resolved; any value if it is recursive."""
         seen = list(at.refs)
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
@@ -191,16 +193,16 @@ class _Lowering(Values):
             schema = merge([target, beside])[0] if beside else target
         return schema
 
-    def alternatives(self, schema: dict[str, JsonValue], keyword: str, at: At) -> Found:
-        branches = [self.followed(b, at) for b in schema[keyword]]
+    def alternatives(self, schema: dict[str, JsonValue], keyword: str, at: SchemaPosition) -> LoweredNode:
+        branches = [self.follow(b, at) for b in schema[keyword]]
         rest = {k: v for k, v in schema.items() if k != keyword}
-        at = At(at.pointer, at.depth, (*at.refs, *_refs(schema[keyword])))
+        at = SchemaPosition(at.pointer, at.depth, (*at.refs, *_refs(schema[keyword])))
         is_refused = keyword in self.dialect.root_refused or "anyOf" in self.dialect.root_refused
         if at.is_root and (is_refused or (self.dialect.root_object and self.dialect.typed)):
-            return self.flattened(schema, rest, branches, keyword, at)
+            return self.flatten(schema, rest, branches, keyword, at)
         if self.is_kept(schema, keyword, at):
-            found = self.node(rest, at) if kept_only(rest) else Found(rest)
-            return Found({**found.schema, keyword: schema[keyword]}, found.rest, found.mapping)
+            found = self.node(rest, at) if kept_only(rest) else LoweredNode(rest)
+            return LoweredNode({**found.schema, keyword: schema[keyword]}, found.rest, found.mapping)
         if not self.dialect.accepts("anyOf"):
             self.note(at, keyword, "any value is accepted here", CHECKED)
             return self.node(rest, at).and_rest({keyword: schema[keyword]})
@@ -210,19 +212,19 @@ class _Lowering(Values):
             self.note(at, "oneOf", "anyOf", EXACT if is_apart else CHECKED)
         found, exact = self.any_of(branches, kept_only(rest), keyword, at)
         fragments: tuple[JsonValue, ...] = () if is_apart and exact else ({keyword: schema[keyword]}, kept_only(rest))
-        return Found({**said, **found.schema}, tuple(f for f in fragments if f), found.mapping)
+        return LoweredNode({**said, **found.schema}, tuple(f for f in fragments if f), found.mapping)
 
-    def flattened(
+    def flatten(
         self,
         schema: dict[str, JsonValue],
         rest: dict[str, JsonValue],
         branches: list[JsonValue],
         keyword: str,
-        at: At,
-    ) -> Found:
+        at: SchemaPosition,
+    ) -> LoweredNode:
         """Alternatives at the root: one object with the properties of all; the check does the rest."""
         objects = [b for b in branches if isinstance(b, dict)]
-        inner = [self.followed_deep(b, at) for b in objects]
+        inner = [self.follow_deep(b, at) for b in objects]
         properties: dict[str, JsonValue] = dict(dict_of(rest.get("properties")))
         for name in dict.fromkeys(n for b in inner for n in dict_of(b.get("properties"))):
             said = [dict_of(b["properties"])[name] for b in inner if name in dict_of(b.get("properties"))]
@@ -244,11 +246,11 @@ class _Lowering(Values):
         context = {k: rest[k] for k in ("properties", "patternProperties") if k in rest and dropped}
         return self.node(flat, at).and_rest({keyword: schema[keyword]}, {**context, **dropped})
 
-    def followed_deep(self, branch: dict[str, JsonValue], at: At) -> dict[str, JsonValue]:
+    def follow_deep(self, branch: dict[str, JsonValue], at: SchemaPosition) -> dict[str, JsonValue]:
         """A branch without combinators of its own, as far as possible."""
         if isinstance(branch.get("allOf"), list):
             rest = {k: v for k, v in branch.items() if k != "allOf"}
-            return merge([rest, *(self.followed(b, at) for b in branch["allOf"])])[0]
+            return merge([rest, *(self.follow(b, at) for b in branch["allOf"])])[0]
         return branch
 
 

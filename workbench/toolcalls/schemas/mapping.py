@@ -9,7 +9,18 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import dumps, loads
 
-__all__ = ["SAME", "Inexpressible", "Items", "Named", "Object", "Only", "Same", "Text", "Undecodable", "Union"]
+__all__ = [
+    "SAME",
+    "DefinitionMapping",
+    "Inexpressible",
+    "ItemsMapping",
+    "JsonTextMapping",
+    "ObjectMapping",
+    "SameMapping",
+    "SingleTypeMapping",
+    "Undecodable",
+    "UnionMapping",
+]
 
 
 class Inexpressible(Exception):
@@ -20,7 +31,7 @@ class Undecodable(Exception):
     """Raised if a text that should contain JSON does not."""
 
 
-class Same:
+class SameMapping:
     """The value is unchanged."""
 
     def encode(self, value: JsonValue) -> JsonValue:
@@ -32,11 +43,11 @@ class Same:
         return value
 
 
-SAME = Same()
+SAME = SameMapping()
 
 
-class Text(Same):
-    """The value is carried as JSON text."""
+class JsonTextMapping(SameMapping):
+    """A mapping to JSON text."""
 
     def encode(self, value: JsonValue) -> JsonValue:
         return dumps(value).decode()
@@ -49,11 +60,11 @@ class Text(Same):
 
 
 @dataclass(frozen=True, slots=True)
-class Only(Same):
-    """Only values of one type have a place: the original schema named no type."""
+class SingleTypeMapping(SameMapping):
+    """A mapping of values of one type, if the original schema named no type."""
 
     type: str
-    inner: Same = SAME
+    inner: SameMapping = SAME
 
     def encode(self, value: JsonValue) -> JsonValue:
         if not _is(value, self.type):
@@ -65,7 +76,7 @@ class Only(Same):
 
 
 @dataclass(frozen=True, slots=True)
-class Object(Same):
+class ObjectMapping(SameMapping):
     """Properties with mappings of their own.
 
     Attributes:
@@ -74,7 +85,7 @@ class Object(Same):
         closed: no other key has a place.
     """
 
-    properties: Mapping[str, Same] = NOTHING
+    properties: Mapping[str, SameMapping] = NOTHING
     absent_as_null: frozenset[str] = frozenset()
     closed: bool = False
 
@@ -86,7 +97,7 @@ class Object(Same):
             if name not in self.properties and self.closed:
                 raise Inexpressible("an undeclared key")
             if held is None and name in self.absent_as_null:
-                raise Inexpressible("null where it stands for an absent key")
+                raise Inexpressible("null in place of an absent key")
             made[name] = self.properties.get(name, SAME).encode(held)
         return made | {name: None for name in self.absent_as_null if name not in value}
 
@@ -101,10 +112,10 @@ class Object(Same):
 
 
 @dataclass(frozen=True, slots=True)
-class Items(Same):
+class ItemsMapping(SameMapping):
     """Every item of an array is mapped."""
 
-    inner: Same
+    inner: SameMapping
 
     def encode(self, value: JsonValue) -> JsonValue:
         return [self.inner.encode(v) for v in value] if isinstance(value, list) else value
@@ -114,7 +125,7 @@ class Items(Same):
 
 
 @dataclass(frozen=True, slots=True)
-class Union(Same):
+class UnionMapping(SameMapping):
     """Alternatives: the first that accepts the value.
 
     Attributes:
@@ -123,7 +134,7 @@ class Union(Same):
     """
 
     fits: Callable[[JsonValue, JsonValue], bool]
-    branches: tuple[tuple[JsonValue, Same], ...]
+    branches: tuple[tuple[JsonValue, SameMapping], ...]
 
     def encode(self, value: JsonValue) -> JsonValue:
         failed: Inexpressible | None = None
@@ -146,11 +157,11 @@ class Union(Same):
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Same):
+class DefinitionMapping(SameMapping):
     """The mapping of a definition, which may contain itself."""
 
     name: str
-    table: Mapping[str, Same]
+    table: Mapping[str, SameMapping]
 
     def encode(self, value: JsonValue) -> JsonValue:
         return self.table.get(self.name, SAME).encode(value)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.fits import Undecided, fits_schema
+from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
 from workbench.toolcalls.schemas.instances import make_instances
-from workbench.toolcalls.schemas.lower import Lowered
+from workbench.toolcalls.schemas.lower import LoweredSchema
 from workbench.toolcalls.schemas.mapping import Inexpressible, Undecodable
 
-__all__ = ["Counterexample", "Proof", "prove"]
+__all__ = ["Counterexample", "SchemaProof", "prove"]
 
 MOST_SHOWN = 3
 
@@ -26,7 +26,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class SchemaProof:
     """Result of the trial.
 
     Attributes:
@@ -51,14 +51,14 @@ class Proof:
         return self.tried > 0 and not self.against
 
 
-def prove(original: JsonValue, lowered: Lowered, count: int, seed: int = 0) -> Proof:
+def prove(original: JsonValue, lowered: LoweredSchema, count: int, seed: int = 0) -> SchemaProof:
     """Try ``count`` values made from the original and as many made from the down-levelled schema."""
-    trial = _Trial(original, lowered)
+    trial = _SchemaTrial(original, lowered)
     for value in make_instances(original, count, seed):
         trial.forward(value)
     for value in make_instances(lowered.schema, count, seed + 1):
         trial.backward(value)
-    return Proof(
+    return SchemaProof(
         trial.tried,
         trial.accepted,
         trial.inexpressible,
@@ -68,8 +68,8 @@ def prove(original: JsonValue, lowered: Lowered, count: int, seed: int = 0) -> P
     )
 
 
-class _Trial:
-    def __init__(self, original: JsonValue, lowered: Lowered) -> None:
+class _SchemaTrial:
+    def __init__(self, original: JsonValue, lowered: LoweredSchema) -> None:
         self.original = original
         self.lowered = lowered
         self.tried = self.accepted = self.inexpressible = self.undecided = 0
@@ -86,7 +86,7 @@ class _Trial:
         except (Inexpressible, Undecodable):
             self.inexpressible += _is_true(value, self.original)
             return
-        except Undecided as error:
+        except UndecidableSchema as error:
             self.undecided, self.problem = self.undecided + 1, str(error)
             return
         self.judge(value, form)
@@ -99,7 +99,7 @@ class _Trial:
             value = self.lowered.mapping.decode(form)
         except Undecodable:
             return
-        except Undecided as error:
+        except UndecidableSchema as error:
             self.undecided, self.problem = self.undecided + 1, str(error)
             return
         self.judge(value, form)
@@ -109,7 +109,7 @@ class _Trial:
             original = fits_schema(value, self.original)
             lowered = fits_schema(form, self.lowered.schema)
             check = fits_schema(value, self.lowered.check)
-        except Undecided as error:
+        except UndecidableSchema as error:
             self.undecided, self.problem = self.undecided + 1, str(error)
             return
         self.tried += 1
@@ -121,5 +121,5 @@ class _Trial:
 def _is_true(value: JsonValue, schema: JsonValue) -> bool:
     try:
         return fits_schema(value, schema)
-    except Undecided:
+    except UndecidableSchema:
         return False

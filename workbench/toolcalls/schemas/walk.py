@@ -9,7 +9,7 @@ from workbench import limits
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 
-__all__ = ["ANNOTATIONS", "LISTS", "MAPS", "SINGLE", "Node", "children", "is_cyclic", "nodes", "resolve"]
+__all__ = ["ANNOTATIONS", "LISTS", "MAPS", "SINGLE", "SchemaNode", "children", "is_cyclic", "nodes", "resolve"]
 
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -28,7 +28,7 @@ ANNOTATIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SchemaNode:
     """A schema inside a schema.
 
     Attributes:
@@ -53,12 +53,12 @@ def children(schema: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]
             yield f"/{keyword}", value
 
 
-def nodes(schema: JsonValue) -> Iterator[Node]:
+def nodes(schema: JsonValue) -> Iterator[SchemaNode]:
     """The schema and every schema inside it, outer ones first, in the order of the text.
 
     At most ``limits.MAX_SCHEMA_NODES`` are given.
     """
-    waiting = [Node(schema)]
+    waiting = [SchemaNode(schema)]
     left = limits.MAX_SCHEMA_NODES
     while waiting and left:
         node = waiting.pop()
@@ -68,7 +68,7 @@ def nodes(schema: JsonValue) -> Iterator[Node]:
             inner = []
             for below, held in children(node.schema):
                 deeper = below.startswith(("/properties/", "/items", "/additionalProperties", "/prefixItems/"))
-                inner.append(Node(held, node.pointer + below, node.depth + deeper))
+                inner.append(SchemaNode(held, node.pointer + below, node.depth + deeper))
             waiting += reversed(inner)
 
 
@@ -77,10 +77,10 @@ def resolve(root: JsonValue, ref: str) -> JsonValue | None:
     if ref == "#":
         return root
     if not ref.startswith("#/"):
-        return _anchored(root, ref)
+        return _find_anchor(root, ref)
     here = root
     for step in ref[2:].split("/"):
-        name = _unquoted(step)
+        name = _unquote(step)
         if isinstance(here, dict) and name in here:
             here = here[name]
         elif isinstance(here, list) and name.isdecimal() and int(name) < len(here):
@@ -90,13 +90,13 @@ def resolve(root: JsonValue, ref: str) -> JsonValue | None:
     return here
 
 
-def _anchored(root: JsonValue, ref: str) -> JsonValue | None:
+def _find_anchor(root: JsonValue, ref: str) -> JsonValue | None:
     name = ref.removeprefix("#")
     found = (n.schema for n in nodes(root) if isinstance(n.schema, dict) and n.schema.get("$anchor") == name)
     return next(found, None) if ref.startswith("#") and name else None
 
 
-def _unquoted(step: str) -> str:
+def _unquote(step: str) -> str:
     from urllib.parse import unquote
 
     return unquote(step).replace("~1", "/").replace("~0", "~")

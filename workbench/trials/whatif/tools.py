@@ -9,7 +9,7 @@ from workbench.edits import changes_between, value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.rules import schema_at, standing
-from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT, TEXTS, lowered
+from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level
 from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire import Change, Insert, Remove, Replace, dumps
 
@@ -152,4 +152,4 @@ def _at_level(subject: VariedRequest, tool: ToolDef, level: str) -> Iterable[Cha
     if pointer is None:
         return
     schema = standing(subject.fault.case.decoded, tool)
-    yield from changes_between(schema, lowered(schema, level).schema, pointer)
+    yield from changes_between(schema, lower_to_level(schema, level).schema, pointer)

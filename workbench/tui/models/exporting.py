@@ -11,7 +11,7 @@ from workbench.tui.models.laidout import laid_out
 from workbench.views import BLANK, Line, Span, count, line, size, wrap
 
 if TYPE_CHECKING:
-    from workbench.formats.exporters import Exported, Proof
+    from workbench.formats.exporters import ExportProof, ExportResult
 
 NAME = 13
 """Columns of a form's name."""
@@ -71,7 +71,7 @@ def default_name(row: FormRow, scope: Scope, index: int, session: str) -> str:
     return f"{stem}{number}{row.suffix}" if row.suffix else f"{stem}{number}-test"
 
 
-def made_lines(made: Exported, width: int) -> list[Line]:
+def made_lines(made: ExportResult, width: int) -> list[Line]:
     """Preview of an export: omissions, files, and the text of the test or of the only file."""
     lines = list(_notes(made, width))
     files = made.files
@@ -84,7 +84,7 @@ def made_lines(made: Exported, width: int) -> list[Line]:
     return [*lines, *_text(data, width)]
 
 
-def _notes(made: Exported, width: int) -> Iterator[Line]:
+def _notes(made: ExportResult, width: int) -> Iterator[Line]:
     for text in made.left_out:
         yield from wrap(f"✗ left out: {text}", width, "warning")
     for text in made.notes:
@@ -102,7 +102,7 @@ def trouble_lines(what: str, hint: str, width: int) -> list[Line]:
     return [*wrap(f"✗ {what}", width, "error"), *(wrap(hint, width, "muted", indent=2) if hint else ())]
 
 
-def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, width: int) -> list[Line]:
+def written_lines(paths: Sequence[Path], proof: ExportProof | None, is_trying: bool, width: int) -> list[Line]:
     """Path of the written export, and the outcome of its test."""
     where = paths[0].parent if len(paths) > 1 else paths[0] if paths else ""
     lines = wrap(f"✓ written: {where}", width, "ok")

@@ -13,7 +13,7 @@ from workbench.views import RESPONSE, Line, Span, count, line, wrap
 if TYPE_CHECKING:
     from workbench.chain import NodeRef
     from workbench.ir import JsonValue, ToolCallIR, ToolDef
-    from workbench.toolcalls.arguments import Step
+    from workbench.toolcalls.arguments import LadderStep
     from workbench.toolcalls.formats import TextCall
 
 RUNGS = {
@@ -69,12 +69,12 @@ class Rung(NamedTuple):
     note: str = ""
 
 
-def rungs(steps: Sequence[Step]) -> tuple[Rung, ...]:
+def rungs(steps: Sequence[LadderStep]) -> tuple[Rung, ...]:
     """The steps of a call in the protocol."""
     return tuple(Rung(str(step.rung), step.before, step.after, step.note) for step in steps)
 
 
-def text_rungs(found: TextCall, steps: Sequence[Step]) -> tuple[Rung, ...]:
+def text_rungs(found: TextCall, steps: Sequence[LadderStep]) -> tuple[Rung, ...]:
     """The steps of a call in text: how its format types it, then the schema."""
     if found.input is None:
         return (Rung("refused", found.raw, None, "unreadable arguments"),)

@@ -13,7 +13,7 @@ from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, plain, size, 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
     from workbench.rules import Judged
-    from workbench.toolcalls.schemas import Issue, Lowered, Step
+    from workbench.toolcalls.schemas import Issue, LoweredSchema, LoweringStep
 
 VERDICTS = {
     "accepted": "accepted unchanged",
@@ -123,7 +123,7 @@ def rows_of(judged: Judged, spans: dict[str, Range]) -> tuple[Row, ...]:
     return (*made, *_change(judged.lowered, spans, ""))
 
 
-def _change(lowered: Lowered, spans: dict[str, Range], part: str) -> tuple[Row, ...]:
+def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple[Row, ...]:
     made = [_step(step, spans, part) for step in lowered.steps]
     if lowered.steps and lowered.check is not True:
         head = line(Span("= ", "info"), Span("remaining check", "info", 20), Span(_short(lowered.check), "muted"))
@@ -153,7 +153,7 @@ def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> Row:
     return Row(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
 
 
-def _step(step: Step, spans: dict[str, Range], part: str) -> Row:
+def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> Row:
     style = {"exact": "ok", "local check": "info"}.get(step.effect, "warning")
     head = line(
         Span("~ ", style),

@@ -29,8 +29,8 @@ from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.formats import Asked
-    from workbench.formats.exporters import Exported, Proof
+    from workbench.formats import ExportRequest
+    from workbench.formats.exporters import ExportProof, ExportResult
     from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
@@ -49,7 +49,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 class ProofReady(Message):
     """Result of running the exported test."""
 
-    def __init__(self, proof: Proof | None, why: str = "") -> None:
+    def __init__(self, proof: ExportProof | None, why: str = "") -> None:
         super().__init__()
         self.proof, self.why = proof, why
 
@@ -119,10 +119,10 @@ class ExportScreen(Screen[None]):
         self.session, self.node = session, node
         self.rows = exporting.forms()
         self.scope, self.is_redacted = Scope.ONE, False
-        self.made: Exported | None = None
+        self.made: ExportResult | None = None
         self._asked = 0
         self._written: tuple[Path, ...] = ()
-        self._proof: Proof | None = None
+        self._proof: ExportProof | None = None
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
         self._lines: list[Line] = []
@@ -183,7 +183,7 @@ class ExportScreen(Screen[None]):
         total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is Scope.ALL else 0
         return total > exporting.MOST_BYTES
 
-    def _make(self, inspector: Inspector, name: str, out: str) -> Exported | tuple[str, str]:
+    def _make(self, inspector: Inspector, name: str, out: str) -> ExportResult | tuple[str, str]:
         """Content of the export; or a reason against it and a hint."""
         from workbench.formats import exporters
 
@@ -193,9 +193,9 @@ class ExportScreen(Screen[None]):
             is_faulty = any(words in error.what for words in FAULTY)
             return error.what, REPAIR_FIRST if name == "pytest" and is_faulty else error.hint or ""
 
-    def _selection(self, inspector: Inspector, out: str) -> Asked:
+    def _selection(self, inspector: Inspector, out: str) -> ExportRequest:
         """Exchanges to export. Called in the inspector's thread."""
-        from workbench.formats import Asked
+        from workbench.formats import ExportRequest
         from workbench.wire.session import MemorySession
 
         assert self._branch
@@ -203,16 +203,16 @@ class ExportScreen(Screen[None]):
         provider, protocol = inspector.provider, inspector.protocol
         if self.scope is Scope.ALL:
             every = tuple(range(len(inspector.session)))
-            return Asked(inspector.session, every, None, provider, protocol, self.is_redacted, out)
+            return ExportRequest(inspector.session, every, None, provider, protocol, self.is_redacted, out)
         if self.scope is Scope.BRANCH:
             branch = MemorySession(inspector.session.name, tuple(node.exchange for node in way))
             indices = tuple(range(len(branch)))
-            return Asked(branch, indices, None, provider, protocol, self.is_redacted, out)
+            return ExportRequest(branch, indices, None, provider, protocol, self.is_redacted, out)
         made_of = tuple(node.exchange for node in way[-2::-1])
         last = (len(session) - 1,)
-        return Asked(session, last, None, provider, protocol, self.is_redacted, out, made_of)
+        return ExportRequest(session, last, None, provider, protocol, self.is_redacted, out, made_of)
 
-    def _take_result(self, number: int, made: Exported | tuple[str, str]) -> None:
+    def _take_result(self, number: int, made: ExportResult | tuple[str, str]) -> None:
         if not is_open(self) or number != self._asked:
             return
         if isinstance(made, tuple):
@@ -311,12 +311,12 @@ class ExportScreen(Screen[None]):
             if isinstance(made, tuple):
                 return Answer(lambda: self._take_result(number, made))
             source = getattr(inspector.session, "path", None)
-            written = _work.put(made, exporters.load(name), out, (source,) if source else ())
+            written = _work.write_export(made, exporters.load(name), out, (source,) if source else ())
             return Answer(lambda: self._finish_writing(number, name, out, made, written))
 
         self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
 
-    def _finish_writing(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
+    def _finish_writing(self, number: int, name: str, out: Path, made: ExportResult, written: tuple[Path, ...]) -> None:
         from workbench.formats import exporters
 
         if not is_open(self):

@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.wire.secrets.named import kind_of
+from workbench.wire.secrets.named_values import kind_of
 from workbench.wire.secrets.names import Family, family, is_header, is_parameter, of_header, of_query
 from workbench.wire.secrets.search import Secret, find, merge
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
 from workbench.wire.secrets.values import Style, is_placeholder, is_secret
 
 if TYPE_CHECKING:
-    from workbench.wire.secrets.streamed import StreamedTexts
+    from workbench.wire.secrets.stream_texts import StreamedTexts
 else:
     __getattr__ = lazy(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from workbench.wire.secrets.named import find_named
+from workbench.wire.secrets.named_values import find_named
 from workbench.wire.secrets.shapes import find_shaped
 from workbench.wire.secrets.values import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.views import BASE64, FILL, runs, view

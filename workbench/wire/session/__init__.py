@@ -17,9 +17,9 @@ from workbench.wire.exchange import Exchange, Summary, summarize
 if TYPE_CHECKING:
     from workbench.wire.session import alive, store, text
     from workbench.wire.session.alive import exists
+    from workbench.wire.session.file_replacement import ReplacingSession
     from workbench.wire.session.identity import file_name, former_ids, session_id
     from workbench.wire.session.opening import MAGIC, is_written
-    from workbench.wire.session.replaced import ReplacingSession
     from workbench.wire.session.sqlite import SqliteSession
     from workbench.wire.session.store import open_session
     from workbench.wire.session.writer import SessionWriter

@@ -13,9 +13,9 @@ from pathlib import Path
 from workbench.errors import SessionFormatError, WireError
 from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
-from workbench.wire.session import untrusted, values
+from workbench.wire.session import untrusted_sqlite, values
 from workbench.wire.session.identity import valid_id
-from workbench.wire.session.untrusted import FAULTS, readable, reason
+from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
 MAGIC = b"SQLite format 3\x00"
 VERSION = 2
@@ -38,7 +38,7 @@ class OpenFile:
         stamp: of the file when it was opened.
     """
 
-    db: untrusted.GuardedConnection
+    db: untrusted_sqlite.GuardedConnection
     torn: str
     is_shared: bool
     stamp: Stamp
@@ -67,13 +67,13 @@ def open_read_only(path: Path) -> OpenFile:
     with ExitStack() as stack:
         with readable(path):
             db = sqlite3.connect(
-                uri, uri=True, check_same_thread=False, isolation_level=None, factory=untrusted.GuardedConnection
+                uri, uri=True, check_same_thread=False, isolation_level=None, factory=untrusted_sqlite.GuardedConnection
             )
             stack.callback(db.close)
             db.guard(path.resolve())
             if torn:
                 db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
-        untrusted.check_schema(db, path)
+        untrusted_sqlite.check_schema(db, path)
         check_version(db, path)
         stack.pop_all()
     return OpenFile(db, torn, is_shared, seen)

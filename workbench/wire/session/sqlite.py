@@ -15,7 +15,7 @@ from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary
 from workbench.wire.session import opening, pieces, rows, values, writers
 from workbench.wire.session.rows import Row
-from workbench.wire.session.untrusted import FAULTS, readable, reason
+from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
 CACHED_PIECES = 32 * 1024 * 1024
 """Limit of cached decompressed pieces in bytes: the history that adjacent requests share."""

@@ -22,7 +22,7 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_STORED_BODY
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.session import opening, pieces, texts, untrusted, writers
+from workbench.wire.session import opening, pieces, texts, untrusted_sqlite, writers
 from workbench.wire.session.identity import session_id
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
@@ -74,7 +74,11 @@ class SessionWriter:
         self._arrived: dict[int, int] = {}  # of exchanges that go on: bytes of the answer
         self._asked: dict[int, _StoredRequest] = {}
         self._db = sqlite3.connect(
-            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=untrusted.GuardedConnection
+            path,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=untrusted_sqlite.GuardedConnection,
         )
         with ExitStack() as stack:
             stack.callback(self._db.close)
@@ -82,12 +86,12 @@ class SessionWriter:
             self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
             if is_fresh:
                 self._create(id or uuid.uuid4().hex)  # before WAL: the file itself says what it is, also after a crash
-            untrusted.check_schema(self._db, path)
+            untrusted_sqlite.check_schema(self._db, path)
             opening.check_version(self._db, path)
             self._write_ahead()
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(
-                f"BEGIN IMMEDIATE; {untrusted.schema()} COMMIT;"
+                f"BEGIN IMMEDIATE; {untrusted_sqlite.schema()} COMMIT;"
             )  # what files of before do not have yet
             self._id = self._join(alone)
             self._close_what_was_left_open()
@@ -98,7 +102,7 @@ class SessionWriter:
     def _create(self, id: str) -> None:
         quoted = id.replace("'", "''")
         self._db.executescript(
-            f"BEGIN IMMEDIATE; {untrusted.schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
+            f"BEGIN IMMEDIATE; {untrusted_sqlite.schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
             f"INSERT OR IGNORE INTO meta VALUES ('format', 'workbench-session'), ('version', '{opening.VERSION}');"
             f"INSERT OR IGNORE INTO meta VALUES ('identity', '{quoted}');"
             "COMMIT;"

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.config import resources
-from workbench.formats.exporters import Exported, Selection
-from workbench.formats.exporters.as_pytest._cases import Case, case_of
+from workbench.formats.exporters import ExportResult, ExportSelection
+from workbench.formats.exporters.as_pytest._cases import ExportCase, case_of
 from workbench.formats.exporters.as_pytest._proof import prove
 from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TRANSCRIPT, module
 from workbench.wire import Exchange
@@ -28,7 +28,7 @@ RUNS = {"broken": BROKEN, "fixed": TRANSCRIPT}
 """Transcript of a proof's run → file."""
 
 
-def write(selection: Selection) -> Exported:
+def write(selection: ExportSelection) -> ExportResult:
     """Write a test of the exchanges in their fixed form.
 
     The broken form is in ``selection.broken``, else the request before its edit, else the request with one planted
@@ -45,7 +45,7 @@ def write(selection: Selection) -> Exported:
     slug = re.sub(r"[^a-z0-9]+", "_", case.refused.finding.rule if case.refused.finding else "unreadable")
     files[f"test_{slug}_{digest.hexdigest()[:8]}.py"] = source
     broken = f"broken: request {case.worst.number} of {BROKEN}, {case.how}"
-    return Exported(files, (broken, *case.notes), case.left_out)
+    return ExportResult(files, (broken, *case.notes), case.left_out)
 
 
 def leftovers(folder: Path) -> list[Path]:
@@ -53,7 +53,7 @@ def leftovers(folder: Path) -> list[Path]:
     return [path for path in folder.glob("test_*_????????.py") if SIGNATURE in path.read_text("utf-8", "replace")]
 
 
-def _contracts(case: Case) -> dict[str, bytes]:
+def _contracts(case: ExportCase) -> dict[str, bytes]:
     """User contracts that the test needs."""
     own = resources.own_profiles()
     used = {place.provider.partition(":")[0] for place in case.places}

@@ -10,9 +10,9 @@ from workbench import replay
 from workbench.contracts import Finding, Severity
 from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
-from workbench.formats.exporters import Selection
-from workbench.formats.exporters._safe import knowing
-from workbench.formats.exporters.as_pytest._pairs import Pair, pairs_of
+from workbench.formats.exporters import ExportSelection
+from workbench.formats.exporters._secret_removal import knowing
+from workbench.formats.exporters.as_pytest._pairs import RequestPair, pairs_of
 from workbench.protocols import REQUEST
 from workbench.protocols.common import read_error
 from workbench.replay import Turn
@@ -30,7 +30,7 @@ MOST_BEFORE = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RequestUnderTest:
     """A tested request.
 
     Attributes:
@@ -46,7 +46,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ExpectedRefusal:
     """Expected refusal of the broken request.
 
     Attributes:
@@ -61,7 +61,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ExportCase:
     """Content of an exported folder.
 
     Attributes:
@@ -78,9 +78,9 @@ class Case:
     name: str
     fixed: tuple[Exchange, ...]
     broken: tuple[Exchange, ...]
-    places: tuple[Place, ...]
-    worst: Place
-    refused: Refused
+    places: tuple[RequestUnderTest, ...]
+    worst: RequestUnderTest
+    refused: ExpectedRefusal
     how: str
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Case:
         return text_of(broken), text_of(fixed)
 
 
-def case_of(selection: Selection) -> Case:
+def case_of(selection: ExportSelection) -> ExportCase:
     """Build the case of a selection.
 
     Raises:
@@ -111,13 +111,13 @@ def case_of(selection: Selection) -> Case:
     fixed, broken, notes = _safe(fixed, broken)
     turns = [_turn(fixed, number, pair) for number, pair in numbers.items()]
     places = tuple(
-        Place(turn.number, pair.index, turn.provider, turn.protocol)
+        RequestUnderTest(turn.number, pair.index, turn.provider, turn.protocol)
         for turn, pair in zip(turns, numbers.values(), strict=True)
     )
     for turn, place in zip(turns, places, strict=True):
         _demand_accepted(turn, place)
     judged = (
-        (place, _refused(turn, replay.turn(broken, turn.number, turn.provider, turn.protocol)))
+        (place, _expected_refusal(turn, replay.turn(broken, turn.number, turn.provider, turn.protocol)))
         for turn, place in zip(turns, places, strict=True)
         if fixed[turn.number - 1] != broken[turn.number - 1]
     )
@@ -129,10 +129,12 @@ def case_of(selection: Selection) -> Case:
         )
     is_open = any(turn.unanswered for turn in turns)
     told = (*found.notes, *notes, *([_OPEN] if is_open else []))
-    return Case(selection.session.name, fixed, broken, places, worst, refused, found.how, told, found.left_out, is_open)
+    return ExportCase(
+        selection.session.name, fixed, broken, places, worst, refused, found.how, told, found.left_out, is_open
+    )
 
 
-def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
+def _turn(exchanges: Sequence[Exchange], number: int, pair: RequestPair) -> Turn:
     """A request under its contract, named without its variant if the request itself determines it."""
     turn = replay.turn(exchanges, number, pair.label.partition(":")[0], pair.protocol)
     if turn.trial.contract.label == pair.label:
@@ -140,7 +142,7 @@ def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
     return replay.turn(exchanges, number, pair.label, pair.protocol)
 
 
-def _demand_accepted(turn: Turn, place: Place) -> None:
+def _demand_accepted(turn: Turn, place: RequestUnderTest) -> None:
     """Raise LocalProtocolError if the simulator refuses the request, or a rule finds an error in it."""
     served = turn.send(Simulator(place.provider, known=turn.before)).served
     hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
@@ -151,16 +153,16 @@ def _demand_accepted(turn: Turn, place: Place) -> None:
         raise LocalProtocolError(f"exchange {place.index + 1} has an error: {errors[0]}", hint=hint)
 
 
-def _refused(fixed: Turn, broken: Turn) -> Refused | None:
+def _expected_refusal(fixed: Turn, broken: Turn) -> ExpectedRefusal | None:
     """Expected refusal of the broken request; None if the contract cannot tell both apart."""
     reply = broken.send(Simulator(broken.provider, known=broken.before))
     if reply.served.is_refused:
         finding = reply.served.finding
-        return Refused(reply.status, finding, finding.refusal if finding else _message(reply.body()))
+        return ExpectedRefusal(reply.status, finding, finding.refusal if finding else _message(reply.body()))
     left = {finding.rule for finding in fixed.trial.findings}
     new = [f for f in broken.trial.findings if f.side == REQUEST and f.rule not in left]
     worst = min((f for f in new if f.severity is not Severity.INFO), key=lambda f: f.severity.rank, default=None)
-    return Refused(reply.status, worst, "") if worst else None
+    return ExpectedRefusal(reply.status, worst, "") if worst else None
 
 
 def _message(body: bytes) -> str:
@@ -172,13 +174,13 @@ def _message(body: bytes) -> str:
 
 
 def _transcripts(
-    pairs: Sequence[Pair],
-) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], dict[int, Pair]]:
+    pairs: Sequence[RequestPair],
+) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], dict[int, RequestPair]]:
     """Histories with the fixed and with the broken requests; number → tested request."""
     session = pairs[0].inspector.session
     tested = {pair.place: pair for pair in pairs}
-    said = sorted({*tested, *(index for pair in pairs for index in _said_before(pair))})
-    fixed, broken, numbers = list[Exchange](), list[Exchange](), dict[int, Pair]()
+    said = sorted({*tested, *(index for pair in pairs for index in _indices_before(pair))})
+    fixed, broken, numbers = list[Exchange](), list[Exchange](), dict[int, RequestPair]()
     for number, index in enumerate(_newest(session, said, min(tested)), 1):
         exchange = _plain(session.exchange(index))
         pair = tested.get(index)
@@ -192,7 +194,7 @@ def _transcripts(
     return tuple(fixed), tuple(broken), numbers
 
 
-def _said_before(pair: Pair) -> Sequence[int]:
+def _indices_before(pair: RequestPair) -> Sequence[int]:
     """Indices of the exchanges before a request in its conversation."""
     case = pair.inspector.trial(pair.place, pair.fixed, provider=pair.label, protocol=pair.protocol).case
     return case.earlier.exchanges
@@ -220,7 +222,7 @@ def _safe(
 ) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], tuple[str, ...]]:
     """Both transcripts without secrets: secret headers are removed, secrets in bodies replaced."""
     every = MemorySession("all", (*fixed, *broken))
-    redactor = knowing(Selection(Inspector(every), tuple(range(len(every)))))
+    redactor = knowing(ExportSelection(Inspector(every), tuple(range(len(every)))))
     made = [redactor.exchange(exchange) for exchange in every.exchanges]
     places = {
         f"exchange {n % len(fixed) + 1} of the transcript: a secret in the body is replaced by a stand-in"

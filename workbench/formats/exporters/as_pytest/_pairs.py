@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.edits import text_of, with_body
 from workbench.errors import LocalProtocolError
-from workbench.formats.exporters import Selection
-from workbench.formats.exporters.as_pytest._planted import cut, plant
+from workbench.formats.exporters import ExportSelection
+from workbench.formats.exporters.as_pytest._fault_planting import cut_body, plant
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest, HttpResponse
@@ -19,7 +19,7 @@ MOST_TESTED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RequestPair:
     """A fixed request and its broken form.
 
     Attributes:
@@ -42,24 +42,26 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Pairs:
+class RequestPairs:
     """The tested pairs, at least one; ``how`` states where the broken form comes from."""
 
-    pairs: list[Pair]
+    pairs: list[RequestPair]
     how: str
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
-def pairs_of(selection: Selection) -> Pairs:
+def pairs_of(selection: ExportSelection) -> RequestPairs:
     """Pairs of the exchanges of a selection. Raises LocalProtocolError, SessionFormatError."""
-    asked, left_out = _asked(selection)
+    asked, left_out = _testable(selection)
     if not asked:
         raise LocalProtocolError(
             left_out[0] if left_out else "the selection has no request", hint="only requests can be tested"
         )
     found = (
-        _given(asked, selection.broken) if selection.broken else _edited(asked, selection.made_of) or _planted(asked)
+        _pairs_with_file(asked, selection.broken)
+        if selection.broken
+        else _pairs_before_edits(asked, selection.made_of) or _pairs_with_planted_fault(asked)
     )
     if len(found.pairs) > MOST_TESTED:
         last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
@@ -69,9 +71,9 @@ def pairs_of(selection: Selection) -> Pairs:
     return found
 
 
-def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
+def _testable(selection: ExportSelection) -> tuple[list[RequestPair], list[str]]:
     """Testable requests, and the reasons why others are not."""
-    asked, left_out = list[Pair](), list[str]()
+    asked, left_out = list[RequestPair](), list[str]()
     for index in selection.indices:
         detail = selection.inspector.detail(index)
         request, row = detail.decoded.exchange.request, detail.row
@@ -81,14 +83,16 @@ def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
             left_out.append(f"exchange {index + 1}: its request cannot be read")
         else:
             answer = detail.decoded.exchange.response
-            pair = Pair(index, request, request, row.provider, row.protocol, selection.inspector, index, answer, answer)
+            pair = RequestPair(
+                index, request, request, row.provider, row.protocol, selection.inspector, index, answer, answer
+            )
             asked.append(pair)
     return asked, left_out
 
 
-def _given(asked: list[Pair], broken: Selection) -> Pairs:
+def _pairs_with_file(asked: list[RequestPair], broken: ExportSelection) -> RequestPairs:
     """Pair each request with its counterpart in another file; identical ones are not tested."""
-    pairs = list[Pair]()
+    pairs = list[RequestPair]()
     name = broken.session.name
     for pair in asked:
         index = _counterpart(pair, broken, is_only=len(asked) == 1)
@@ -96,20 +100,20 @@ def _given(asked: list[Pair], broken: Selection) -> Pairs:
         other = exchange.request if exchange else None
         if exchange is None or other is None or index is None:
             continue
-        fixed, was = _completed(pair.fixed, other), _completed(other, pair.fixed)
+        fixed, was = _complete(pair.fixed, other), _complete(other, pair.fixed)
         if text_of(fixed) != text_of(was) or fixed.headers != was.headers or fixed.url != was.url:
             made = replace(pair, fixed=fixed, broken=was, refusal=exchange.response)
             is_short = len(pair.inspector.session) == 1 and len(broken.session) > 1
-            pairs.append(_held_by(made, broken.inspector, index) if is_short else made)
+            pairs.append(_pair_in(made, broken.inspector, index) if is_short else made)
     if not pairs:
         raise LocalProtocolError(
             f"no request differs from its counterpart in {name}",
             hint="choose one with --exchange, or leave out --broken",
         )
-    return Pairs(pairs, f"as it is in {name}")
+    return RequestPairs(pairs, f"as it is in {name}")
 
 
-def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
+def _counterpart(pair: RequestPair, broken: ExportSelection, *, is_only: bool) -> int | None:
     """The exchange of another file that was fixed into this one.
 
     In files of equal length the exchange with the same id, else with the same number; for a single request the one with
@@ -130,28 +134,28 @@ def _is_fault(finding: Finding) -> bool:
     return finding.side == REQUEST and finding.severity is not Severity.INFO
 
 
-def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
+def _complete(request: HttpRequest, other: HttpRequest) -> HttpRequest:
     """A bare body with the URL and headers of another request."""
     return with_body(other, text_of(request)) if not request.url and not request.headers.items else request
 
 
-def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
+def _pair_in(pair: RequestPair, inspector: Inspector, index: int) -> RequestPair:
     """The pair in another session that has its history."""
     row = inspector.detail(index).row
     return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
 
 
-def _edited(asked: list[Pair], made_of: tuple[Exchange, ...]) -> Pairs | None:
+def _pairs_before_edits(asked: list[RequestPair], made_of: tuple[Exchange, ...]) -> RequestPairs | None:
     """Pairs of requests that were edited from a worse one; None if there are none."""
-    pairs = list[Pair]()
+    pairs = list[RequestPair]()
     for pair in asked:
         above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
         if found := _before_the_edit(pair, above):
             pairs.append(found)
-    return Pairs(pairs, "as it was before it was edited") if pairs else None
+    return RequestPairs(pairs, "as it was before it was edited") if pairs else None
 
 
-def _before_the_edit(pair: Pair, above: list[tuple[int, Exchange]]) -> Pair | None:
+def _before_the_edit(pair: RequestPair, above: list[tuple[int, Exchange]]) -> RequestPair | None:
     """Pair with the nearest ancestor that is refused, else with the nearest that has a finding."""
     inspector, suspicious = pair.inspector, None
     if not above:
@@ -185,11 +189,11 @@ def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange
         yield index, exchange
 
 
-def _planted(asked: list[Pair]) -> Pairs:
+def _pairs_with_planted_fault(asked: list[RequestPair]) -> RequestPairs:
     """All pairs, with a fault planted in the last request that allows one."""
     found = ((n, plant(asked[n].inspector, asked[n].index)) for n in reversed(range(len(asked))))
     n, planted = next(((n, each) for n, each in found if each), (len(asked) - 1, None))
-    planted = planted or cut(asked[n].inspector, asked[n].index)
+    planted = planted or cut_body(asked[n].inspector, asked[n].index)
     pairs = [*asked]
     pairs[n] = replace(pairs[n], broken=planted.request, refusal=None)
-    return Pairs(pairs, f"planted: {planted.fault}")
+    return RequestPairs(pairs, f"planted: {planted.fault}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench import children
-from workbench.formats.exporters import Proof, Tried
+from workbench.formats.exporters import ExportProof, ExportRun
 from workbench.formats.exporters.as_pytest._text import BROKEN, TRANSCRIPT, VARIABLE
 
 MISSING: Final = "pytest is not installed here: python -m pip install 'pytest>=8.4', then export again"
@@ -32,19 +32,19 @@ _OPTIONS: Final = (
 _LONGEST: Final = 300
 
 
-def prove(folders: Sequence[Path]) -> list[Proof]:
+def prove(folders: Sequence[Path]) -> list[ExportProof]:
     """Run the tests of folders twice; a proof is red on the broken transcript and green on the fixed one."""
     if find_spec("pytest") is None:
-        return [Proof((), f"the test was not run: {MISSING}") for _ in folders]
+        return [ExportProof((), f"the test was not run: {MISSING}") for _ in folders]
     with tempfile.TemporaryDirectory() as scratch:
         running = [
-            _Running(folders, on, file, Path(scratch)) for on, file in (("broken", BROKEN), ("fixed", TRANSCRIPT))
+            _TestProcess(folders, on, file, Path(scratch)) for on, file in (("broken", BROKEN), ("fixed", TRANSCRIPT))
         ]
-        red, green = (run.ended() for run in running)
+        red, green = (run.wait() for run in running)
     return [_proof(red[folder], green[folder]) for folder in map(Path.resolve, folders)]
 
 
-def _proof(red: Tried, green: Tried) -> Proof:
+def _proof(red: ExportRun, green: ExportRun) -> ExportProof:
     if problem := red.problem or green.problem:
         why = f"the test could not be run: {problem}"
     elif green.failed or not green.passed:
@@ -53,10 +53,10 @@ def _proof(red: Tried, green: Tried) -> Proof:
         why = "it passes on the broken request"
     else:
         why = ""
-    return Proof((red, green), why)
+    return ExportProof((red, green), why)
 
 
-class _Running:
+class _TestProcess:
     """One pytest process on some folders."""
 
     def __init__(self, folders: Sequence[Path], on: str, transcript: str, scratch: Path) -> None:
@@ -84,7 +84,7 @@ class _Running:
             VARIABLE: transcript,
         }
 
-    def ended(self) -> dict[Path, Tried]:
+    def wait(self) -> dict[Path, ExportRun]:
         """Folder → results of its tests, after the process has ended."""
         problem = ""
         try:
@@ -98,13 +98,13 @@ class _Running:
         found = defaultdict[Path, list[tuple[str, str, str]]](list)
         for folder, kind, name, why in self._cases() if not problem else ():
             found[folder].append((kind, name, why))
-        return {folder: self._tried(found[folder], problem) for folder in self.folders}
+        return {folder: self._test_run(found[folder], problem) for folder in self.folders}
 
-    def _tried(self, cases: list[tuple[str, str, str]], problem: str) -> Tried:
+    def _test_run(self, cases: list[tuple[str, str, str]], problem: str) -> ExportRun:
         lines = tuple(f"{name}: {why}" for kind, name, why in cases if kind)
         broken = [f"{name}: {why}" for kind, name, why in cases if kind == "error"]
         passed = sum(not kind for kind, _, _ in cases)
-        return Tried(self.on, passed, len(cases) - passed, lines, problem or (broken[0] if broken else ""))
+        return ExportRun(self.on, passed, len(cases) - passed, lines, problem or (broken[0] if broken else ""))
 
     def _cases(self) -> Iterator[tuple[Path, str, str, str]]:
         """(folder, empty or "failure" or "error", test, reason) of each test."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from workbench import __version__
 from workbench.diff import ItemChange, ItemChangeKind, ValueDifference, compare
-from workbench.formats.exporters.as_pytest._cases import Case
+from workbench.formats.exporters.as_pytest._cases import ExportCase
 from workbench.ir import JsonValue
 
 TRANSCRIPT, BROKEN = "transcript.jsonl", "broken.jsonl"
@@ -29,13 +29,13 @@ _MOST_SHOWN = 160
 _QUOTES = re.compile(r'\\|"(?=")|"\Z')
 
 
-def module(case: Case, *, has_contracts: bool) -> str:
+def module(case: ExportCase, *, has_contracts: bool) -> str:
     """The test module.
 
     Args:
         has_contracts: the contract lies beside it.
     """
-    told = _docstring("\n".join(_told(case)))
+    told = _docstring("\n".join(_intro(case)))
     return "".join(
         (
             f'"""{told}\n"""\n',
@@ -45,12 +45,12 @@ def module(case: Case, *, has_contracts: bool) -> str:
             _TESTS,
             "" if case.is_open else _CLOSURE,
             _FINDINGS,
-            _broken(case),
+            _broken_test(case),
         )
     )
 
 
-def _told(case: Case) -> Iterator[str]:
+def _intro(case: ExportCase) -> Iterator[str]:
     """Docstring lines for the reader of the test."""
     refused, provider = case.refused, case.worst.provider
     which = f"request {case.worst.number} of {TRANSCRIPT}"
@@ -62,12 +62,12 @@ def _told(case: Case) -> Iterator[str]:
     else:
         yield f"{provider} cannot read the broken request."
     yield ""
-    yield f"Broken ({_shown(case.how)}), in {which}:"
+    yield f"Broken ({_printable(case.how)}), in {which}:"
     if finding:
-        yield from _wrapped(f"{finding.rule} at {finding.pointer or 'the top of the body'}: {finding.message}")
-        yield from _wrapped(finding.evidence) if finding.evidence else ()
+        yield from _wrap(f"{finding.rule} at {finding.pointer or 'the top of the body'}: {finding.message}")
+        yield from _wrap(finding.evidence) if finding.evidence else ()
     if refused.status >= 400:
-        yield from _wrapped(f"the provider answers {refused.status}: {refused.says or '(no text)'}")
+        yield from _wrap(f"the provider answers {refused.status}: {refused.says or '(no text)'}")
     yield ""
     yield "Fix:"
     yield from _changes(case)
@@ -75,10 +75,10 @@ def _told(case: Case) -> Iterator[str]:
     yield f"{TRANSCRIPT} has the fixed request after its history; {BROKEN} has the broken one."
     yield "The provider is simulated in this process from its contract: no network, no key. Run it with `pytest`;"
     yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on the broken request, and they fail."
-    yield f"{SIGNATURE} {__version__} from {_shown(case.name)}."
+    yield f"{SIGNATURE} {__version__} from {_printable(case.name)}."
 
 
-def _changes(case: Case) -> Iterator[str]:
+def _changes(case: ExportCase) -> Iterator[str]:
     """Changes from the broken body to the fixed one."""
     found = compare(*case.texts())
     changes = [change for change in found.changes if change.kind is not ItemChangeKind.RESPELLED] or found.changes
@@ -88,7 +88,7 @@ def _changes(case: Case) -> Iterator[str]:
     elif not lines:
         lines = ["other headers, or another URL; the bodies are the same"]
     for line in lines[:_MOST_TOLD]:
-        yield from _wrapped(line)
+        yield from _wrap(line)
     if len(lines) > _MOST_TOLD:
         yield f"    … and {len(lines) - _MOST_TOLD} more changes"
 
@@ -118,13 +118,13 @@ def _value(value: JsonValue) -> str:
     return text if len(text) <= _MOST_SHOWN // 2 else f"{text[: _MOST_SHOWN // 2]}… ({len(text):,} characters)"
 
 
-def _wrapped(text: str) -> Iterator[str]:
+def _wrap(text: str) -> Iterator[str]:
     """The text in a few indented lines."""
     cut = text if len(text) <= 3 * _MOST_SHOWN else f"{text[: 3 * _MOST_SHOWN]}…"
-    yield from textwrap.wrap(_shown(cut), _WIDTH, initial_indent="    ", subsequent_indent="      ")
+    yield from textwrap.wrap(_printable(cut), _WIDTH, initial_indent="    ", subsequent_indent="      ")
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """The text with unprintable characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
@@ -133,7 +133,7 @@ def _docstring(text: str) -> str:
     return _QUOTES.sub(lambda found: f"\\{found[0]}", text)
 
 
-def _places(case: Case) -> str:
+def _places(case: ExportCase) -> str:
     rows = "".join(f'    {p.number}: ("{p.provider}", "{p.protocol}"),\n' for p in case.places)
     rules = ", ".join(f'"{rule}"' for rule in case.rules)
     comma = "," if len(case.rules) == 1 else ""
@@ -144,7 +144,7 @@ RULES = ({rules}{comma})  # these rules must find nothing, warnings included
 """
 
 
-def _broken(case: Case) -> str:
+def _broken_test(case: ExportCase) -> str:
     refused, place, finding = case.refused, case.worst, case.refused.finding
     said = (
         "the provider refuses the broken request"

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
-from workbench.formats.exporters import Selection
-from workbench.formats.exporters._again import AgainRedactor
-from workbench.formats.exporters._private import Redacted
+from workbench.formats.exporters import ExportSelection
+from workbench.formats.exporters._private_text import RedactedSession
+from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Redactor
 from workbench.wire.session import MemorySession
 
 
-def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
+def without_secrets(selection: ExportSelection) -> Iterator[tuple[int, Exchange]]:
     """Yield (index, exchange) with secrets replaced and marked; bodies with a secret have no content coding.
 
     Raises:
         SessionFormatError: an exchange cannot be read.
     """
-    if isinstance(selection.session, Redacted):
+    if isinstance(selection.session, RedactedSession):
         return selection.exchanges()
     redactor = knowing(selection)
     return ((index, redactor.exchange(exchange)) for index, exchange in selection.exchanges())
@@ -35,17 +35,17 @@ def header_text(value: str) -> str:
         return value
 
 
-def written(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Text for a UTF-8 file: lone surrogates are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
+def knowing(selection: ExportSelection, salt: bytes | None = None) -> Redactor:
     """Redactor that knows the secrets of all headers and URLs, raw and as other texts encode them.
 
     For a session in memory, which no recorder has searched, the secrets of all its exchanges are known.
     """
-    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
+    redactor = CachingRedactor(salt) if salt is not None else CachingRedactor()
     session = selection.session
     read = session.exchanges if isinstance(session, MemorySession) else (e for _, e in selection.exchanges())
     for exchange in read:

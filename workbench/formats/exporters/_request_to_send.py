@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from workbench import contracts
 from workbench.errors import LocalProtocolError, WireError
-from workbench.formats.exporters._words import Piece, Variable
+from workbench.formats.exporters._words import Piece, SecretVariable
 from workbench.wire import Exchange, HttpRequest, Redactor, decode_partial, framing_of, loads
 from workbench.wire.secrets import Family, is_header, of_header
 
@@ -29,7 +29,7 @@ _URL_SAFE: Final = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "\
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class RequestToSend:
     """A request to send.
 
     Attributes:
@@ -55,7 +55,7 @@ class Sent:
     notes: tuple[str, ...] = ()
 
 
-def sent(exchange: Exchange, redactor: Redactor) -> Sent:
+def request_to_send(exchange: Exchange, redactor: Redactor) -> RequestToSend:
     """Prepare the request of an exchange.
 
     Raises:
@@ -65,7 +65,7 @@ def sent(exchange: Exchange, redactor: Redactor) -> Sent:
         raise LocalProtocolError("no request was recorded", hint="only a request can be sent again")
     found = redactor.exchange(replace(exchange, response=None, frames=()))
     assert found.request
-    return _Reader(exchange.request, found.request).read(is_stream=_is_stream(exchange))
+    return _RequestReader(exchange.request, found.request).read(is_stream=_is_stream(exchange))
 
 
 def _is_stream(exchange: Exchange) -> bool:
@@ -91,18 +91,18 @@ def _asks_for_stream(request: HttpRequest) -> bool:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RequestReader:
     """Reads one request. ``marked`` is the same request with every secret marked."""
 
     request: HttpRequest
     marked: HttpRequest
 
-    def read(self, *, is_stream: bool) -> Sent:
+    def read(self, *, is_stream: bool) -> RequestToSend:
         request = self.request
         if not _TOKEN.fullmatch(request.method):
             raise LocalProtocolError("the method is not an HTTP method", hint="it cannot be sent")
         notes: list[str] = []
-        made = Sent(
+        made = RequestToSend(
             method=request.method,
             url=tuple(self._url(notes)),
             body=tuple(self._body(notes)),
@@ -115,7 +115,7 @@ class _Reader:
         )
         key = self._key()
         used = {piece for pieces in (made.url, made.body, *(held for _, held in made.headers)) for piece in pieces}
-        if key != "API_KEY" and Variable(key) not in used:
+        if key != "API_KEY" and SecretVariable(key) not in used:
             notes.append(f"no key was recorded: add the header that carries ${key}")
         return replace(made, notes=tuple(notes))
 
@@ -130,8 +130,10 @@ class _Reader:
             raise LocalProtocolError("the URL is not an HTTP URL", hint="only HTTP requests can be sent again")
         spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "url"]
         pieces = list(_cut(url, spans, self._key()))
-        plain = [Variable(p.name) if isinstance(p, Variable) else _quoted(p).encode() for p in pieces]
-        if any(isinstance(p, str) and _quoted(p) != p for p in pieces):
+        plain = [
+            SecretVariable(p.name) if isinstance(p, SecretVariable) else _percent_encode(p).encode() for p in pieces
+        ]
+        if any(isinstance(p, str) and _percent_encode(p) != p for p in pieces):
             notes.append("characters not allowed in URLs are percent-encoded")
         return [*base, *plain]
 
@@ -141,7 +143,7 @@ class _Reader:
             notes.append("the scheme was not recorded; https is assumed")
             return [f"https://{host}".encode()]
         notes.append("the host was not recorded: set BASE_URL")
-        return [Variable("BASE_URL")]
+        return [SecretVariable("BASE_URL")]
 
     def _key(self) -> str:
         """Variable of the key: the provider's own if the request goes to its host."""
@@ -153,7 +155,7 @@ class _Reader:
         dropped = _LEFT_OUT | {
             name.strip().lower() for value in self.request.headers.all("connection") for name in value.split(",")
         }
-        if self._decoded is not None:
+        if self._decode is not None:
             dropped |= {"content-encoding"}
         for name, value in self.request.headers:
             if name.lower() in dropped or name.startswith(":"):
@@ -167,25 +169,25 @@ class _Reader:
         if not value:
             return
         if of_header(name) is Family.COOKIE:
-            yield Variable("COOKIE")
+            yield SecretVariable("COOKIE")
         elif is_header(name) or f"header:{name}" in {r.where for r in self.marked.redactions}:
             scheme = _SCHEME.match(value)
             yield from [scheme[0].encode()] if scheme else []
-            yield Variable(self._key())
+            yield SecretVariable(self._key())
         else:
             yield _octets(value)
 
     # The body.
 
     @property
-    def _decoded(self) -> bytes | None:
+    def _decode(self) -> bytes | None:
         """The body without its content coding; None if it cannot be decoded."""
         text, problem = decode_partial(self.request.body)
         return None if problem else text
 
     def _body(self, notes: list[str]) -> list[Piece]:
         body = self.request.body
-        text = self._decoded
+        text = self._decode
         if text is None:
             notes.append(f"the body is sent as {body.encoding}: it cannot be decoded")
             return [body.raw]
@@ -199,11 +201,11 @@ class _Reader:
         return list(_cut(text, spans, "SECRET"))
 
 
-def _quoted(text: str) -> str:
+def _percent_encode(text: str) -> str:
     return quote(text, safe=_URL_SAFE, errors="surrogatepass")
 
 
-def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[AnyStr | Variable]:
+def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[AnyStr | SecretVariable]:
     """The text with a variable in place of every range that is inside it and separate; one variable for each secret."""
     at, names = 0, dict[AnyStr, str]()
     for start, end in sorted(set(spans)):
@@ -211,7 +213,7 @@ def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[
             if start > at:
                 yield text[at:start]
             number = f"_{len(names) + 1}" if names else ""
-            yield Variable(names.setdefault(text[start:end], name + number))
+            yield SecretVariable(names.setdefault(text[start:end], name + number))
             at = end
     if at < len(text):
         yield text[at:]

@@ -19,10 +19,10 @@ from typing import Any, Final, NamedTuple
 
 from workbench.contracts import Finding
 from workbench.errors import LocalProtocolError, WireError
-from workbench.formats.exporters._again import AgainRedactor
-from workbench.formats.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
+from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, provider_words, words_of
 from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
+from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange, KnownMessages
 from workbench.rules import PENDING_RULE, Inspector
@@ -63,7 +63,7 @@ _FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypt
 
 
 @dataclass(slots=True)
-class Redacted:
+class RedactedSession:
     """A session with stand-ins for private text; each exchange is built on demand, always with the same result.
 
     The first pass is in order, because the text before an error decides which of its words are kept.
@@ -71,8 +71,8 @@ class Redacted:
 
     name: str
     _source: Session = field(repr=False)
-    _redactor: AgainRedactor = field(repr=False)
-    _maker: _Maker = field(repr=False)
+    _redactor: CachingRedactor = field(repr=False)
+    _maker: _Replacer = field(repr=False)
     _known: KnownMessages = field(default_factory=KnownMessages, repr=False)
     _made: list[Summary] = field(default_factory=list, repr=False)
     _size: int = field(init=False)
@@ -125,7 +125,7 @@ class Redacted:
 class _Summaries(Sequence[Summary]):
     """Lazy list of summaries of a redacted session."""
 
-    session: Redacted
+    session: RedactedSession
 
     def __len__(self) -> int:
         return len(self.session)
@@ -135,7 +135,7 @@ class _Summaries(Sequence[Summary]):
         return self.session.summary(places) if isinstance(places, int) else tuple(map(self.session.summary, places))
 
 
-def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> Redacted:
+def redact_session(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> RedactedSession:
     """Replace the private text of a session with stand-ins.
 
     Args:
@@ -146,19 +146,21 @@ def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool
     Raises:
         SessionFormatError: an exchange cannot be read.
     """
-    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
+    redactor = CachingRedactor(salt) if salt is not None else CachingRedactor()
     names, known = ContractWords(), KnownMessages()
     for index, exchange in enumerate(exchanges_of(session)):
         names.add(DecodedExchange(index, redactor.exchange(exchange), known=known))
-    maker = _Maker(StandIns(FIXED | names.found, TEXT, redactor.salt, keeps_numbers), redactor.runs)
+    maker = _Replacer(StandIns(FIXED | names.found, TEXT, redactor.salt, keeps_numbers), redactor.runs)
     for exchange in exchanges_of(session):  # what is private is known when the errors are read, which quote it
         request = redactor.exchange(exchange).request
         if request:
             maker.request_body(decode_partial(request.body)[0])
-    return Redacted("redacted", session, redactor, maker, known)
+    return RedactedSession("redacted", session, redactor, maker, known)
 
 
-def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
+def prove_findings(
+    before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None
+) -> Inspector:
     """Check that two sessions have the same findings; return the inspector of the second.
 
     Compared are rule, severity, exchange, side, pointer, stream events and byte range of each finding; findings of
@@ -170,7 +172,7 @@ def proof(before: Session, after: Session, *, provider: str | None = None, proto
     return _same(_findings(Inspector(before, provider, protocol)), Inspector(after, provider, protocol))
 
 
-class Proven(NamedTuple):
+class ProvenSessions(NamedTuple):
     """Redacted sessions and the proof of their findings.
 
     Attributes:
@@ -184,7 +186,9 @@ class Proven(NamedTuple):
     differences: tuple[str, ...] = ()
 
 
-def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol: str | None = None) -> Proven:
+def redact_and_prove(
+    sessions: Sequence[Session], *, provider: str | None = None, protocol: str | None = None
+) -> ProvenSessions:
     """Redact sessions with common stand-ins, and check that their findings stay the same.
 
     Numbers are kept if a finding depends on them. Findings that still change are named, without private text.
@@ -194,9 +198,9 @@ def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol
     """
     was = [_findings(Inspector(session, provider, protocol)) for session in sessions]
     for keeps_numbers in (False, True):
-        made = [Inspector(one, provider, protocol) for one in _all_redacted(sessions, keeps_numbers=keeps_numbers)]
+        made = [Inspector(one, provider, protocol) for one in _redact_all(sessions, keeps_numbers=keeps_numbers)]
         with suppress(LocalProtocolError):
-            return Proven(tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, made, strict=True)))
+            return ProvenSessions(tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, made, strict=True)))
     notes, differences = list[str](), list[str]()
     for found, inspector, session in zip(was, made, sessions, strict=True):
         safe = _findings(Inspector(_without_secrets(session), provider, protocol))
@@ -205,27 +209,27 @@ def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol
             what = "is no longer found" if one in found else "is found"
             line = f"exchange {one[2] + 1}, {one[3]} {one[4] or '/'}: {one[0]} {what}"
             (notes if one in by_secrets else differences).append(line)
-    return Proven(
+    return ProvenSessions(
         tuple(made),
         tuple(f"{line} after its secret is replaced" for line in notes),
         tuple(f"{line} after private text is replaced" for line in differences),
     )
 
 
-def _all_redacted(sessions: Sequence[Session], *, keeps_numbers: bool) -> Sequence[Session]:
+def _redact_all(sessions: Sequence[Session], *, keeps_numbers: bool) -> Sequence[Session]:
     if len(sessions) == 1:
-        return [redacted(sessions[0], keeps_numbers=keeps_numbers)]
+        return [redact_session(sessions[0], keeps_numbers=keeps_numbers)]
     joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
-    rest = exchanges_of(redacted(joined, keeps_numbers=keeps_numbers))
+    rest = exchanges_of(redact_session(joined, keeps_numbers=keeps_numbers))
     return [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
 
 
 def _without_secrets(session: Session) -> Session:
-    redactor = AgainRedactor()
+    redactor = CachingRedactor()
     return MemorySession("without secrets", tuple(map(redactor.exchange, exchanges_of(session))))
 
 
-def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
+def _same(was: list[_FindingKey], after: Inspector, *, is_last: bool = True) -> Inspector:
     """Implementation of ``proof``. Unless ``is_last``, stop at the first exchange that differs: inspecting is slow."""
     held = Counter(found[2] for found in was if found[0] != PENDING_RULE)
     for row in after.steps():
@@ -245,8 +249,8 @@ def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspec
     )
 
 
-def _findings(inspector: Inspector) -> list[_Told]:
-    return [_told(finding) for finding in inspector.run().findings if not finding.rule.startswith(SECRETS)]
+def _findings(inspector: Inspector) -> list[_FindingKey]:
+    return [_finding_key(finding) for finding in inspector.run().findings if not finding.rule.startswith(SECRETS)]
 
 
 def _counts(finding: Finding) -> bool:
@@ -254,10 +258,10 @@ def _counts(finding: Finding) -> bool:
     return finding.rule != PENDING_RULE and not finding.rule.startswith(SECRETS)
 
 
-_Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]
+_FindingKey = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]
 
 
-def _told(finding: Finding) -> _Told:
+def _finding_key(finding: Finding) -> _FindingKey:
     return (
         finding.rule,
         str(finding.severity),
@@ -270,7 +274,7 @@ def _told(finding: Finding) -> _Told:
 
 
 @dataclass(slots=True)
-class _Maker:
+class _Replacer:
     """Replaces private text, one exchange at a time."""
 
     words: StandIns
@@ -336,7 +340,7 @@ class _Maker:
 
     def _stream(self, decoded: DecodedExchange) -> bytes:
         body, events = decoded.response_text, decoded.events
-        fixed = self._joined(decoded)
+        fixed = self._split_texts(decoded)
         made = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
         if decoded.framing is Framing.AWS:
             return rewrite(body, events, {n: new for n, new in made.items() if new != events[n].data})
@@ -364,7 +368,7 @@ class _Maker:
             return self._error((exchange, event.number), event.data, starts)
         return encode(self._json.body(text, starts))
 
-    def _joined(self, decoded: DecodedExchange) -> dict[int, dict[str, str]]:
+    def _split_texts(self, decoded: DecodedExchange) -> dict[int, dict[str, str]]:
         """Event → pointer → new text, for text that a stream sends in pieces: a word may be split between two."""
         found: dict[int, dict[str, str]] = {}
         for message in decoded.messages(RESPONSE):

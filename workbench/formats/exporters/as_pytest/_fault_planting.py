@@ -18,20 +18,20 @@ _NEVER = "a text contains a key"
 _CUT = "the body is truncated"
 
 
-class Planted(NamedTuple):
+class PlantedFault(NamedTuple):
     """A request with a planted fault, and the fault's name."""
 
     fault: str
     request: HttpRequest
 
 
-def plant(inspector: Inspector, index: int) -> Planted | None:
+def plant(inspector: Inspector, index: int) -> PlantedFault | None:
     """Plant the first fault that the contract refuses, else the first that a rule warns of; None if there is none.
 
     Raises:
         IndexError: the session has no such exchange.
     """
-    suspicious: Planted | None = None
+    suspicious: PlantedFault | None = None
     for planted in _faults(inspector, index):
         verdict = inspector.trial(index, planted.request).judgement.verdict
         if verdict is Verdict.REFUSES:
@@ -41,15 +41,15 @@ def plant(inspector: Inspector, index: int) -> Planted | None:
     return suspicious
 
 
-def cut(inspector: Inspector, index: int) -> Planted:
+def cut_body(inspector: Inspector, index: int) -> PlantedFault:
     """Keep half of the body, which no provider can read. Raises as ``plant``."""
     decoded = inspector.detail(index).decoded
     assert decoded.exchange.request is not None
     text = decoded.request_text
-    return Planted(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
+    return PlantedFault(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
 
 
-def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
+def _faults(inspector: Inspector, index: int) -> Iterator[PlantedFault]:
     detail = inspector.detail(index)
     owed = frozenset(entry.message for entry in detail.ledger.entries if entry.owed and entry.message is not None)
     asked, request = HealthyRequest(detail.decoded, owed), detail.decoded.exchange.request
@@ -58,4 +58,4 @@ def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
     for fault in FAULTS:
         if fault.name != _NEVER and fault.needs(detail.contract):
             for planted in islice(fault.plant(asked), MOST_WAYS):
-                yield Planted(fault.name, with_body(request, written(planted.body)))
+                yield PlantedFault(fault.name, with_body(request, written(planted.body)))

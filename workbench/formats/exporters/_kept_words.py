@@ -73,10 +73,10 @@ class ContractWords:
         request = decoded.request
         if request and request.tools and request.tools not in self._tools:
             self._tools = [*self._tools[1 - MAX_KNOWN_TOOLS :], request.tools]
-            self.found |= _named(name for tool in request.tools for name in _tool_names(tool))
+            self.found |= _names_and_words(name for tool in request.tools for name in _tool_names(tool))
         for side in (request, decoded.response):
             for message in side.messages if side else ():
-                self.found |= fact(message, _used)
+                self.found |= fact(message, _call_names)
 
 
 def contract_words(decoded: DecodedExchange) -> set[str]:
@@ -88,27 +88,27 @@ def contract_words(decoded: DecodedExchange) -> set[str]:
 
 def _tool_names(tool: ToolDef) -> Iterator[str]:
     yield tool.name or ""
-    yield from _declared(tool.schema)
+    yield from _schema_names(tool.schema)
     yield from (tool.description or "").split(maxsplit=1)[:1]  # a verb: whether calling it changes something
 
 
-def _used(message: Message) -> frozenset[str]:
+def _call_names(message: Message) -> frozenset[str]:
     """Names and ids in the calls of a message; an error names a call by its id."""
     calls = [call for _, call in message.tool_calls()]
     if not calls:
         return frozenset()
     ids = frozenset(word for call in calls for word in words_of(call.id or ""))
-    return ids | _named(name for call in calls for name in (call.name or "", *_keys(call.input)))
+    return ids | _names_and_words(name for call in calls for name in (call.name or "", *_keys(call.input)))
 
 
-def _named(names: Iterable[str]) -> frozenset[str]:
+def _names_and_words(names: Iterable[str]) -> frozenset[str]:
     """Names in lower case and their words, without numbers."""
     kept = list(names)
     words = {word for word in words_of(" ".join(kept)) if not word.isdigit()}
     return frozenset(words.union(map(str.lower, kept)) - {""})
 
 
-def _declared(schema: JsonValue) -> Iterator[str]:
+def _schema_names(schema: JsonValue) -> Iterator[str]:
     """Property names and enumeration values of a schema."""
     stack = [schema]
     while stack:

@@ -14,7 +14,7 @@ PASTED = "pasted text, not a recording"
 UNKNOWN_STATUS = 0
 
 
-class Found(NamedTuple):
+class Find(NamedTuple):
     """One find in a text.
 
     Attributes:
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 @dataclass(slots=True)
-class Torn(Exception):
+class UnreadableFind(Exception):
     """Raised for text that starts like an exchange but cannot be read as one, with its kind and the reason.
 
     ``end``: where reading continues; 0 for the next line.
@@ -44,7 +44,7 @@ class Torn(Exception):
     end: int = 0
 
 
-def asked(
+def request_find(
     what: str,
     end: int,
     *,
@@ -54,16 +54,16 @@ def asked(
     body: bytes | None = None,
     value: object = None,
     version: str = "",
-) -> Found:
+) -> Find:
     """A request with its ``body`` as sent, or the ``value`` that was sent."""
-    held = Body(body) if body is not None else _rebuilt(value)
+    held = Body(body) if body is not None else _body_of(value)
     request = HttpRequest(method=method.upper(), url=url, headers=headers or Headers(), body=held, http_version=version)
-    return Found(
+    return Find(
         what, Exchange("1", request=request, origin=Origin.PASTED, note=f"{what}: {PASTED}"), end, is_whole=True
     )
 
 
-def answered(
+def response_find(
     what: str,
     end: int,
     *,
@@ -72,23 +72,23 @@ def answered(
     body: Body | None = None,
     reason: str = "",
     version: str = "",
-) -> Found:
+) -> Find:
     """A response."""
     response = HttpResponse(
         status=status, headers=headers or Headers(), body=body or Body(), reason=reason, http_version=version
     )
-    return Found(
+    return Find(
         what, Exchange("1", response=response, origin=Origin.PASTED, note=f"{what}: {PASTED}"), end, is_whole=True
     )
 
 
-def _rebuilt(value: object) -> Body:
+def _body_of(value: object) -> Body:
     if value is None:
         return Body()
-    return Body(written(value), is_raw=False, note=REBUILT)
+    return Body(json_bytes(value), is_raw=False, note=REBUILT)
 
 
-def written(value: object) -> bytes:
+def json_bytes(value: object) -> bytes:
     """A value as JSON; a text unchanged."""
     if isinstance(value, bytes):
         return value

@@ -19,7 +19,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Again(Generic[K, V]):
+class ValueCache(Generic[K, V]):
     """Results by the value they were computed from.
 
     Two generations, as for decoded messages: when the newer is full, entries that it did not use are dropped.
@@ -55,7 +55,7 @@ class Again(Generic[K, V]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _SearchedElement:
     """A searched element of a list. ``is_open``: a secret could continue after it."""
 
     text: bytes
@@ -64,10 +64,10 @@ class _Looked:
 
 
 @dataclass(slots=True)
-class AgainRedactor(Redactor):
+class CachingRedactor(Redactor):
     """A redactor that searches repeated elements of requests once."""
 
-    _known: Again[bytes, _Looked] = field(default_factory=Again, repr=False)
+    _known: ValueCache[bytes, _SearchedElement] = field(default_factory=ValueCache, repr=False)
     _sought: int = 0
     _cut: tuple[bytes, Sequence[ObjectList]] = (b"", ())
 
@@ -112,9 +112,9 @@ class AgainRedactor(Redactor):
         self._cut = made, held  # a stand-in is as long as what it stands for
         return made, [mark for mark, _ in changes]
 
-    def _look(self, element: bytes) -> _Looked:
+    def _look(self, element: bytes) -> _SearchedElement:
         text, found = Redactor.text(self, element)
-        return _Looked(text, tuple(found), is_open(element))
+        return _SearchedElement(text, tuple(found), is_open(element))
 
     def _around(self, text: bytes, held: Sequence[ObjectList]) -> list[tuple[Redaction, bytes]] | None:
         """Secrets in the text around the lists: position in the whole, and stand-in."""

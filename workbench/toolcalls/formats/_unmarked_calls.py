@@ -1,4 +1,4 @@
-"""Calls without the tags of a known format, in text of unknown format: only declared tools, and only where meant.
+"""Calls without the tags of a known format, in text of unknown format: only declared tools, and only if intended.
 
 * bare JSON or a list of Python calls that is the whole text, or ends it behind a sentence that announces an act;
 * JSON between tags of a model that is none of the formats (``<tools>…</tools>``, ``[TOOL_REQUEST]…``);
@@ -17,7 +17,7 @@ from typing import Final
 
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, get
-from workbench.toolcalls.formats._json_calls import tiled, whole
+from workbench.toolcalls.formats._json_calls import calls_only, tile
 from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.json_text import JsonTracker, read
 
@@ -44,7 +44,9 @@ _STRIPPED: Final = re.compile(
 _MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds the work
 
 
-def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
+def unmarked_calls(
+    text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str]
+) -> list[TextCall]:
     """Intended calls in a format without markers. ``names``: declared names that occur in the text."""
     tag = TAGGED.get(text_format.name)
     is_tagged = tag is not None and tag in text
@@ -77,8 +79,8 @@ def _is_the_answer(text: str, found: Sequence[TextCall]) -> bool:
     return not intro or (len(intro) <= _MAX_INTRO and bool(_INTENT.search(_SENTENCES.split(intro)[-1])))
 
 
-def foreign(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
-    """JSON, or a list of Python calls, of declared tools between tags that no format has."""
+def foreign_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
+    """JSON, or a list of Python calls, of declared tools between tags of no known format."""
     end, tries = 0, 0
     for found in _FOREIGN.finditer(text) if names else ():
         body = found.end()
@@ -90,11 +92,11 @@ def foreign(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Itera
             return
         if stop < 0:
             continue
-        said = whole(text[body:stop], names)
+        said = calls_only(text[body:stop], names)
         closing = _FOREIGN_END.match(text, stop)
         end = len(text[: closing.end()].rstrip()) if closing else stop
         if said:
-            made = tiled("json-fence", said, found.start(), end, body, is_nested=False)
+            made = tile("json-fence", said, found.start(), end, body, is_nested=False)
         else:
             made = _python_calls(text[body:stop], tools, names, found.start(), body, end)
         yield from (replace(c, problems=(FOREIGN_TAGS, *c.problems)) for c in made)
@@ -103,7 +105,7 @@ def foreign(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Itera
 def _python_calls(
     text: str, tools: Sequence[ToolDef], names: frozenset[str], start: int, body: int, end: int
 ) -> list[TextCall]:
-    """The calls of a Python list that stands at ``body``, between tags that reach from ``start`` to ``end``."""
+    """The calls of a Python list at ``body``, between tags that reach from ``start`` to ``end``."""
     parser = get("pythonic").parser(tools)
     found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
     if not found or not all(c.name in names for c in found):
@@ -112,8 +114,8 @@ def _python_calls(
     return [replace(c, start=a, end=b) for c, a, b in zip(found, starts, [*starts[1:], end], strict=True)]
 
 
-def stripped(text: str, names: frozenset[str]) -> Iterator[TextCall]:
-    """The name of a declared tool with its arguments behind it, at the end of the text."""
+def bare_calls(text: str, names: frozenset[str]) -> Iterator[TextCall]:
+    """The name of a declared tool followed by its arguments, at the end of the text."""
     if not names or text.rstrip()[-1:] != "}":
         return
     for found in [*_STRIPPED.finditer(text)][-_MAX_TRIES:]:
@@ -122,9 +124,11 @@ def stripped(text: str, names: frozenset[str]) -> Iterator[TextCall]:
         if stop < 0 or text[stop:].strip():
             continue
         raw = text[found.end() : stop]
-        said = read(raw)
-        if isinstance(said.value, dict):
+        arguments = read(raw)
+        if isinstance(arguments.value, dict):
             line = text.rfind("\n", 0, found.start(1) if found[1] else found.start()) + 1
             start = line + len(text[line:]) - len(text[line:].lstrip())
-            yield TextCall("json-fence", name, said.value, raw, start, stop, problems=(NO_TAGS, *said.problems))
+            yield TextCall(
+                "json-fence", name, arguments.value, raw, start, stop, problems=(NO_TAGS, *arguments.problems)
+            )
             return
