@@ -66,7 +66,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         assert (asked["do"], asked["pause"]) == ("edit", 7)
         assert loads(base64.b64decode(asked["body"]))["messages"][1]["content"] == []
         await said(driver, "request 2 was released: edit")
-        await said(driver, "nothing is held")
+        await said(driver, "nothing is paused")
 
 
 async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor(

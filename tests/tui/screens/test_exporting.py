@@ -87,14 +87,14 @@ async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -
         await until(d.pilot, lambda: "curl --globoff" in d.text)
         assert "this exchange" in d.text and "private text is kept" in d.text
         await d.press("a")
-        await until(d.pilot, lambda: screen.made and screen.made.data.count(b"curl --globoff") == 2)
+        await until(d.pilot, lambda: screen.exported and screen.exported.data.count(b"curl --globoff") == 2)
         assert "the session (2 exchanges)" in d.text
-        assert "hidden ones" in screen.made.data.decode()
+        assert "hidden ones" in screen.exported.data.decode()
         await d.press("R")
-        await until(d.pilot, lambda: screen.made and b"hidden ones" not in screen.made.data)
+        await until(d.pilot, lambda: screen.exported and b"hidden ones" not in screen.exported.data)
         assert "private text replaced by stand-ins" in d.text
         await write(d, screen, "all.sh")
-        assert (here / "all.sh").read_bytes() == screen.made.data
+        assert (here / "all.sh").read_bytes() == screen.exported.data
         assert "written: all.sh" in d.text
         await d.press("enter")
         await until(d.pilot, lambda: isinstance(d.app.screen, ExportPathScreen))

@@ -76,14 +76,14 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
 
         decoded = inspector.detail(index).decoded
         try:
-            made = convert(decoded, target, side=side)
+            converted = convert(decoded, target, side=side)
         except WorkbenchError as error:
             why = str(error)
             return Answer(lambda: screen.show_conversion(index, side, None, why))
         body = decoded.request_text if side == REQUEST else decoded.response_text
-        places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in made.losses)
-        read = conversion.readable(made.body, made.content_type)
-        shown = Shown(index, side, decoded.protocol or "", body, made, places, read)
+        places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in converted.losses)
+        read = conversion.readable(converted.body, converted.content_type)
+        shown = Shown(index, side, decoded.protocol or "", body, converted, places, read)
         return Answer(lambda: screen.show_conversion(index, side, shown))
 
     return job
@@ -172,7 +172,7 @@ class ConversionScreen(Screen["Spot | None"]):
             self.losses.show(None, why)
             self.losses.title(line(" Reason "))
             return
-        made = shown.converted
+        converted = shown.converted
         self._say(conversion.headline(shown))
         lost = tuple(sorted(span for spans in shown.places for span in spans))
         self.before.show(shown.body, (Marked("doubtful", lost),), f"the {side} has no body")
@@ -180,8 +180,8 @@ class ConversionScreen(Screen["Spot | None"]):
         self.losses.show(shown, "nothing lost, no id renamed")
         self.before.title(line(f" {shown.source}, original "))
         self.after.title(conversion.target_title(shown))
-        ids = f" · {count(len(made.ids), 'id')} renamed" if made.ids else ""
-        self.losses.title(line(f" Losses · {len(made.losses):,}{ids} "))
+        ids = f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else ""
+        self.losses.title(line(f" Losses · {len(converted.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:

@@ -119,7 +119,7 @@ class ExportScreen(Screen[None]):
         self.session, self.node = session, node
         self.rows = exporting.forms()
         self.scope, self.is_redacted = Scope.ONE, False
-        self.made: ExportResult | None = None
+        self.exported: ExportResult | None = None
         self._asked = 0
         self._written: tuple[Path, ...] = ()
         self._proof: ExportProof | None = None
@@ -163,7 +163,7 @@ class ExportScreen(Screen[None]):
     def _look(self) -> None:
         """Make the form in the inspector's thread; the result of an earlier request is dropped."""
         self._asked += 1
-        number, self.made, self._written, self._proof, self._trouble = self._asked, None, (), None, ("", "")
+        number, self.exported, self._written, self._proof, self._trouble = self._asked, None, (), None, ("", "")
         if self._branch is None:
             return
         if self._is_large():
@@ -172,8 +172,8 @@ class ExportScreen(Screen[None]):
         name, out = self.row.name, self._default_name()
 
         def job(inspector: Inspector) -> Answer:
-            made = self._make(inspector, name, out)
-            return Answer(lambda: self._take_result(number, made))
+            exported = self._make(inspector, name, out)
+            return Answer(lambda: self._take_result(number, exported))
 
         self._show()
         self.session.inspecting.do(guarded(job, lambda why: self._fail(why, number)))
@@ -212,13 +212,13 @@ class ExportScreen(Screen[None]):
         last = (len(session) - 1,)
         return ExportRequest(session, last, None, provider, protocol, self.is_redacted, out, made_of)
 
-    def _take_result(self, number: int, made: ExportResult | tuple[str, str]) -> None:
+    def _take_result(self, number: int, exported: ExportResult | tuple[str, str]) -> None:
         if not is_open(self) or number != self._asked:
             return
-        if isinstance(made, tuple):
-            self._trouble = made
+        if isinstance(exported, tuple):
+            self._trouble = exported
         else:
-            self.made = made
+            self.exported = exported
         self._show()
 
     def _fail(self, why: str, number: int | None = None) -> None:
@@ -238,10 +238,10 @@ class ExportScreen(Screen[None]):
             lines = exporting.written_lines(self._written, self._proof, self._is_trying, width)
         else:
             lines = []
-        if self.made and not self._trouble[0]:
-            lines = [*lines, *exporting.made_lines(self.made, width)]
+        if self.exported and not self._trouble[0]:
+            lines = [*lines, *exporting.made_lines(self.exported, width)]
         why = "making a preview …"
-        if self._is_large() and self.made is None:
+        if self._is_large() and self.exported is None:
             why = "no preview: the session is large"
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
@@ -292,7 +292,7 @@ class ExportScreen(Screen[None]):
             self.notify("the last exported test is still running", markup=False)
         elif self._trouble[0]:
             self.notify(visible(f"nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
-        elif self.made or self._is_large():
+        elif self.exported or self._is_large():
             self.app.push_screen(ExportPathScreen(self.row, self._default_name()), self._write)
 
     def _default_name(self) -> str:
@@ -307,16 +307,18 @@ class ExportScreen(Screen[None]):
             from workbench.formats import exporters
             from workbench.formats import exporting as _work
 
-            made = self._make(inspector, name, out.name)
-            if isinstance(made, tuple):
-                return Answer(lambda: self._take_result(number, made))
+            exported = self._make(inspector, name, out.name)
+            if isinstance(exported, tuple):
+                return Answer(lambda: self._take_result(number, exported))
             source = getattr(inspector.session, "path", None)
-            written = _work.write_export(made, exporters.load(name), out, (source,) if source else ())
-            return Answer(lambda: self._finish_writing(number, name, out, made, written))
+            written = _work.write_export(exported, exporters.load(name), out, (source,) if source else ())
+            return Answer(lambda: self._finish_writing(number, name, out, exported, written))
 
         self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
 
-    def _finish_writing(self, number: int, name: str, out: Path, made: ExportResult, written: tuple[Path, ...]) -> None:
+    def _finish_writing(
+        self, number: int, name: str, out: Path, exported: ExportResult, written: tuple[Path, ...]
+    ) -> None:
         from workbench.formats import exporters
 
         if not is_open(self):
@@ -324,7 +326,7 @@ class ExportScreen(Screen[None]):
         self.notify(visible(f"written: {out}"), markup=False)
         if number != self._asked:
             return
-        self.made, self._written = made, written
+        self.exported, self._written = exported, written
         if hasattr(exporters.load(name), "prove"):
             self._is_trying = True
             self._try(name, out)

@@ -200,28 +200,28 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             self.action_complete()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        chosen = self.pane.choice()
-        if chosen is None:
+        suggestion = self.pane.choice()
+        if suggestion is None:
             self.submit(self.here, message.value)
         else:
-            self._take(chosen)
+            self._take(suggestion)
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         """Accept a suggestion that was clicked."""
         self.pane.is_walked = True
-        if chosen := self.pane.choice():
-            self._take(chosen)
+        if suggestion := self.pane.choice():
+            self._take(suggestion)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         self.on_line_view_moved(message)  # the suggestion under the cursor
 
-    def _take(self, chosen: FormSuggestion) -> None:
-        if is_showable(chosen.text):
-            self.put(self.here, chosen.text)
-        elif not chosen.is_final:
+    def _take(self, suggestion: FormSuggestion) -> None:
+        if is_showable(suggestion.text):
+            self.put(self.here, suggestion.text)
+        elif not suggestion.is_final:
             self.say("this name has characters that cannot be shown; pass it on the command line")
-        if chosen.is_final:
-            self.submit(self.here, chosen.text)
+        if suggestion.is_final:
+            self.submit(self.here, suggestion.text)
 
     def action_walk(self, step: int) -> None:
         self.pane.walk(step)

@@ -30,7 +30,7 @@ class HelpPane(LineView):
     def reload(self) -> None:
         width = self.text_width
         self.lines = [
-            *(made for p in self.problems for made in wrap(f"! keys.yaml: {p}", width, "warning")),
+            *(piece for p in self.problems for piece in wrap(f"! keys.yaml: {p}", width, "warning")),
             *help_lines(self.guide, self.tables, width),
         ]
         super().reload()

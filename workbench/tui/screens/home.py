@@ -54,9 +54,9 @@ class SessionsFound(Message):
 class PausesFound(Message):
     """Paused exchanges by session file."""
 
-    def __init__(self, held: Mapping[Path, Sequence[Held]]) -> None:
+    def __init__(self, pauses: Mapping[Path, Sequence[Held]]) -> None:
         super().__init__()
-        self.held = held
+        self.pauses = pauses
 
 
 class HomeScreen(Screen[None]):
@@ -155,12 +155,12 @@ class HomeScreen(Screen[None]):
 
     def on_pauses_found(self, message: PausesFound) -> None:
         """Notify of newly paused exchanges; the list shows them as long as they are paused."""
-        known = {(each.recorder, each.id) for held in self.pane.held.values() for each in held}
-        for path, held in message.held.items():
-            if new := [each for each in held if (each.recorder, each.id) not in known]:
+        known = {(each.recorder, each.id) for pauses in self.pane.held.values() for each in pauses}
+        for path, pauses in message.pauses.items():
+            if new := [each for each in pauses if (each.recorder, each.id) not in known]:
                 words = visible(f"a {new[0].side}: {new[0].why} · enter: open the session · P: decide")
                 self.notify(words, title=visible(f"{SIGN} paused in {path.name}"), severity="warning", markup=False)
-        self.pane.hold(message.held)
+        self.pane.hold(message.pauses)
 
     def on_home_pane_looked(self, message: HomePane.Looked) -> None:
         self._ask()
@@ -231,16 +231,16 @@ class HomeScreen(Screen[None]):
 
         item = self.pane.item()
         running = self.workbench.recordings.running
-        chosen = [r for r in running if item and r.out == item.path] or (running if len(running) == 1 else [])
-        if not chosen:
+        matching = [r for r in running if item and r.out == item.path] or (running if len(running) == 1 else [])
+        if not matching:
             many = "select the recording to stop" if running else "no recording started here is running"
             self._say(line(Span(f" {many}", "warning")))
             return
-        question = f"Stop the recording {chosen[0].out.name}? Clients that use it lose their connection."
+        question = f"Stop the recording {matching[0].out.name}? Clients that use it lose their connection."
 
         def stop(is_sure: bool | None) -> None:
             if is_sure:
-                self._stop(chosen[0])
+                self._stop(matching[0])
 
         self.app.push_screen(ConfirmScreen(question, "stop", "continue"), stop)
 

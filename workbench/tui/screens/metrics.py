@@ -182,12 +182,12 @@ class MetricsScreen(Screen["int | None"]):
         try:
             listed = load_prices()
             self._date = listed.date
-            meant = list(files(paths))
-            self.post_message(MetricsProgress(number, len(meant), None))
-            for one in gather(meant, listed):
+            found = list(files(paths))
+            self.post_message(MetricsProgress(number, len(found), None))
+            for one in gather(found, listed):
                 if worker.is_cancelled:
                     return
-                self.post_message(MetricsProgress(number, len(meant), one))
+                self.post_message(MetricsProgress(number, len(found), one))
             self.post_message(MetricsEnd(number))
         except Exception as error:
             self.post_message(MetricsEnd(number, in_words(error)))

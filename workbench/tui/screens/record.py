@@ -153,8 +153,8 @@ def _offer_upstreams(text: str) -> FormOffer:
     """Providers by name; simulators once the typed word starts with ``sim:``."""
     from workbench.send import matrix
 
-    before, space, begun = text.rpartition(" ")
-    name, sign, target = begun.rpartition("=")
+    before, space, word = text.rpartition(" ")
+    name, sign, target = word.rpartition("=")
     if "://" in target:
         return FormOffer(())
     if target.startswith(SIMULATED):
@@ -163,13 +163,13 @@ def _offer_upstreams(text: str) -> FormOffer:
         }
     else:
         known = dict(upstreams.known())
-    fitting = [word for word in known if word.startswith(begun)]
+    fitting = [each for each in known if each.startswith(word)]
     column = max(map(len, known))
-    made = [
-        FormSuggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting
+    suggestions = [
+        FormSuggestion(f"{each:<{column}} {known[each]}", before + space + each, is_final=False) for each in fitting
     ]
-    why = "" if made else f"no such provider; type a URL or {SIMULATED}CONTRACT"
-    return FormOffer(made, made[0].text if len(made) == 1 else "", why)
+    why = "" if suggestions else f"no such provider; type a URL or {SIMULATED}CONTRACT"
+    return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 else "", why)
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:
@@ -211,11 +211,11 @@ def kinds(text: str) -> tuple[str, ...]:
 def _offer_breaks(text: str) -> FormOffer:
     from workbench.recorder.breakpoints import ALL, KINDS
 
-    before, comma, begun = text.rpartition(",")
+    before, comma, word = text.rpartition(",")
     says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}
-    fitting = [name for name in says if name.startswith(begun.strip())]
-    made = [
+    fitting = [name for name in says if name.startswith(word.strip())]
+    suggestions = [
         FormSuggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False)
         for n in fitting
     ]
-    return FormOffer(made, made[0].text if len(made) == 1 and begun.strip() else "")
+    return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 and word.strip() else "")

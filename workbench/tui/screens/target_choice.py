@@ -111,11 +111,11 @@ def line_of(target: Target) -> str:
     return f"{target.name:<{NAME}} {facts}"
 
 
-def _matching(made: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
-    found = [each for each in made if typed.casefold() in each.text.casefold()]
-    begun = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
+def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
+    found = [each for each in suggestions if typed.casefold() in each.text.casefold()]
+    completions = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
     why = "" if found else "unknown target; use sim:CONTRACT, a URL or a name from targets.yaml"
-    shared = commonprefix(begun).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
+    shared = commonprefix(completions).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
     return FormOffer([*more, *found], shared, why)
 
 

@@ -51,8 +51,9 @@ class OtherScreen(FormScreen[Other]):
             numbered = _NUMBERED.fullmatch(typed)
             return FormOffer((), why_not=f"exchange {numbered[2]} of this file") if numbered else offer_paths(text)
         found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
-        made = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
-        return FormOffer(made, why_not="" if made else "no other exchange has this number; for a file type its path")
+        suggestions = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
+        why_not = "" if suggestions else "no other exchange has this number; for a file type its path"
+        return FormOffer(suggestions, why_not=why_not)
 
     def submit(self, field: str, text: str) -> None:
         typed = text.strip()

@@ -57,12 +57,12 @@ class StepEditor:
         is_request = bool(self.stepper.pending and isinstance(self.stepper.pending.step, Send))
         lone = "surrogateescape" if is_request else "surrogatepass"  # bytes of a body; half a character of a result
         try:
-            made = edited_outside(self.screen.app, text.encode("utf-8", lone), ".json" if is_request else ".txt")
+            edited = edited_outside(self.screen.app, text.encode("utf-8", lone), ".json" if is_request else ".txt")
         except (WorkbenchError, OSError) as error:
             self.stepper.say(str(error))
             return
-        if made is not None:
-            text = from_bytes(made)
+        if edited is not None:
+            text = from_bytes(edited)
             self._take(text if is_request else re.sub("[\udc80-\udcff]", "\ufffd", text))
 
     def _editable(self) -> str | None:
@@ -118,12 +118,12 @@ class StepEditor:
         """Give the pending request another body; an unreadable one is sent unchanged."""
         from workbench.edits import with_body
 
-        changed, course = replace(step, request=with_body(step.request, body)), self.stepper.settings
-        if course is None:
+        changed, settings = replace(step, request=with_body(step.request, body)), self.stepper.settings
+        if settings is None:
             return
 
         def job(inspector: Inspector) -> Delivery:
-            pending = replace(stepping.leaving(changed, course), is_changed=True)
+            pending = replace(stepping.leaving(changed, settings), is_changed=True)
             return Delivery(lambda: self._show_request(pending))
 
         self.stepper.session.inspecting.do(guarded(job, self.stepper.say))

@@ -127,8 +127,8 @@ class ContinuingScreen(Screen[None]):
     def action_error(self) -> None:
         """Switch between a tool result and an error result."""
         if self.stepper.offer:
-            made = replace(self.stepper.offer.result, is_error=not self.stepper.offer.result.is_error, element=None)
-            self.stepper.offers[self.stepper.offer_number] = self.stepper.offer._replace(result=made)
+            result = replace(self.stepper.offer.result, is_error=not self.stepper.offer.result.is_error, element=None)
+            self.stepper.offers[self.stepper.offer_number] = self.stepper.offer._replace(result=result)
             self.show_steps()
 
     def ask_limits(self) -> None:

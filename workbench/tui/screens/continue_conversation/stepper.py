@@ -84,25 +84,25 @@ class Stepper:
         """Find the pending step."""
         self._asked += 1
         number, loop, target, index = self._asked, self.loop, self.target, self.node.index
-        known, off, limits = self.settings, self.off, self.limits
+        known_settings, off, limits = self.settings, self.off, self.limits
         self.pending, self.offers, self.offer_number = None, [], 0
 
         def job(inspector: Inspector) -> Delivery:
-            begun = loop.retry() if is_first else loop
+            start = loop.retry() if is_first else loop
             if self._recording is None:
                 self._recording = RecordedResults(inspector.session)
-            course = known or stepping.find_settings(inspector, begun, target, index, off)
-            made = begun if known else stepping.apply_corrections(begun, course.choice, limits)
-            pending = stepping.pending(made, course, self._recording, index)
-            return Delivery(lambda: self._show_pending(number, made, course, pending))
+            settings = known_settings or stepping.find_settings(inspector, start, target, index, off)
+            corrected = start if known_settings else stepping.apply_corrections(start, settings.choice, limits)
+            pending = stepping.pending(corrected, settings, self._recording, index)
+            return Delivery(lambda: self._show_pending(number, corrected, settings, pending))
 
         self.screen.show_steps()
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _show_pending(self, number: int, loop: ConversationLoop, course: StepSettings, pending: Pending) -> None:
+    def _show_pending(self, number: int, loop: ConversationLoop, settings: StepSettings, pending: Pending) -> None:
         if not is_open(self.screen) or number != self._asked:
             return
-        self.loop, self.settings, self.pending, self.offers = loop, course, pending, list(pending.offers)
+        self.loop, self.settings, self.pending, self.offers = loop, settings, pending, list(pending.offers)
         self.screen.show_steps()
         if self.runs_on:
             self._run_on()

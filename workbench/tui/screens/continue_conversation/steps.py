@@ -71,11 +71,11 @@ def apply_corrections(loop: ConversationLoop, choice: ProfileChoice, limits: Lim
     from workbench.probes.profiles import correct_loop
 
     policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # as the tools were declared at first
-    made = correct_loop(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
-    return made.with_limits(limits) if limits else made
+    corrected = correct_loop(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
+    return corrected.with_limits(limits) if limits else corrected
 
 
-def pending(loop: ConversationLoop, course: StepSettings, recording: RecordedResults, index: int) -> Pending:
+def pending(loop: ConversationLoop, settings: StepSettings, recording: RecordedResults, index: int) -> Pending:
     """Pending step of a loop: a request as it would be sent, or a call with the tool results on offer.
 
     Args:
@@ -83,7 +83,7 @@ def pending(loop: ConversationLoop, course: StepSettings, recording: RecordedRes
     """
     step = loop.step
     if isinstance(step, Send):
-        return leaving(step, course)
+        return leaving(step, settings)
     if isinstance(step, LoopEnd):
         return Pending(step)
     offers = [Offer(NOT_RUN, "the call was not run")]
@@ -98,13 +98,13 @@ def pending(loop: ConversationLoop, course: StepSettings, recording: RecordedRes
     return Pending(step, tuple(offers) if step.refusal or found else ())
 
 
-def leaving(step: Send, course: StepSettings) -> Pending:
+def leaving(step: Send, settings: StepSettings) -> Pending:
     """A request as it would be sent; the reason if it cannot be."""
     from workbench.errors import WorkbenchError
     from workbench.probes.profiles import correct_send
 
     try:
-        return Pending(step, leaving=correct_send(step, course.target, course.choice.decided, course.earlier))
+        return Pending(step, leaving=correct_send(step, settings.target, settings.choice.decided, settings.earlier))
     except WorkbenchError as error:
         return Pending(step, why=str(error))
 

@@ -83,8 +83,8 @@ class EditActions:
         screen = self.screen
 
         def make(wanted: Addition, studied: Studied) -> Edit:
-            made = additions.add(studied.decoded, screen.outline.rows, screen.outline.cursor, wanted)
-            return made.splices, f"{wanted.choice} added", made.pointer
+            addition = additions.add(studied.decoded, screen.outline.rows, screen.outline.cursor, wanted)
+            return addition.splices, f"{wanted.choice} added", addition.pointer
 
         def add(wanted: Addition | None) -> None:
             if wanted:
@@ -132,9 +132,9 @@ class EditActions:
 
         screen = self.screen
 
-        def apply(chosen: Offered | None) -> None:
-            if chosen:
-                screen.study.when_settled(lambda studied: screen.flow.commit(chosen.request, chosen.repair.title))
+        def apply(choice: Offered | None) -> None:
+            if choice:
+                screen.study.when_settled(lambda studied: screen.flow.commit(choice.request, choice.repair.title))
 
         if not screen.is_current or studied is not screen.judged_request:
             return

@@ -32,12 +32,12 @@ class AddScreen(FormScreen[Addition]):
         return offer_names([FormSuggestion(c.name, c.name) for c in self.choices], text, "no such element can be added")
 
     def submit(self, field: str, text: str) -> None:
-        chosen = self._choice()
+        choice = self._choice()
         if field == "what":
-            self.put("what", chosen)
+            self.put("what", choice)
             self.go("text")
         else:
-            self.dismiss(Addition(chosen, text))
+            self.dismiss(Addition(choice, text))
 
     def _choice(self) -> str:
         """Name of the first choice that contains the typed text."""
@@ -82,5 +82,5 @@ class ContractChoiceScreen(FormScreen[str]):
 def offer_names(names: Iterable[FormSuggestion], typed: str, why_not: str) -> FormOffer:
     """Names that contain the typed text."""
     found = [each for each in names if typed.strip().casefold() in each.text.casefold()]
-    begun = [each.text for each in found if each.text.startswith(typed.strip())] or [each.text for each in found]
-    return FormOffer(found, commonprefix(begun), "" if found else why_not)  # noqa: RUF071 (letter by letter)
+    completions = [each.text for each in found if each.text.startswith(typed.strip())] or [each.text for each in found]
+    return FormOffer(found, commonprefix(completions), "" if found else why_not)  # noqa: RUF071 (letter by letter)

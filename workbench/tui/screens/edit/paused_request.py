@@ -69,11 +69,11 @@ class EditPausedScreen(EditScreen):
         assert recorded
         marks = [mark for mark in recorded.redactions if mark.where == "body"]
         try:
-            made = with_secrets(studied.text, text_of(recorded), self._body, marks)
+            body = with_secrets(studied.text, text_of(recorded), self._body, marks)
         except WorkbenchError as error:
             self.flow.refuse(str(error))
             return
-        self._pass_on(made)
+        self._pass_on(body)
         self.dismiss(None)
 
 

@@ -78,14 +78,14 @@ class ValueWriter:
         from workbench.tui.editor import edited_outside
 
         try:
-            made = edited_outside(self.screen.app, way.written, way.suffix)
+            edited = edited_outside(self.screen.app, way.written, way.suffix)
         except WorkbenchError as error:
             self.screen.flow.refuse(str(error))
             return
-        if made is None:
+        if edited is None:
             self.screen.say("no change; if your editor opens a window of its own, start it with its wait option")
-        elif not self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
-            self._write_in_place(studied, row, way._replace(written=made))
+        elif not self.screen.flow.put(studied, lambda: (way.make(edited), f"{row.name} changed", None)):
+            self._write_in_place(studied, row, way._replace(written=edited))
 
     def _write(self, choose: Callable[[Studied, Entry], Way]) -> None:
         def do(studied: Studied) -> None:
@@ -142,11 +142,11 @@ class ValueWriter:
         if self._draft is None:
             return
         _, way, studied, row = self._draft
-        made = encode(text)
-        if made == way.written:
+        edited = encode(text)
+        if edited == way.written:
             self.leave()
             self.screen.say("no change")
-        elif self.screen.flow.put(studied, lambda: (way.make(made), f"{row.name} changed", None)):
+        elif self.screen.flow.put(studied, lambda: (way.make(edited), f"{row.name} changed", None)):
             self._end()
 
     def leave(self) -> None:

@@ -105,10 +105,10 @@ class ProbeSample:
     def state(self) -> SampleState:
         """Current state."""
         ask = self.pending
-        made = [exchange for _, exchange, _ in self._sent]
+        exchanges = [exchange for _, exchange, _ in self._sent]
         waiting = [Exchange("pending", ask.request)] if ask else []
         label, protocol = self.subject.contract.label, self.subject.protocol
-        inspector = Inspector(in_memory("probe", (*made, *waiting)), label, protocol)
+        inspector = Inspector(in_memory("probe", (*exchanges, *waiting)), label, protocol)
         inspector.run()
         sent = tuple(
             SentRequest(a, ExchangeView(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent)
@@ -117,18 +117,18 @@ class ProbeSample:
             return SampleState(sent, None, sample=self._run.sample)
         is_changed = self._changed is not None
         try:
-            studied = study(inspector, len(made), ask.request, label)
+            studied = study(inspector, len(exchanges), ask.request, label)
         except WorkbenchError as error:
             return SampleState(sent, ask, is_changed, why=str(error))
-        return SampleState(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, made))
+        return SampleState(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, exchanges))
 
 
-def _new(studied: Studied, made: list[Exchange]) -> tuple[tuple[str, Range], ...]:
+def _new(studied: Studied, exchanges: list[Exchange]) -> tuple[tuple[str, Range], ...]:
     """Pointer and bytes of messages that the previous request did not have; none for the first request."""
-    if studied.meant.trial is None or not made:
+    if studied.meant.trial is None or not exchanges:
         return ()
     now = studied.decoded
-    before = DecodedExchange(0, made[-1], now.protocol)
+    before = DecodedExchange(0, exchanges[-1], now.protocol)
     known = {_bytes(before, message.pointer) for message in before.request.messages} if before.request else set()
     messages = now.request.messages if now.request else ()
     spans = ((message.pointer, now.place(REQUEST, message.pointer).span) for message in messages)

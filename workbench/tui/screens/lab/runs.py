@@ -82,14 +82,14 @@ class LabRuns:
         if (column := self.screen.column) and (probe := self.screen.here):
             self._ask([column], [probe])
 
-    def _ask(self, columns: Sequence[Column], chosen: Sequence[Probe]) -> None:
+    def _ask(self, columns: Sequence[Column], probes: Sequence[Probe]) -> None:
         """Ask before anything leaves this program, then run."""
         if not self.is_idle():
             return
-        if not chosen or not columns:
+        if not probes or not columns:
             self.screen.say("no probe is marked · space: mark one" if columns else "no target yet · T: add one")
             return
-        runs = [ProbeRun(column, chosen, self.screen.samples, self._tell) for column in columns]
+        runs = [ProbeRun(column, probes, self.screen.samples, self._tell) for column in columns]
         real = [run for run in runs if not run.column.subject.target.is_simulator]
         self._ask_next(runs, real)
 

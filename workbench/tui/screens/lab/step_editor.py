@@ -58,12 +58,12 @@ class RequestEditor:
         studied, row = found
         way = ways.likeliest(studied, row)
         try:
-            made = edited_outside(self.screen.app, way.written, way.suffix)
+            edited = edited_outside(self.screen.app, way.written, way.suffix)
         except WorkbenchError as error:
             self.screen.say(str(error))
             return
-        if made is not None:
-            self._change(studied, way, made)
+        if edited is not None:
+            self._change(studied, way, edited)
 
     def _editable(self) -> tuple[Studied, Entry] | None:
         """Judged request and the row that can be edited now; None if nothing can, with a notice."""
@@ -110,14 +110,14 @@ class RequestEditor:
         self.screen.remove_class("-writing")
         self.screen.outline.focus()
 
-    def _change(self, studied: Studied, way: Way, made: bytes) -> None:
+    def _change(self, studied: Studied, way: Way, edited: bytes) -> None:
         """Change the pending request."""
-        self.screen.sample.do(lambda: self._apply(studied, way.make(made)))
+        self.screen.sample.do(lambda: self._apply(studied, way.make(edited)))
 
     def _apply(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
         """Apply changes to the pending request, in a thread."""
         from workbench.edits import apply_changes
 
         assert self.screen.sample.sampling
-        made: HttpRequest = apply_changes(studied.request, studied.text, changes)
-        self.screen.sample.sampling.change(made)
+        request: HttpRequest = apply_changes(studied.request, studied.text, changes)
+        self.screen.sample.sampling.change(request)

@@ -64,8 +64,8 @@ class SessionBranches:
 
     def line_of(self, exchange: str) -> Line:
         """Number of edits and sends of an exchange, for its row; empty if none."""
-        made = self._counts.get(exchange)
-        return (Span(f"{BRANCH} {made}", "accent"),) if made else ()
+        count = self._counts.get(exchange)
+        return (Span(f"{BRANCH} {count}", "accent"),) if count else ()
 
     def current(self, index: int, deliver: Callable[[BranchNode], None], failed: Failed | None = None) -> None:
         """Ask for the current node of an exchange; of a session opened again it is that of the last time."""
@@ -135,12 +135,12 @@ class SessionBranches:
         return news
 
     def _deliver(
-        self, deliver: Callable[[Result], None], result: Result, news: tuple[str, ...], made: Mapping[str, int]
+        self, deliver: Callable[[Result], None], result: Result, news: tuple[str, ...], counts: Mapping[str, int]
     ) -> None:
         for words in news:
             self.screen.notify(visible(words), severity="warning", markup=False)
-        if made != self._counts:
-            self._counts = made
+        if counts != self._counts:
+            self._counts = counts
             self.screen.exchanges.reload()
             self.screen.on_screen_resume()
         deliver(result)

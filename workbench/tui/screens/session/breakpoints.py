@@ -57,14 +57,14 @@ class BreakpointBanner:
     def change(self, message: PausesChanged) -> None:
         """Show what was paused or released."""
         screen = self.screen
-        if held := message.came:
-            announce = partial(self._announce, held)
-            if screen.state.index_of(held.exchange) is None:
+        if paused := message.came:
+            announce = partial(self._announce, paused)
+            if screen.state.index_of(paused.exchange) is None:
                 screen.set_timer(LISTED_IN, announce)
             else:
                 announce()
-        if held := message.ended:
-            name = pauses.named(held, screen.state.number_of(held.exchange))
+        if paused := message.ended:
+            name = pauses.named(paused, screen.state.number_of(paused.exchange))
             screen.notify(visible(f"{name} was released: {message.how}"), markup=False)
         if self.paused_exchanges and self._ticking is None:
             self._ticking = screen.set_interval(1.0, self._tick)
@@ -78,13 +78,14 @@ class BreakpointBanner:
         """Paused exchanges, the oldest first."""
         return self.listener.held if self.listener else []
 
-    def _announce(self, held: Held) -> None:
+    def _announce(self, paused: Held) -> None:
         """Notify of a paused exchange, unless the person is looking at the list of them."""
         is_listed = self._list is not None and self._list.is_current
-        if is_listed or held not in self.paused_exchanges:
+        if is_listed or paused not in self.paused_exchanges:
             return
-        title = f"{pauses.SIGN} {pauses.named(held, self.screen.state.number_of(held.exchange))} is paused: {held.why}"
-        words = visible(pauses.announced(held, self._key))
+        name = pauses.named(paused, self.screen.state.number_of(paused.exchange))
+        title = f"{pauses.SIGN} {name} is paused: {paused.why}"
+        words = visible(pauses.announced(paused, self._key))
         self.screen.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
 
     def _tick(self) -> None:

@@ -147,14 +147,14 @@ class SessionFilter:
 
         self._decided = {n: decision for n, decision in self._decided.items() if n < len(rows)}
         notebook = self.screen.notes
-        made = []
+        facts = []
         for row, turn in zip(rows, turns(rows), strict=True):
             known = self._decided.get(row.index)
             if known is None or known[0] is not row:
                 notes = notebook.of(row.summary.id)
                 texts = [note.text for note in notes if note.text]
-                made.append(Facts(row, turn, _cannot_read, any(n.is_marked for n in notes), texts))
-        return made
+                facts.append(Facts(row, turn, _cannot_read, any(n.is_marked for n in notes), texts))
+        return facts
 
     def _read(self, facts: Sequence[Facts]) -> None:
         """Read exchanges for one slice of time, unless that is in progress."""

@@ -171,12 +171,12 @@ def not_kept(path: Path, error: OSError) -> str:
 def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
     """Signs of the notes of one place with the first text; signs only if ``is_brief``."""
     texts = [n.text for n in notes if n.text]
-    made = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []
+    spans = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []
     if texts:
         more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
         words = "" if is_brief else f" {texts[0][:60]}{more}"
-        made.append(Span(f"{' ' if made else ''}{NOTE}{words}", "accent"))
-    return tuple(made)
+        spans.append(Span(f"{' ' if spans else ''}{NOTE}{words}", "accent"))
+    return tuple(spans)
 
 
 def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:

@@ -31,9 +31,9 @@ def find_at_other_hop(inspector: Inspector, index: int) -> int | None:
 def _linked_exchange(summaries: Sequence[Summary], index: int) -> int | None:
     """Exchange at another hop linked by the recorder: one derived from this one, else its parent."""
     mine = summaries[index]
-    made = (s.index for s in summaries[index + 1 :] if s.parent == mine.id and s.hop != mine.hop)
-    of = (s.index for s in summaries[:index] if mine.parent == s.id and s.hop != mine.hop)
-    return next(made, next(of, None))
+    derived = (s.index for s in summaries[index + 1 :] if s.parent == mine.id and s.hop != mine.hop)
+    parents = (s.index for s in summaries[:index] if mine.parent == s.id and s.hop != mine.hop)
+    return next(derived, next(parents, None))
 
 
 def _inner(inspector: Inspector, index: int) -> int | None:

@@ -125,7 +125,7 @@ def look(
     from workbench.errors import WorkbenchError
 
     try:
-        tried = repairs.checked_repairs(inspector, finding.exchange, finding, request=request, provider=provider)
+        checked = repairs.checked_repairs(inspector, finding.exchange, finding, request=request, provider=provider)
     except WorkbenchError:
         return ()
     before = text_of(request) if request else inspector.detail(finding.exchange).decoded.request_text
@@ -138,7 +138,7 @@ def look(
             t.trial.contract.label,
             _headers(t),
         )
-        for t in tried
+        for t in checked
     )
 
 
