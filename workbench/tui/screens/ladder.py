@@ -130,7 +130,7 @@ class LadderScreen(WorklistScreen):
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CALL, *keys.LADDER])
         self.entitle(line(Span(f" Arguments of exchange {self.index + 1} …", "muted")))
         self.calls.title(line(" Calls "))
-        self.rungs.title(line(" Rungs "))
+        self.rungs.title(line(" Steps "))
         self.calls.focus()
         self.worklist.begin()
 

@@ -295,7 +295,7 @@ class MetricsScreen(Screen["int | None"]):
 
     def _show_below(self) -> None:
         item = self.items[self.chart.cursor] if self.items else None
-        self.below.title(line(f" {'Details' if self.view == 'rates' else 'Breakdown'} "))
+        self.below.title(line(f" {'Details' if self.view == 'rates' else 'Tokens used for'} "))
         self.below.show(lambda width: metrics.details(item, self.gathered, self.view, width))
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:

@@ -151,7 +151,7 @@ class MinimizingScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_MEND, *keys.MINIMIZE])
         self.left.title(line(" Remaining parts "))
-        self.smallest.title(line(" Smallest "))
+        self.smallest.title(line(" Smallest request "))
         self.whole.title(line(" Original "))
         self.edits.title(line(" Fixes "))
         self._go_to(self.left)
@@ -251,7 +251,7 @@ class MinimizingScreen(Screen[None]):
             self._lay_out(self.smallest, result.text, seen.fault)
         elif not self.smallest.why:
             self.smallest.show(b"", (), "little removed yet")
-        self.smallest.title(line(f" Smallest · {size(len(result.text))} "))
+        self.smallest.title(line(f" Smallest request · {size(len(result.text))} "))
         self.whole.title(line(f" Original · {size(len(result.original))} "))
         nothing = "no known fix" if self.is_over else EditsPane.why
         self.edits.show(seen.edits, self.target.name, nothing)

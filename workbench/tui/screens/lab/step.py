@@ -81,7 +81,7 @@ class StepScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_ASK, *keys.STEP])
         self.steps.title(line(f" Steps of {visible(self.probe.name)} "))
-        self.reasoned.title(line(" Reasoning so far "))
+        self.reasoned.title(line(" Notes "))
         self.steps.focus()
         self.view.show_state()
         self.sample.begin()
