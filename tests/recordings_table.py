@@ -18,7 +18,7 @@ from workbench import protocols
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire.exchange import Exchange
 from workbench.wire.frames import seen_frames
 from workbench.wire.session import Session

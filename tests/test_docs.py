@@ -16,7 +16,7 @@ from workbench import contracts
 from workbench.probes._own_probes import load_own as load_probe
 from workbench.probes._yaml_probe import Expectation, WrittenRequest
 from workbench.probes.profiles.profile import NAMES, of_json
-from workbench.send import configured
+from workbench.send import own_targets
 from workbench.tui import keymap
 from workbench.wire.exchange import (
     Body,
@@ -146,9 +146,9 @@ def test_the_probe_is_one(tmp_path: Path) -> None:
 
 def test_the_targets_are_read_with_every_key(own: Path) -> None:
     (own / "targets.yaml").write_text(EXAMPLES["targets.yaml"], encoding="utf-8")
-    (target,) = configured.configured_targets().values()
+    (target,) = own_targets.configured_targets().values()
     assert (target.url, target.key_variable) == ("https://gateway.example/v1", "GATEWAY_KEY")
-    assert documented("targets.yaml") == set(configured.KEYS)
+    assert documented("targets.yaml") == set(own_targets.KEYS)
 
 
 def test_the_keys_apply(own: Path) -> None:

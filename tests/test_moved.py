@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench import children, moved
+from workbench import children, moved_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", (ROOT / "docs" / "moved.md").read_text(), re.MULTILINE)
@@ -24,41 +24,54 @@ QUIETLY = ("-q", "-p", "workbench.pytest_plugin", "-p", "no:cacheprovider", "--r
 PLUG_IN = """
 from workbench.adapters.openai_chat import adapter
 from workbench.inspection import Inspector
-from workbench.rules import Rule, Severity
+from workbench.rules import Case, Rule, Severity
+from workbench.rules._case import Case as SameCase
 
 SEEN = Rule("old.seen", Severity.WARNING, "An old plug-in saw it.")
 RULES = (SEEN,)
 
 
 def check(case):
+    assert isinstance(case, Case) and Case is SameCase
     yield case.finding(SEEN, "request", "", f"seen beside {adapter.name} and {Inspector.__name__}")
 """
 
 
 def test_the_tables_for_readers_and_for_imports_agree() -> None:
     assert len(TABLE) > 50
-    told = {old: new for old, new in TABLE if "._" not in old}
-    assert told == dict(moved.MOVED)
+    told = {old: new for old, new in TABLE if "._" not in old or old in moved_modules.MOVED}
+    assert told == dict(moved_modules.MOVED)
     for _, new in TABLE:
         assert (ROOT / new.replace(".", "/")).is_dir() or (ROOT / f"{new.replace('.', '/')}.py").is_file(), new
 
 
-@pytest.mark.parametrize("old", [*moved.MOVED, "workbench.adapters.openai_chat", "workbench.repairs.closure"])
+@pytest.mark.parametrize("old", [*moved_modules.MOVED, "workbench.adapters.openai_chat", "workbench.repairs.closure"])
 def test_an_old_name_is_the_module_itself(old: str) -> None:
-    new = import_module(moved.now(old))
+    new = import_module(moved_modules.now(old))
     spec = new.__spec__
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         assert import_module(old) is new
-    assert str(told[-1].message) == f"{old} is {moved.now(old)} now"
+    assert str(told[-1].message) == f"{old} is {moved_modules.now(old)} now"
     assert new.__spec__ is spec
 
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if moved.now(name)]:
+    for name in [name for name in sys.modules if moved_modules.now(name)]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(moved, "_asked", {})
+    monkeypatch.setattr(moved_modules, "_asked", {})
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [(module, old, new) for module, names in moved_modules.RENAMED.items() for old, new in names.items()],
+)
+def test_an_old_name_of_a_class_is_the_class_itself(module: str, old: str, new: str) -> None:
+    before = next((then for then, now in moved_modules.MOVED.items() if now == module), module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert getattr(import_module(before), old) is getattr(import_module(module), new)
 
 
 def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> None:

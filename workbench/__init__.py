@@ -2,6 +2,6 @@
 
 __version__ = "0.1.0"
 
-from workbench import moved
+from workbench import moved_modules
 
-moved.install()
+moved_modules.install()

@@ -82,7 +82,7 @@ def odd_ones(data: bytes, start: int = 0, end: int | None = None) -> list[Odd]:
     piece = data[start:end]
     found = _literal_names(piece, start)
     if b"\\u" in piece:
-        found = sorted([*found, *_escaped(piece, start)])
+        found = sorted([*found, *_escapes_in(piece, start)])
     return found
 
 
@@ -130,7 +130,7 @@ def _words(character: str) -> str:
     return f"byte 0x{code - 0xDC00:02X}, not UTF-8" if 0xDC80 <= code <= 0xDCFF else describe(character)
 
 
-def _escaped(piece: bytes, base: int) -> list[Odd]:
+def _escapes_in(piece: bytes, base: int) -> list[Odd]:
     found = []
     for m in _ESCAPE.finditer(piece):
         if m[1]:

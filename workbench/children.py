@@ -11,6 +11,10 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 _HOME = str(Path(__file__).resolve().parents[1])
 _BEGIN = (
@@ -37,3 +41,16 @@ def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
         folders = [folder for folder in made.pop("PYTHONPATH").split(os.pathsep) if os.path.isabs(folder)]
         made |= {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
     return made
+
+
+def pool(workers: int) -> ProcessPoolExecutor | None:
+    """Processes for pure work, copies of this one: they start no interpreter. None where the system cannot copy one.
+
+    To be called before the program starts threads.
+    """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return None
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))

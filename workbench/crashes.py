@@ -66,14 +66,14 @@ def _write(error: BaseException, words: Sequence[str]) -> Path:
     folder = resources.state_folder("crashes")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    file = next(path for path in _unused(folder, name) if not path.exists())
+    file = next(path for path in _unused_paths(folder, name) if not path.exists())
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(handle, "w", encoding="utf-8") as out:
         out.write("\n".join(_lines(error, words)) + "\n")
     return file
 
 
-def _unused(folder: Path, name: str) -> Iterator[Path]:
+def _unused_paths(folder: Path, name: str) -> Iterator[Path]:
     yield folder / f"{name}.txt"
     yield from (folder / f"{name}-{n}.txt" for n in range(2, 1000))
 

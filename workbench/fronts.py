@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from workbench import moved_modules
+
 _IMPORT = re.compile(r"^    from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
@@ -28,7 +30,9 @@ def lazy(package: str) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if not homes:
-            homes.update(_listed(package))
+            homes.update(_exported_names(package))
+        if new := moved_modules.present_name(package, name):
+            return getattr(sys.modules[package], new)
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
@@ -37,7 +41,7 @@ def lazy(package: str) -> Callable[[str], Any]:
     return load
 
 
-def _listed(package: str) -> Iterator[tuple[str, str]]:
+def _exported_names(package: str) -> Iterator[tuple[str, str]]:
     """(name, module) of everything that the source of a package imports under ``if TYPE_CHECKING:``.
 
     The imports are found by their shape, which the formatter keeps: parsing them takes ten times as long.

@@ -46,7 +46,7 @@ PARTS: Mapping[str, Parts] = {
                 "declaration",
                 "decode",
                 "families",
-                "known",
+                "known_messages",
                 "refusals",
                 "wire_place",
             }
@@ -57,7 +57,9 @@ PARTS: Mapping[str, Parts] = {
     "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
     "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"restoration"})),
     "workbench.rules": Parts(
-        "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "wording", "counts", "costs", "prices"})
+        "workbench.rules",
+        ("RULES",),
+        frozenset({"context", "costs", "counts", "inspection", "prices", "schema_check", "wording"}),
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),

@@ -141,7 +141,7 @@ def tools(draw: DrawFn) -> tuple[ToolDef, ...]:
 def requests(draw: DrawFn) -> ModelRequest:
     """Requests in normal form, with calls, results, reasoning of every carrier, media, tools and parameters."""
     declared = draw(tools())
-    messages: list[Message] = [Message("user", draw(_asked()))]
+    messages: list[Message] = [Message("user", draw(_user_parts()))]
     ids = draw(_ids())
     for _ in range(draw(st.integers(0, 3))):
         answer = draw(_answer(declared, ids))
@@ -152,7 +152,7 @@ def requests(draw: DrawFn) -> ModelRequest:
         if draw(st.integers(0, 5)) == 0:
             messages.append(Message("system", (Text(draw(texts())),)))
         if not calls or draw(st.booleans()):
-            messages.append(Message("user", draw(_asked())))
+            messages.append(Message("user", draw(_user_parts())))
     choice = draw(st.sampled_from((None, None, ToolChoice("auto"), ToolChoice("any"), ToolChoice("none"))))
     if declared and draw(st.integers(0, 3)) == 0:
         choice = ToolChoice("tool", declared[0].name)
@@ -200,7 +200,7 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     meant = fit_request(NormalRequest(request, params), adapter.capabilities).normal
     assume(meant.messages)  # a lone picture in a form that the protocol does not support
     body = adapter.write_request(replace(meant, protocol=protocol))
-    return draw(_spelled(body)) if noise else dumps(body)
+    return draw(_spell(body)) if noise else dumps(body)
 
 
 @st.composite
@@ -209,7 +209,7 @@ def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     adapter = protocols.get(protocol)
     meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).normal
     body = adapter.write_response(replace(meant, protocol=protocol))
-    return draw(_spelled(body)) if noise else dumps(body)
+    return draw(_spell(body)) if noise else dumps(body)
 
 
 @st.composite
@@ -241,12 +241,12 @@ def _ids(draw: DrawFn) -> Sequence[str | None]:
 
 @cache
 @st.composite
-def _asked(draw: DrawFn) -> tuple[Part, ...]:
-    return tuple(draw(_shown(1, 3)))
+def _user_parts(draw: DrawFn) -> tuple[Part, ...]:
+    return tuple(draw(_shown_parts(1, 3)))
 
 
 @cache
-def _shown(least: int, most: int) -> SearchStrategy[list[Text | Media]]:
+def _shown_parts(least: int, most: int) -> SearchStrategy[list[Text | Media]]:
     texts_mostly = st.one_of(texts().map(Text), texts().map(Text), _media())
     return st.lists(texts_mostly, min_size=least, max_size=most)
 
@@ -276,13 +276,13 @@ def _call(draw: DrawFn, tool: ToolDef, call_id: str | None) -> ToolCallIR:
     if tool.kind == "custom":
         return ToolCallIR(call_id, tool.name, draw(texts()), "custom")
     if draw(st.integers(0, 7)) == 0:
-        return _broken(call_id, tool, draw(st.sampled_from(_BROKEN)))
+        return _broken_call(call_id, tool, draw(st.sampled_from(_BROKEN)))
     arguments = draw(json_objects())
     raw = draw(st.sampled_from((None, json.dumps(arguments), json.dumps(arguments, indent=1, ensure_ascii=False))))
     return ToolCallIR(call_id, tool.name, arguments, "function", raw)
 
 
-def _broken(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
+def _broken_call(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
     """A call whose arguments are no object, or not JSON."""
     try:
         return ToolCallIR(call_id, tool.name, loads(raw), "function", raw)
@@ -292,7 +292,7 @@ def _broken(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
 
 @st.composite
 def _result(draw: DrawFn, call: ToolCallIR) -> ToolResultIR:
-    content = draw(_shown(0, 2))
+    content = draw(_shown_parts(0, 2))
     failed = draw(st.sampled_from((None, None, False, True)))
     name = draw(st.sampled_from((None, call.name)))
     return ToolResultIR(call.id, tuple(content), failed, call.name if call.id is None else name)
@@ -349,15 +349,15 @@ def _params(draw: DrawFn) -> Mapping[str, JsonValue]:
 
 
 @st.composite
-def _spelled(draw: DrawFn, body: JsonValue) -> bytes:
+def _spell(draw: DrawFn, body: JsonValue) -> bytes:
     """A body in some client's spelling: unknown keys, another order of keys, escapes, line breaks."""
-    noisy = _shuffled(draw, body) if isinstance(body, dict) else body
+    noisy = _shuffle(draw, body) if isinstance(body, dict) else body
     is_ascii = draw(st.booleans())
     indent = draw(st.sampled_from((None, None, 2)))
     return json.dumps(noisy, ensure_ascii=is_ascii, indent=indent).encode()
 
 
-def _shuffled(draw: DrawFn, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _shuffle(draw: DrawFn, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
     keys = draw(st.permutations(list(body)))
     noisy = {key: body[key] for key in keys}
     if draw(st.integers(0, 3)) == 0:

@@ -384,7 +384,7 @@ def test_calls_of_the_answer_are_pending() -> None:
     closure = derive(request("user: hi"), answer("+a:ls | +b:ls"), TURNS)
     assert states(closure) == ["a pending", "b pending"]
     assert closure.lines[0].call == NodeRef("response", 0, 0)
-    assert (closure.calls, closure.closed) == (2, 0)
+    assert (closure.calls, closure.closed_count) == (2, 0)
 
 
 def test_an_orphan_is_no_early_result_of_a_call_that_the_answer_makes() -> None:
@@ -396,7 +396,7 @@ def test_the_server_holds_the_calls() -> None:
     said = answer("+a:ls | +b:ls", id="msg_1").messages
     both = derive(request("user: =a | =b", previous_id="msg_1"), None, TURNS, remembered=said)
     assert states(both) == ["a closed", "b closed"]
-    assert (both.calls, both.closed) == (2, 2)
+    assert (both.calls, both.closed_count) == (2, 2)
     assert all(x.is_remembered and x.call is None for x in both.lines)
     one = derive(request("user: =a", previous_id="msg_1"), None, TURNS, remembered=said)
     assert sorted(states(one)) == ["a closed", "b missing"]
@@ -436,7 +436,7 @@ def closure_of(told: list[Message], terms: ClosureTerms = TURNS) -> Closure:
 @given(ids)
 def test_closing_every_call_closes_the_history(sizes: list[int]) -> None:
     closure = closure_of(closed_story(sizes))
-    assert closure.closed == closure.calls == sum(sizes)
+    assert closure.closed_count == closure.calls == sum(sizes)
 
 
 @given(ids, st.data())
@@ -485,7 +485,7 @@ def test_calls_that_the_provider_runs_have_lines():
     ]
     assert closure.lines[0].results == (NodeRef("response", 0, 0),)
     assert "run by the provider" in closure.lines[1].note
-    assert (closure.closed, closure.calls) == (1, 3)
+    assert (closure.closed_count, closure.calls) == (1, 3)
 
 
 ITEMS = """

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from workbench import protocols
-from workbench.chain._replayed import Sent, compare
+from workbench.chain._reasoning_replay import ReplayOutcome, compare
 from workbench.ir import Reasoning
 from workbench.wire.stream import read_stream
 
@@ -93,8 +93,10 @@ def sent(came: Sequence[Reasoning], proof: str) -> Reasoning:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-@pytest.mark.parametrize(("proof", "state"), [(FIRST, Sent.SENT), (LAST, Sent.SENT), (OTHERS, Sent.ALTERED)])
-def test_any_copy_is_true_and_nothing_else_is(name: str, proof: str, state: Sent) -> None:
+@pytest.mark.parametrize(
+    ("proof", "state"), [(FIRST, ReplayOutcome.SENT), (LAST, ReplayOutcome.SENT), (OTHERS, ReplayOutcome.ALTERED)]
+)
+def test_any_copy_is_true_and_nothing_else_is(name: str, proof: str, state: ReplayOutcome) -> None:
     came = received(name)
     assert compare([sent(came, proof)], came).sent is state
 
@@ -102,7 +104,7 @@ def test_any_copy_is_true_and_nothing_else_is(name: str, proof: str, state: Sent
 @pytest.mark.parametrize("name", STREAMS)
 def test_as_it_came(name: str) -> None:
     came = received(name)
-    assert compare(came, came).sent is Sent.SENT
+    assert compare(came, came).sent is ReplayOutcome.SENT
 
 
 def test_the_pieces_of_one_signature_are_no_proofs() -> None:
@@ -114,7 +116,7 @@ def test_the_pieces_of_one_signature_are_no_proofs() -> None:
     (block,) = [part for message in decoder.result().messages for _, part in message.reasoning()]
     assert block.signature == LAST
     assert block.copies == ()
-    assert compare([replace(block, signature=LAST[-10:])], [block]).sent is Sent.ALTERED
+    assert compare([replace(block, signature=LAST[-10:])], [block]).sent is ReplayOutcome.ALTERED
 
 
 def test_a_signature_on_two_parts_may_come_back_on_one() -> None:
@@ -122,4 +124,4 @@ def test_a_signature_on_two_parts_may_come_back_on_one() -> None:
     body = json.dumps({"candidates": [{"content": {"role": "model", **twice}}]}).encode()
     came = [part for m in protocols.get("gemini").decode_response(body).messages for _, part in m.reasoning()]
     assert len(came) == 2
-    assert compare(came[:1], came).sent is Sent.SENT
+    assert compare(came[:1], came).sent is ReplayOutcome.SENT

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.chain.story import answer, message, messages, request
 from workbench.chain.closure import NodeRef
-from workbench.chain.ledger import Entry, Received, Sent, derive
+from workbench.chain.ledger import Entry, ReceivedAnswers, ReplayOutcome, derive
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, Reasoning, Text
 
@@ -30,52 +30,55 @@ def entries(
     return derive(request(story, thinking=thinking, **more), None, got, terms).entries
 
 
-CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tuple[Sent, bool, str]]]] = {
+CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tuple[ReplayOutcome, bool, str]]]] = {
     "left out of an open loop": (
         TOOL_TURN,
         LOOP,
         ("~the clock | let me see | +c1:get_time",),
         "on",
-        [(Sent.MISSING, True, "the tool loop is still open")],
+        [(ReplayOutcome.MISSING, True, "the tool loop is still open")],
     ),
     "left out of an open loop, nothing recorded": (
         TOOL_TURN,
         LOOP,
         (),
         "on",
-        [(Sent.MISSING, True, "the tool loop is still open")],
+        [(ReplayOutcome.MISSING, True, "the tool loop is still open")],
     ),
-    "the user goes on": (ASKED_ON, LOOP, (), "on", [(Sent.NOT_OWED, False, "ended by the user message 4")]),
+    "the user goes on": (ASKED_ON, LOOP, (), "on", [(ReplayOutcome.NOT_OWED, False, "ended by the user message 4")]),
     "the user goes on, where it is owed for good": (
         ASKED_ON,
         FOR_GOOD,
         (),
         "on",
-        [(Sent.MISSING, True, "required for every turn with tool calls, in all later requests")],
+        [(ReplayOutcome.MISSING, True, "required for every turn with tool calls, in all later requests")],
     ),
     "thinking is on by default": (
         ASKED_ON,
         FOR_GOOD,
         (),
         None,
-        [(Sent.MISSING, True, "required for every turn with tool calls, in all later requests")],
+        [(ReplayOutcome.MISSING, True, "required for every turn with tool calls, in all later requests")],
     ),
-    "thinking is off by default": (TOOL_TURN, LOOP, (), None, [(Sent.NOT_OWED, False, "thinking is off")]),
-    "thinking is off": (ASKED_ON, FOR_GOOD, (), "off", [(Sent.NOT_OWED, False, "thinking is off")]),
-    "nobody asks": (ASKED_ON, NEVER, (), "on", [(Sent.NOT_OWED, False, "the provider does not require it")]),
+    "thinking is off by default": (TOOL_TURN, LOOP, (), None, [(ReplayOutcome.NOT_OWED, False, "thinking is off")]),
+    "thinking is off": (ASKED_ON, FOR_GOOD, (), "off", [(ReplayOutcome.NOT_OWED, False, "thinking is off")]),
+    "nobody asks": (ASKED_ON, NEVER, (), "on", [(ReplayOutcome.NOT_OWED, False, "the provider does not require it")]),
     "only turns with calls owe": (
         "user: hi\nassistant: hello\nuser: more",
         FOR_GOOD,
         ("~greet | hello",),
         "on",
-        [(Sent.NOT_OWED, False, "not required: the turn called no tool")],
+        [(ReplayOutcome.NOT_OWED, False, "not required: the turn called no tool")],
     ),
     "every turn with reasoning owes": (
         "user: hi\nassistant: hello\nuser: more\nassistant: unheard of\nuser: x",
         ALWAYS,
         ("~greet | hello",),
         "on",
-        [(Sent.MISSING, True, "required for every turn"), (Sent.NOT_OWED, False, "no reasoning of this turn is known")],
+        [
+            (ReplayOutcome.MISSING, True, "required for every turn"),
+            (ReplayOutcome.NOT_OWED, False, "no reasoning of this turn is known"),
+        ],
     ),
     "some turns carry it, one does not": (
         "user: a\nassistant: ~look | I look\nuser: b\nassistant: +c1:read\ntool: =c1\nuser: c",
@@ -83,8 +86,8 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         (),
         None,
         [
-            (Sent.SENT, False, "not required: the turn called no tool"),
-            (Sent.MISSING, True, "required for every turn with tool calls, in all later requests"),
+            (ReplayOutcome.SENT, False, "not required: the turn called no tool"),
+            (ReplayOutcome.MISSING, True, "required for every turn with tool calls, in all later requests"),
         ],
     ),
     "sent back as it came": (
@@ -92,21 +95,21 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         LOOP,
         ("~the clock | let me see | +c1:get_time",),
         "on",
-        [(Sent.SENT, True, "the tool loop is still open")],
+        [(ReplayOutcome.SENT, True, "the tool loop is still open")],
     ),
     "the answer brought none": (
         TOOL_TURN,
         FOR_GOOD,
         ("let me see | +c1:get_time",),
         "on",
-        [(Sent.NOT_OWED, False, "its response (exchange 1) contained none")],
+        [(ReplayOutcome.NOT_OWED, False, "its response (exchange 1) contained none")],
     ),
     "thinking switched on in the open loop": (
         TOOL_TURN,
         SIGNED,
         ("let me see | +c1:get_time",),
         "on",
-        [(Sent.MISSING, True, "the tool loop is still open")],
+        [(ReplayOutcome.MISSING, True, "the tool loop is still open")],
     ),
     "a later step of a loop may come without a block of its own": (
         "user: a\nassistant: ~t/s | +c1:ls\nuser: =c1\nassistant: +c2:ls\nuser: =c2",
@@ -114,8 +117,8 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         (),
         "on",
         [
-            (Sent.SENT, True, "the tool loop is still open"),
-            (Sent.NOT_OWED, False, "message 2 contains the signed reasoning of this tool loop"),
+            (ReplayOutcome.SENT, True, "the tool loop is still open"),
+            (ReplayOutcome.NOT_OWED, False, "message 2 contains the signed reasoning of this tool loop"),
         ],
     ),
     "adaptive thinking may have brought none": (
@@ -123,28 +126,31 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         SIGNED,
         (),
         "adaptive",
-        [(Sent.NOT_OWED, False, "no reasoning of this turn is known")],
+        [(ReplayOutcome.NOT_OWED, False, "no reasoning of this turn is known")],
     ),
     "adaptive thinking brought some": (
         TOOL_TURN,
         SIGNED,
         ("~the clock/s1 | let me see | +c1:get_time",),
         "adaptive",
-        [(Sent.MISSING, True, "the tool loop is still open")],
+        [(ReplayOutcome.MISSING, True, "the tool loop is still open")],
     ),
     "text beside the results does not end the loop it answers": (
         "user: a\nassistant: +c1:ls\nuser: =c1\nassistant: +c2:ls\nuser: =c2 | hurry",
         LOOP,
         (),
         "on",
-        [(Sent.NOT_OWED, False, "ended by the user message 5"), (Sent.MISSING, True, "the tool loop is still open")],
+        [
+            (ReplayOutcome.NOT_OWED, False, "ended by the user message 5"),
+            (ReplayOutcome.MISSING, True, "the tool loop is still open"),
+        ],
     ),
     "a system note ends nothing": (
         f"{TOOL_TURN}\nsystem: be brief",
         LOOP,
         (),
         "on",
-        [(Sent.MISSING, True, "the tool loop is still open")],
+        [(ReplayOutcome.MISSING, True, "the tool loop is still open")],
     ),
 }
 
@@ -155,32 +161,38 @@ def test_debts(
     terms: ReasoningTerms,
     answers: tuple[str, ...],
     thinking: str | None,
-    expected: list[tuple[Sent, bool, str]],
+    expected: list[tuple[ReplayOutcome, bool, str]],
 ) -> None:
     assert [(e.sent, e.owed, e.why) for e in entries(story, terms, *answers, thinking=thinking)] == expected
 
 
-REPLAYS: dict[str, tuple[str, str, Sent, str, int]] = {
-    "the same": ("~a/s1 | +c1:ls", "~a/s1 | +c1:ls", Sent.SENT, "", 0),
-    "changed": ("~a!/s1 | +c1:ls", "~a/s1 | +c1:ls", Sent.ALTERED, "text", 0),
-    "another signature": ("~a/s1 | +c1:ls", "~a/s2 | +c1:ls", Sent.ALTERED, "signature", 0),
-    "no signature": ("~a/s1 | +c1:ls", "~a/ | +c1:ls", Sent.EMPTY, "signature", 0),
-    "emptied": ("~a | +c1:ls", "~ | +c1:ls", Sent.EMPTY, "text", 0),
-    "empty with a signature, as it came": ("~/s1 | +c1:ls", "~/s1 | +c1:ls", Sent.SENT, "", 0),
-    "one of two lost": ("~a/s1 | ~b/s2 | +c1:ls", "~a/s1 | +c1:ls", Sent.ALTERED, "count", 0),
-    "the first of two lost": ("~a/s1 | ~b/s2 | +c1:ls", "~b/s2 | +c1:ls", Sent.ALTERED, "count", 0),
-    "one added": ("~a/s1 | +c1:ls", "~a/s1 | ~b/s2 | +c1:ls", Sent.ALTERED, "count", 1),
-    "two swapped": ("~a/s1 | ~b/s2 | +c1:ls", "~b/s2 | ~a/s1 | +c1:ls", Sent.ALTERED, "order", 0),
-    "the second of two changed": ("~a/s1 | ~b!/s2 | +c1:ls", "~a/s1 | hm | ~b/s2 | +c1:ls", Sent.ALTERED, "text", 2),
-    "made up": ("+c1:ls", "~invented | +c1:ls", Sent.ALTERED, "count", 0),
-    "an empty field where none came": ("+c1:ls", "~ | +c1:ls", Sent.EMPTY, "", 0),
-    "signed blocks joined to one": ("~a/s1 | ~b/ | +c1:ls", "~ab/s1 | +c1:ls", Sent.ALTERED, "count", 0),
-    "split differently": ("~a | ~b | +c1:ls", "~ab | +c1:ls", Sent.SENT, "", 0),
+REPLAYS: dict[str, tuple[str, str, ReplayOutcome, str, int]] = {
+    "the same": ("~a/s1 | +c1:ls", "~a/s1 | +c1:ls", ReplayOutcome.SENT, "", 0),
+    "changed": ("~a!/s1 | +c1:ls", "~a/s1 | +c1:ls", ReplayOutcome.ALTERED, "text", 0),
+    "another signature": ("~a/s1 | +c1:ls", "~a/s2 | +c1:ls", ReplayOutcome.ALTERED, "signature", 0),
+    "no signature": ("~a/s1 | +c1:ls", "~a/ | +c1:ls", ReplayOutcome.EMPTY, "signature", 0),
+    "emptied": ("~a | +c1:ls", "~ | +c1:ls", ReplayOutcome.EMPTY, "text", 0),
+    "empty with a signature, as it came": ("~/s1 | +c1:ls", "~/s1 | +c1:ls", ReplayOutcome.SENT, "", 0),
+    "one of two lost": ("~a/s1 | ~b/s2 | +c1:ls", "~a/s1 | +c1:ls", ReplayOutcome.ALTERED, "count", 0),
+    "the first of two lost": ("~a/s1 | ~b/s2 | +c1:ls", "~b/s2 | +c1:ls", ReplayOutcome.ALTERED, "count", 0),
+    "one added": ("~a/s1 | +c1:ls", "~a/s1 | ~b/s2 | +c1:ls", ReplayOutcome.ALTERED, "count", 1),
+    "two swapped": ("~a/s1 | ~b/s2 | +c1:ls", "~b/s2 | ~a/s1 | +c1:ls", ReplayOutcome.ALTERED, "order", 0),
+    "the second of two changed": (
+        "~a/s1 | ~b!/s2 | +c1:ls",
+        "~a/s1 | hm | ~b/s2 | +c1:ls",
+        ReplayOutcome.ALTERED,
+        "text",
+        2,
+    ),
+    "made up": ("+c1:ls", "~invented | +c1:ls", ReplayOutcome.ALTERED, "count", 0),
+    "an empty field where none came": ("+c1:ls", "~ | +c1:ls", ReplayOutcome.EMPTY, "", 0),
+    "signed blocks joined to one": ("~a/s1 | ~b/ | +c1:ls", "~ab/s1 | +c1:ls", ReplayOutcome.ALTERED, "count", 0),
+    "split differently": ("~a | ~b | +c1:ls", "~ab | +c1:ls", ReplayOutcome.SENT, "", 0),
 }
 
 
 @pytest.mark.parametrize(("came", "sent", "state", "differs", "block"), REPLAYS.values(), ids=REPLAYS)
-def test_replays(came: str, sent: str, state: Sent, differs: str, block: int) -> None:
+def test_replays(came: str, sent: str, state: ReplayOutcome, differs: str, block: int) -> None:
     asked = request(f"user: a\nassistant: {sent}\nuser: =c1", thinking="on")
     (entry,) = derive(asked, None, [(0, answer(came))], SIGNED).entries
     assert (entry.sent, entry.differs) == (state, differs)
@@ -200,7 +212,7 @@ def test_an_entry_says_where_it_came_from_and_where_it_stands() -> None:
         signature=None,
         sent_part=NodeRef("request", 1, 0),
         owed=True,
-        sent=Sent.SENT,
+        sent=ReplayOutcome.SENT,
         why="the tool loop is still open",
         sent_text="the clock",
         call_ids=("c1",),
@@ -217,7 +229,7 @@ def test_reasoning_in_another_carrier_is_sent() -> None:
     got = ModelResponse("test", messages=(message("assistant: ~the clock | +c1:ls", carrier=Carrier.REASONING),))
     asked = request("user: a\nassistant: ~the clock | +c1:ls\ntool: =c1", thinking="on")
     (entry,) = derive(asked, None, [(0, got)], LOOP).entries
-    assert (entry.sent, entry.carrier) == (Sent.SENT, "reasoning")
+    assert (entry.sent, entry.carrier) == (ReplayOutcome.SENT, "reasoning")
     assert entry.why == "the tool loop is still open; received in reasoning, sent as reasoning_content"
 
 
@@ -228,7 +240,7 @@ def test_tags_on_lines_of_their_own_change_nothing() -> None:
     asked = ModelRequest("test", "m", (turn, *messages("tool: =c1")), thinking="on")
     (entry,) = derive(asked, None, [(0, got)], LOOP).entries
     assert (entry.sent, entry.why) == (
-        Sent.SENT,
+        ReplayOutcome.SENT,
         "the tool loop is still open; received in reasoning, sent as think_text",
     )
 
@@ -240,7 +252,7 @@ def test_one_of_two_carriers_is_enough() -> None:
     for sent in (both, (details, *both[1:]), (replace(both[0], text=""), details, *both[1:])):
         asked = ModelRequest("test", "m", (Message("assistant", sent), *messages("tool: =c1")), thinking="on")
         (entry,) = derive(asked, None, [(0, got)], LOOP).entries
-        assert entry.sent is Sent.SENT
+        assert entry.sent is ReplayOutcome.SENT
 
 
 def test_a_redacted_block_counts_by_its_data() -> None:
@@ -249,7 +261,7 @@ def test_a_redacted_block_counts_by_its_data() -> None:
         return Message("assistant", (hidden, *message("assistant: +c1:ls").parts))
 
     got = ModelResponse("test", messages=(turn("xyz"),))
-    for data, state, differs in (("xyz", Sent.SENT, ""), ("abc", Sent.ALTERED, "data")):
+    for data, state, differs in (("xyz", ReplayOutcome.SENT, ""), ("abc", ReplayOutcome.ALTERED, "data")):
         asked = ModelRequest("test", "m", (turn(data), *messages("user: =c1")), thinking="on")
         (entry,) = derive(asked, None, [(0, got)], SIGNED).entries
         assert (entry.sent, entry.differs, entry.text) == (state, differs, None)
@@ -275,21 +287,21 @@ def test_a_turn_is_found_by_call_id_then_by_text_then_by_order() -> None:
         "~r2 | cut off in the middle",
         "~r3 | last",
     )
-    assert [(e.received_in, e.text, e.sent) for e in found] == [(n, f"r{n}", Sent.MISSING) for n in range(4)]
+    assert [(e.received_in, e.text, e.sent) for e in found] == [(n, f"r{n}", ReplayOutcome.MISSING) for n in range(4)]
 
 
 def test_an_answer_of_reasoning_alone_is_found_by_order() -> None:
     found = entries("user: a\nassistant: ~hm\nuser: go on\nassistant: yes\nuser: b", ALWAYS, "~hm!", "~r | yes")
-    assert [(e.received_in, e.sent) for e in found] == [(0, Sent.ALTERED), (1, Sent.MISSING)]
+    assert [(e.received_in, e.sent) for e in found] == [(0, ReplayOutcome.ALTERED), (1, ReplayOutcome.MISSING)]
 
 
 def test_order_alone_does_not_match_what_was_never_recorded() -> None:
     story = "user: a\nassistant: never heard\nuser: b\nassistant: yes\nuser: c"
     found = entries(story, ALWAYS, "~lost | another answer", "~r | yes")
     assert [(e.turn, e.received_in, e.sent) for e in found] == [
-        (-1, 0, Sent.NOT_OWED),
-        (0, None, Sent.NOT_OWED),
-        (1, 1, Sent.MISSING),
+        (-1, 0, ReplayOutcome.NOT_OWED),
+        (0, None, ReplayOutcome.NOT_OWED),
+        (1, 1, ReplayOutcome.MISSING),
     ]
 
 
@@ -314,7 +326,7 @@ def test_calls_without_ids_are_found_by_what_they_call(came: str, shown: str) ->
     """Also where order tells nothing: of two tries, with turns that nobody saw come before."""
     story = f"user: a\nassistant: +?:ls\ntool: =?\nassistant: hello\nuser: b\nassistant: {shown}\ntool: =?"
     *_, last = entries(story, SIGNED, "hello", f"~r1/s1 | {came}", f"~r2/s2 | {came}")
-    assert (last.received_in, last.signature, last.sent) == (2, "s2", Sent.MISSING)
+    assert (last.received_in, last.signature, last.sent) == (2, "s2", ReplayOutcome.MISSING)
 
 
 def test_other_calls_and_calls_of_other_ids_are_not_matched() -> None:
@@ -337,13 +349,13 @@ def test_of_two_tries_the_one_that_was_kept_counts() -> None:
     tries = ("~first | +c1:ls", "~second | +c1:ls")
     for kept in ("first", "second"):
         found = entries(f"user: a\nassistant: ~{kept} | +c1:ls\ntool: =c1", LOOP, *tries)
-        assert [e.sent for e in found if e.turn == 0] == [Sent.SENT]
+        assert [e.sent for e in found if e.turn == 0] == [ReplayOutcome.SENT]
 
 
 def test_a_turn_that_is_gone_is_listed_with_its_reason() -> None:
     lost, kept = entries("user: what was: ...\nassistant: hm\nuser: b", LOOP, "~a | +c1:ls", "~b | hm")
     assert (lost.turn, lost.message, lost.received_in, lost.text) == (-1, None, 0, "a")
-    assert (lost.sent, lost.why) == (Sent.NOT_OWED, "the history does not contain this turn")
+    assert (lost.sent, lost.why) == (ReplayOutcome.NOT_OWED, "the history does not contain this turn")
     assert kept.received_in == 1
     (held,) = entries("user: =c1", LOOP, "~a | +c1:ls", previous_id="msg_1")
     assert held.why == "the server keeps this turn"
@@ -357,11 +369,11 @@ def test_the_list_of_turns_that_are_gone_has_an_end() -> None:
 def test_neighbouring_assistant_messages_are_one_turn() -> None:
     story = "user: a\nassistant: ~r/s\nassistant: let me see\nassistant: +c1:ls\nuser: =c1"
     (entry,) = entries(story, SIGNED, "~r/s | let me see | +c1:ls")
-    assert (entry.message, entry.sent, entry.sent_part) == (3, Sent.SENT, NodeRef("request", 1, 0))
+    assert (entry.message, entry.sent, entry.sent_part) == (3, ReplayOutcome.SENT, NodeRef("request", 1, 0))
 
 
 def test_what_came_after_the_request_does_not_count() -> None:
-    received = Received.of((n, answer(f"~r{n} | +c{n}:ls")) for n in range(3))
+    received = ReceivedAnswers.of((n, answer(f"~r{n} | +c{n}:ls")) for n in range(3))
     asked = request("user: a\nassistant: +c0:ls\ntool: =c0\nassistant: +c2:ls\ntool: =c2", thinking="on")
     before = derive(asked, None, received.before(2), LOOP).entries
     assert [(e.turn, e.received_in) for e in before] == [(-1, 1), (0, 0), (1, None)]
@@ -391,7 +403,7 @@ def test_whoever_sends_everything_back_owes_nothing(
     asked = ModelRequest("test", "m", tuple(history), thinking=thinking)
     found = derive(asked, None, answers, terms).entries
     assert [e.received_in for e in found] == list(range(len(told)))
-    assert [e.sent for e in found] == [Sent.SENT if reasons else Sent.NOT_OWED for _, reasons in told]
+    assert [e.sent for e in found] == [ReplayOutcome.SENT if reasons else ReplayOutcome.NOT_OWED for _, reasons in told]
 
 
 parts = st.one_of(
@@ -416,8 +428,8 @@ def test_any_history_has_one_entry_a_turn(told: list[Message], received: list[Me
     found = [e for e in derive(asked, None, answers, terms).entries if e.turn >= 0]
     starts = [n for n, m in enumerate(told) if m.role == "assistant" and (not n or told[n - 1].role != "assistant")]
     assert [e.turn for e in found] == list(range(len(starts)))
-    assert all(e.owed for e in found if e.sent is Sent.MISSING)
-    assert all(not e.owed for e in found if e.sent is Sent.NOT_OWED)
+    assert all(e.owed for e in found if e.sent is ReplayOutcome.MISSING)
+    assert all(not e.owed for e in found if e.sent is ReplayOutcome.NOT_OWED)
 
 
 def test_a_carrier_that_the_provider_does_not_read_is_missing() -> None:
@@ -432,9 +444,9 @@ def test_a_carrier_that_the_provider_does_not_read_is_missing() -> None:
     )
     (entry,) = derive(asked, None, [], LOOP).entries
     assert (entry.sent, entry.why) == (
-        Sent.MISSING,
+        ReplayOutcome.MISSING,
         "the tool loop is still open; sent as reasoning, which is not read",
     )
     spoken = ModelResponse("test", messages=(Message("assistant", asked.messages[0].parts),))
     (entry,) = derive(asked, None, [(0, spoken)], LOOP).entries
-    assert entry.sent is Sent.SENT
+    assert entry.sent is ReplayOutcome.SENT

@@ -9,7 +9,7 @@ import pytest
 from workbench.chain import closure, ledger
 from workbench.chain.closure import CallState, Closure
 from workbench.chain.conversations import Conversations
-from workbench.chain.ledger import Entry, Sent
+from workbench.chain.ledger import Entry, ReplayOutcome
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
@@ -68,7 +68,7 @@ def test_parallel_calls_are_closed_by_the_next_request(recordings: Path, name: s
 def test_thinking_comes_back_with_its_signature(recordings: Path) -> None:
     path = recordings / "fantasy/anthropic/TestAnthropicThinking__claude-sonnet-4__thinking-streaming.yaml"
     (entry,) = Chain(path, BLOCKS, SIGNED).entries[1]
-    assert (entry.received_in, entry.sent, entry.owed, entry.carrier) == (0, Sent.SENT, True, "thinking")
+    assert (entry.received_in, entry.sent, entry.owed, entry.carrier) == (0, ReplayOutcome.SENT, True, "thinking")
     assert entry.received_events
     assert entry.signature
 
@@ -82,16 +82,16 @@ def test_reasoning_content_over_three_requests(recordings: Path) -> None:
     )
     assert chain.lanes == [0, 0, 0]
     assert [(e.received_in, e.sent, e.owed) for e in chain.entries[2]] == [
-        (0, Sent.SENT, True),
-        (None, Sent.EMPTY, True),
-        (1, Sent.SENT, True),
+        (0, ReplayOutcome.SENT, True),
+        (None, ReplayOutcome.EMPTY, True),
+        (1, ReplayOutcome.SENT, True),
     ]
 
 
 def test_a_client_that_loses_the_first_piece_of_a_stream(recordings: Path) -> None:
     chain = Chain(recordings / "fantasy/openrouter/TestOpenRouterCommon__kimi__multi_tool_streaming.yaml", CHAT)
     (entry,) = chain.entries[1]
-    assert (entry.sent, entry.differs) == (Sent.ALTERED, "text")
+    assert (entry.sent, entry.differs) == (ReplayOutcome.ALTERED, "text")
     assert entry.text is not None
     assert entry.sent_text is not None
     assert entry.text.startswith(" The user")

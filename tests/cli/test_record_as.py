@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench.cli import _record_as
-from workbench.protocols.clients.known import client_for
+from workbench.protocols.clients.known_clients import client_for
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session

@@ -147,16 +147,16 @@ def test_small_contract_resolves():
     old = file.resolve(None, "old", None)
     assert (old.reasoning.scope, old.reasoning.thinking_default) == (Scope.NEVER, False)
     assert old.terms["reasoning.scope"].date == "2026-01-02"
-    assert old.enforced("content.empty") is None
-    assert new.enforced("content.empty") is not None
+    assert old.check_for("content.empty") is None
+    assert new.check_for("content.empty") is not None
 
 
 def test_checks_are_told_apart_by_their_fault():
     contract = contracts.loading.load(SMALL, "small.yaml").resolve(None, "new", None)
-    assert contract.enforced("closure.id-format").status == 400
-    assert contract.enforced("closure.id-format", "missing").status == 422
-    assert contract.enforced("closure.id-format", "other").when == "too-long"
-    assert contract.enforced("closure.orphan-result", "missing") is None
+    assert contract.check_for("closure.id-format").status == 400
+    assert contract.check_for("closure.id-format", "missing").status == 422
+    assert contract.check_for("closure.id-format", "other").when == "too-long"
+    assert contract.check_for("closure.orphan-result", "missing") is None
 
 
 def test_a_protocol_that_is_not_covered_is_said():
@@ -353,15 +353,15 @@ FACTS = [
 
 @pytest.mark.parametrize(("label", "model", "rule", "enforced"), FACTS)
 def test_checks_that_depend_on_the_model(label, model, rule, enforced):
-    assert (contracts.get(label, clues=Clues(model=model)).enforced(rule) is not None) == enforced
+    assert (contracts.get(label, clues=Clues(model=model)).check_for(rule) is not None) == enforced
 
 
 def test_deepseek_eras_differ_and_cite_both_sides():
     v4, v32 = contracts.get("deepseek:v4"), contracts.get("deepseek:v3.2")
     assert (v4.reasoning.scope, v32.reasoning.scope) == (Scope.TOOL_TURNS, Scope.TOOL_LOOP)
     assert (v4.reasoning.thinking_default, v32.reasoning.thinking_default) == (True, False)
-    assert "passed back" in v4.enforced("reasoning.missing").template
-    assert "at message index" in v32.enforced("reasoning.missing").template
+    assert "passed back" in v4.check_for("reasoning.missing").template
+    assert "at message index" in v32.check_for("reasoning.missing").template
     eras = v4.terms["reasoning.eras"]
     assert {row["era"] for row in eras.value} == {"R1", "V3.2", "V4"}
     assert "copies since V4" in eras.source

@@ -54,7 +54,7 @@ def test_the_minimal_contract_of_the_readme_is_read_and_chosen(own: Path):
     assert contracts.warnings() == ()
     chosen, how = choose(Clues(URL), "openai-chat")
     assert (chosen.label, how) == ("mine", "from host gateway.example")
-    assert (chosen.term("x.team"), chosen.enforced("closure.missing-result").status) == ("platform", 400)
+    assert (chosen.term("x.team"), chosen.check_for("closure.missing-result").status) == ("platform", 400)
 
 
 REQUIRED = [
@@ -70,7 +70,7 @@ REQUIRED = [
 @pytest.mark.parametrize("line", REQUIRED)
 def test_what_the_readme_calls_required_is(own: Path, line: str):
     (own / "mine.yaml").write_text(MINIMAL.replace(line, ""), encoding="utf-8")
-    assert list(contracts.broken()) == ["mine"]
+    assert list(contracts.broken_files()) == ["mine"]
 
 
 SLIPS = [
@@ -146,7 +146,7 @@ def test_broken_contracts_are_skipped_where_contracts_are_listed_or_chosen(own: 
     (own / "folder.yaml").mkdir()
     contracts.forget()
     assert set(contracts.names()) == shipped
-    assert set(contracts.broken()) == {*BROKEN, "folder"}
+    assert set(contracts.broken_files()) == {*BROKEN, "folder"}
     assert choose(Clues(URL), "openai-chat")[0].label == "generic"
     assert choose(Clues(model="gpt-4.1"), "openai-chat")[0].label == "openai"
     assert contracts.get("openai").title == "OpenAI"

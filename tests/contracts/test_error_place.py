@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench import contracts
-from workbench.contracts.error_place import named
+from workbench.contracts.error_place import find_place
 from workbench.ir import ApiError
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -99,7 +99,7 @@ def decoded(protocol, text=None):
 
 def place(protocol, message, param="", text=None, rule=""):
     contract = contracts.get(BODIES[protocol][1], protocol=protocol)
-    return named(ApiError(message, param=param or None), decoded(protocol, text), contract, prefers=rule)
+    return find_place(ApiError(message, param=param or None), decoded(protocol, text), contract, prefers=rule)
 
 
 @pytest.mark.parametrize(("protocol", "message", "param", "pointer"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])

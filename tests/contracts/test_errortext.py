@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench import contracts
 from workbench.contracts import pages
-from workbench.contracts.error_texts import MOST, explain, known, lines
+from workbench.contracts.error_texts import MOST, explain, find_matches, lines
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
@@ -62,7 +62,7 @@ def test_every_known_text_is_recognised_however_wrapped(wrap):
 def test_the_values_in_a_message_are_captured():
     for provider, rule, template in TEXTS:
         message, values = filled(template)
-        match = next(m for m in known(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
+        match = next(m for m in find_matches(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
         if match.template == template and not re.search(r"\}\W{0,3}\{", template):
             assert {k: v for k, v in match.captured.items() if k in values} == values, template
 
@@ -121,7 +121,7 @@ UNRELATED = [
 @pytest.mark.parametrize("text", UNRELATED)
 def test_other_texts_belong_to_no_rule(text):
     """A text that no contract knows may be of a kind; a kind that says which rule was broken has words for it."""
-    assert known(text) == []
+    assert find_matches(text) == []
     assert [m.rule for m in explain(text) if m.rule] == (["params.unsupported"] if "Invalid 'user'" in text else [])
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from workbench import rules
-from workbench.contracts import Contract, Enforced, Fact, Finding, Severity, Verdict, refusal_of
+from workbench.contracts import Contract, EnforcedCheck, Fact, Finding, Severity, Verdict, refusal_of
 
-FIRST = Enforced("schema.name", 422, "tools.{tool}: bad name", "a test", "2026-01")
-SECOND = Enforced(
+FIRST = EnforcedCheck("schema.name", 422, "tools.{tool}: bad name", "a test", "2026-01")
+SECOND = EnforcedCheck(
     "closure.missing-result", 400, "no result for {id}", "a test", "2026-01", type="bad_{id}", param="messages.[2].role"
 )
 CONTRACT = Contract("c", "C", enforces=(FIRST, SECOND))
 
 
-def finding(check: Enforced | None, severity: Severity = Severity.ERROR, side: str = "request", **more: Any) -> Finding:
+def finding(
+    check: EnforcedCheck | None, severity: Severity = Severity.ERROR, side: str = "request", **more: Any
+) -> Finding:
     rule = check.rule if check else "closure.orphan-result"
     return Finding(rule, severity, 0, side, "/x", "m", check=check, **more)
 
@@ -63,12 +65,14 @@ def test_the_answer_has_the_shape_of_the_provider_and_of_the_check() -> None:
     assert answer == rules.Refusal(
         422, {"code": 422, "errors": [{"text": "said: tools.3: bad name"}], "is_retryable": False}
     )
-    pydantic = Enforced("gateway.unknown-field", 422, "extra", "a test", "2026-01", body={"detail": [{"loc": "{loc}"}]})
+    pydantic = EnforcedCheck(
+        "gateway.unknown-field", 422, "extra", "a test", "2026-01", body={"detail": [{"loc": "{loc}"}]}
+    )
     for pointer, loc in (
         ("/messages/5/reasoning~1content", ["body", "messages", 5, "assistant", "reasoning/content"]),
         ("/max_completion_tokens", ["body", "max_completion_tokens"]),
     ):
         broken = Finding("r", Severity.ERROR, 0, "request", pointer, "m", check=pydantic, values={"role": "assistant"})
         assert refusal_of(broken, contract) == rules.Refusal(422, {"detail": [{"loc": loc}]})
-    own = Enforced("schema.name", 422, "bad", "a test", "2026-01", body={"detail": ["{message}", 1]})
+    own = EnforcedCheck("schema.name", 422, "bad", "a test", "2026-01", body={"detail": ["{message}", 1]})
     assert refusal_of(finding(own), contract) == rules.Refusal(422, {"detail": ["bad", 1]})

@@ -12,8 +12,8 @@ from workbench.convert import Conversion, convert, restore_ids, roundtrip_differ
 from workbench.convert.convert import read_body
 from workbench.convert.normal import normal_request, normal_response
 from workbench.ir import ModelRequest, ModelResponse
-from workbench.leaves import scalars
 from workbench.protocols import Adapter
+from workbench.provenance import scalars
 from workbench.wire.jsontext import loads
 
 _SWITCHES = (

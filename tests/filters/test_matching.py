@@ -11,7 +11,7 @@ from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
 from workbench.filters.keys import KEYS, Kind
 from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turns
-from workbench.rules.inspection import Inspected, Inspector
+from workbench.rules.inspection import InspectedExchange, Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 
@@ -119,7 +119,7 @@ def test_and_is_the_intersection_and_or_the_union(one: Expression, other: Expres
 def test_turns_count_in_each_conversation() -> None:
     row = BROKEN[0].row
 
-    def of(conversation: int | None) -> Inspected:
+    def of(conversation: int | None) -> InspectedExchange:
         return replace(row, conversation=conversation)
 
     assert turns([of(0), of(1), of(None), of(0), of(1), of(0)]) == [1, 1, None, 2, 2, 3]

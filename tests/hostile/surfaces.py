@@ -527,7 +527,7 @@ def main() -> None:
     parser.add_argument("--keep", default="")
     parser.add_argument("--only", default="", help="names of surfaces, with commas")
     args = parser.parse_args()
-    rules._failed = raised
+    rules._failure = raised
     only = [surface for surface in SURFACES if surface.__name__ in args.only.split(",")]
     spent: dict[str, float] = defaultdict(float)
     seen: Counter[str] = Counter()

@@ -33,7 +33,7 @@ FUZZ = int(os.environ.get("WORKBENCH_FUZZ", "1"))
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(rules, "_failed", raised)
+    monkeypatch.setattr(rules, "_failure", raised)
 
 
 def test_the_sessions_are_of_every_protocol() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui.models.test_timeline import row, summary
 from workbench.library.clean_verdict import gaps, verdict
-from workbench.rules.inspection import Inspected
+from workbench.rules.inspection import InspectedExchange
 from workbench.wire.exchange import State
 
 GOOD = row()
@@ -26,7 +26,9 @@ UNDER = "under contract openai (from host)"
         ([FOREIGN], (), "nothing to check: no exchange with a model"),
     ],
 )
-def test_no_more_is_claimed_than_was_looked_at(rows: list[Inspected], damage: tuple[str, ...], said: str) -> None:
+def test_no_more_is_claimed_than_was_looked_at(
+    rows: list[InspectedExchange], damage: tuple[str, ...], said: str
+) -> None:
     assert verdict(rows, damage) == said
 
 

@@ -3,18 +3,18 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.library.upstreams import known, parse
+from workbench.library.upstreams import known_upstreams, parse
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("anthropic", {"anthropic": known()["anthropic"]}),
-        (" anthropic  openai ", {"anthropic": known()["anthropic"], "openai": known()["openai"]}),
+        ("anthropic", {"anthropic": known_upstreams()["anthropic"]}),
+        (" anthropic  openai ", {"anthropic": known_upstreams()["anthropic"], "openai": known_upstreams()["openai"]}),
         ("https://api.anthropic.com/", {"anthropic": "https://api.anthropic.com/"}),
         ("https://h/v1", {"default": "https://h/v1"}),
         ("mine=https://h?a=b", {"mine": "https://h?a=b"}),
-        ("mine=openai", {"mine": known()["openai"]}),
+        ("mine=openai", {"mine": known_upstreams()["openai"]}),
         ("https://h/?a=b", {"default": "https://h/?a=b"}),
     ],
 )

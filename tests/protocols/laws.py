@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench import protocols
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, ToolResultIR
-from workbench.leaves import Leaf, leaves
 from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.provenance import Leaf, leaves
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.stream import read_stream

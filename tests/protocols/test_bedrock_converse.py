@@ -30,8 +30,8 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.leaves import leaves
 from workbench.protocols import UrlFacts
+from workbench.provenance import leaves
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message, read_stream
 

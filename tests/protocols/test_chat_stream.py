@@ -26,9 +26,9 @@ from workbench.ir import (
     Text,
     ToolCallIR,
 )
-from workbench.leaves import leaves
 from workbench.protocols.decode import RESPONSE, DecodedExchange
 from workbench.protocols.openai_chat import adapter
+from workbench.provenance import leaves
 from workbench.wire.session import exchanges_of
 from workbench.wire.sse import SseReader
 

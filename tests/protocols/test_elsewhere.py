@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench import protocols
-from workbench.protocols.common.undecoded import name_frames, name_trees, name_url, name_value
+from workbench.protocols.common.undecoded_protocols import name_frames, name_trees, name_url, name_value
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from workbench.formats.importers import open_input
 from workbench.ir import ModelRequest, ModelResponse, Text
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.gemini import adapter
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire.encoding import decode_body
 from workbench.wire.sse import read_events
 

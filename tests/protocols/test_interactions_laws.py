@@ -14,9 +14,9 @@ from tests.protocols import interaction_bodies as bodies
 from tests.protocols import laws
 from tests.protocols.laws import Subject
 from workbench.ir import Message
-from workbench.leaves import Leaf
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.protocols.gemini_interactions import adapter
+from workbench.provenance import Leaf
 
 NAME = adapter.name
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "gemini_interactions"

@@ -37,7 +37,7 @@ from workbench.ir import (
 )
 from workbench.protocols import Param, UrlFacts
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama import adapter
 from workbench.protocols.openai_chat import adapter as chat
 from workbench.wire.session import exchanges_of

@@ -29,7 +29,7 @@ from workbench.ir import (
 )
 from workbench.protocols import Param
 from workbench.protocols.decode import REQUEST
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_responses import adapter
 
 NAME = adapter.name

@@ -16,9 +16,9 @@ from tests.protocols import response_bodies as bodies
 from tests.protocols.laws import Subject
 from workbench.formats.importers import open_input
 from workbench.ir import Message, ModelResponse
-from workbench.leaves import Leaf
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.openai_responses import adapter
+from workbench.provenance import Leaf
 from workbench.wire.sse import read_events
 
 NAME = adapter.name

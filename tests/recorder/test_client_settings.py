@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.errors import UsageError
-from workbench.protocols.clients.known import client_for
+from workbench.protocols.clients.known_clients import client_for
 from workbench.recorder.client_settings import ClientSettings, default_upstreams, parse_upstreams, settings_for
 
 HERE = "http://127.0.0.1:8100"

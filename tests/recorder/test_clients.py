@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.protocols.clients.known import CLIENTS, PROVIDERS, SDKS, client_for, client_of
+from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, client_for, client_of
 
 
 @pytest.mark.parametrize(

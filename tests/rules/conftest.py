@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.contracts import Enforced, Fact
+from workbench.contracts import EnforcedCheck, Fact
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
@@ -93,7 +93,7 @@ def say(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
     case = inspector.trial(0, request, protocol=protocol).case
     enforced = tuple(
-        Enforced(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
+        EnforcedCheck(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
     )
     facts = {key: Fact(value, "a test", "2026-01") for key, value in terms.items()}
     contract = replace(case.contract, name="test", terms=facts, enforces=enforced)

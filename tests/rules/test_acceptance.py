@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from workbench.contracts import Basis, Finding, Severity, Verdict
-from workbench.rules import contradicted
+from workbench.rules import contradicted_facts
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
@@ -189,7 +189,7 @@ def test_an_earlier_request_is_judged_by_what_was_known_then() -> None:
 
 def test_facts_are_counted_by_the_exchanges_that_contradict_them() -> None:
     session = MemorySession("s", tuple(exchange(name=str(n)) for n in range(3)))
-    (fact,) = contradicted(Inspector(session).run().findings)
+    (fact,) = contradicted_facts(Inspector(session).run().findings)
     assert (fact.contract, fact.rule, fact.by, fact.exchanges) == (
         "anthropic",
         "schema.name",

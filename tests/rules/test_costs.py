@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import ProfileError
-from workbench.rules.costs import _shared, costs_of
+from workbench.rules.costs import _share, costs_of
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import load_prices, read
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
@@ -111,12 +111,12 @@ def test_a_refusal_costs_nothing() -> None:
 
 def test_a_model_without_a_price_is_named() -> None:
     found = costs_of(Inspector(loop(usage(10, 1), usage(20, 2), model="somebody/else")), ONE)
-    assert (found.dollars, found.unpriced) == (None, ("somebody/else",))
+    assert (found.dollars, found.unpriced_models) == (None, ("somebody/else",))
 
 
 @given(st.integers(0, 10**7), st.lists(st.integers(0, 10**7), min_size=4, max_size=4))
 def test_shares_add_up_to_all_of_it(tokens: int, weights: list[int]) -> None:
-    shared = _shared(tokens, weights)
+    shared = _share(tokens, weights)
     assert sum(shared) == tokens
     assert all(share >= 0 for share in shared)
     if sum(weights):

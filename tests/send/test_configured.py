@@ -6,7 +6,7 @@ import pytest
 
 from tests.send.test_target import OWN, home
 from workbench.errors import ProfileError
-from workbench.send import configured
+from workbench.send import own_targets
 from workbench.send.target import resolve
 
 __all__ = ["home"]
@@ -48,7 +48,7 @@ def test_a_file_that_is_not_right_is_one_line(home, text, where, said):
     with pytest.raises(ProfileError) as refused:
         resolve("a")
     line = str(refused.value)
-    assert str(configured.path()) in line and where in line and said in line and "\n" not in line
+    assert str(own_targets.path()) in line and where in line and said in line and "\n" not in line
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_the_working_directory_decides_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_CONFIG_HOME", "here")
-    assert configured.configured_targets() == {}
+    assert own_targets.configured_targets() == {}

@@ -6,7 +6,7 @@ import pytest
 
 from workbench import contracts
 from workbench.errors import UsageError
-from workbench.send import configured
+from workbench.send import own_targets
 from workbench.send.target import is_loopback, origin, providers, resolve, url_problem
 
 OWN = """
@@ -33,8 +33,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
     def write(text):
-        configured.path().parent.mkdir(parents=True, exist_ok=True)
-        configured.path().write_text(text, encoding="utf-8")
+        own_targets.path().parent.mkdir(parents=True, exist_ok=True)
+        own_targets.path().write_text(text, encoding="utf-8")
 
     return write
 

@@ -12,7 +12,7 @@ from workbench.contracts import choose
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.simulator import ServedRequest, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session

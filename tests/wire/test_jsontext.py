@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import LocalProtocolError, WireError
-from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
+from workbench.provenance import escape
 from workbench.wire.json_scan import CUT, Scanner
 from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
 

@@ -13,12 +13,12 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.chain import closure, ledger
-    from workbench.chain.cache_marks import marks, unmarked
+    from workbench.chain.cache_marks import marks, without_marks
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw, NodeRef
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
     from workbench.chain.hops import Hops
-    from workbench.chain.ledger import Entry, Ledger, Sent
+    from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.likeness import Likeness, alike, likeness_of
     from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
     from workbench.chain.undo_log import Journal
@@ -42,8 +42,8 @@ __all__ = [
     "NodeRef",
     "Placement",
     "ReasoningTerms",
+    "ReplayOutcome",
     "Scope",
-    "Sent",
     "alike",
     "call_digest",
     "closure",
@@ -52,6 +52,6 @@ __all__ = [
     "likeness_of",
     "looks_unique",
     "marks",
-    "unmarked",
     "visible_text",
+    "without_marks",
 ]

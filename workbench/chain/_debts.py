@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.fingerprint import ANSWERING
-from workbench.chain.received import Answer, Received, joined
+from workbench.chain.received_answers import Answer, ReceivedAnswers, join_items
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
 from workbench.protocols import fact
@@ -66,7 +66,7 @@ class Turn:
     loop: Loop = field(default_factory=Loop)
 
 
-def turns(request: ModelRequest, received: Received) -> list[Turn]:
+def turns(request: ModelRequest, received: ReceivedAnswers) -> list[Turn]:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
     positions = _positions(request, places, received)
@@ -86,12 +86,12 @@ def turns(request: ModelRequest, received: Received) -> list[Turn]:
     return found
 
 
-def _positions(request: ModelRequest, places: Sequence[int], received: Received) -> list[int | None]:
+def _positions(request: ModelRequest, places: Sequence[int], received: ReceivedAnswers) -> list[int | None]:
     """For each assistant message the answer it shows; items that stand together show one."""
     if not request.itemized:
         return received.match([fact(request.messages[n], Answer) for n in places])
     runs = [[*group] for _, group in groupby(places, key=lambda n: n - bisect_left(places, n))]
-    shown = received.match([Answer(joined([request.messages[n] for n in run])) for run in runs])
+    shown = received.match([Answer(join_items([request.messages[n] for n in run])) for run in runs])
     return [position for run, position in zip(runs, shown, strict=True) for _ in run]
 
 
@@ -112,7 +112,7 @@ def _said_in(message: Message) -> tuple[bool, list[str], list[tuple[int, Reasoni
     return bool(calls), [call.id for call in calls if call.id], [*message.reasoning()]
 
 
-def _add_answer(turn: Turn, position: int, received: Received) -> None:
+def _add_answer(turn: Turn, position: int, received: ReceivedAnswers) -> None:
     answer = received.answers[position]
     turn.positions.add(position)
     if not turn.came:

@@ -27,8 +27,8 @@ def _marks(decoded: DecodedExchange) -> list[str]:
         return _blocks(decoded)
     found = [f"{tool.pointer}/{MARK}" for tool in request.tools if tool.extra.get(MARK)]
     found += [f"{part.source.pointer}/{MARK}" for part in request.system if _is_marked(part)]
-    for _, message in where(decoded.messages(REQUEST), _marked):
-        found += (f"{message.pointer}{suffix}/{MARK}" for suffix in fact(message, _marked))
+    for _, message in where(decoded.messages(REQUEST), _marked_pointers):
+        found += (f"{message.pointer}{suffix}/{MARK}" for suffix in fact(message, _marked_pointers))
     return [*found, f"/{MARK}"] if request.params.get(MARK) else found
 
 
@@ -39,7 +39,7 @@ def _blocks(decoded: DecodedExchange) -> list[str]:
     return sorted(places, key=lambda pointer: ("/t", "/s", "/m").index(pointer[:2]))
 
 
-def _marked(message: Message) -> list[str]:
+def _marked_pointers(message: Message) -> list[str]:
     """Pointers, below a message, of what is marked in it."""
     return [*([""] if message.extra.get(MARK) else []), *_marked_parts(message.parts)]
 
@@ -57,9 +57,9 @@ def _is_marked(part: Part) -> bool:
     return isinstance(held, Mapping) and bool(held.get(MARK))
 
 
-def unmarked(message: Message) -> Message:
+def without_marks(message: Message) -> Message:
     """The message without its marks: what it says."""
-    if not fact(message, _marked):
+    if not fact(message, _marked_pointers):
         return message
     extra = {k: v for k, v in message.extra.items() if k != MARK}
     return Message(message.role, tuple(map(_plain, message.parts)), extra, message.pointer)

@@ -95,7 +95,7 @@ class Closure:
         return found
 
     @property
-    def closed(self) -> int:
+    def closed_count(self) -> int:
         """How many calls are closed."""
         return sum(line.state is CallState.CLOSED for line in self.lines)
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from workbench.chain._retold import is_retold
-from workbench.chain._told import State, Told, beginning
+from workbench.chain._history_keys import HistoryKeys, State, beginning
+from workbench.chain._retelling import is_retold
 from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
-from workbench.chain.received import Received
+from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.protocols import DecodedExchange
@@ -56,7 +56,7 @@ class Conversation:
     exchanges: list[int] = field(default_factory=list)
     answers: list[tuple[int, ModelResponse]] = field(default_factory=list)
     label: str = ""
-    received: Received = field(default_factory=Received, repr=False, compare=False)
+    received: ReceivedAnswers = field(default_factory=ReceivedAnswers, repr=False, compare=False)
 
     def before(self, exchange: int) -> Conversation:
         """The conversation as it was when an exchange of it was sent."""
@@ -135,13 +135,13 @@ class Conversations:
         hop = decoded.exchange.hop
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
-        told = Told.after(start, request.model if request else None).tell(request.messages if request else ())
+        told = HistoryKeys.after(start, request.model if request else None).tell(request.messages if request else ())
         found = self._find(request, told, thread, decoded.exchange.started_at)
         self.journal.append(found.exchanges, decoded.index)
         self.journal.add(self._said[found.id], (i.plain for i in told.items))
-        owner = _Owner(found.id, told.asked(len(told.items)))
+        owner = _Owner(found.id, told.request_key(len(told.items)))
         if request is not None:
-            self._try(owner, told.retold(len(told.items)), request, response, _end(decoded.exchange))
+            self._try(owner, told.retelling_key(len(told.items)), request, response, _end(decoded.exchange))
             if request.previous_id:
                 known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
                 self.journal.put(self._threads, (hop, request.previous_id), known)
@@ -153,7 +153,7 @@ class Conversations:
         return found
 
     def _find(
-        self, request: ModelRequest | None, told: Told, thread: _Thread | None, started: float | None
+        self, request: ModelRequest | None, told: HistoryKeys, thread: _Thread | None, started: float | None
     ) -> Conversation:
         if request is None:
             return self._begin("")
@@ -176,19 +176,19 @@ class Conversations:
         self.journal.append(self._said, set())
         return self.all[-1]
 
-    def _by_answer(self, told: Told) -> _Owner | None:
+    def _by_answer(self, told: HistoryKeys) -> _Owner | None:
         return next((self._owners[k] for k in _answer_keys(told) if k in self._owners), None)
 
-    def _by_request(self, request: ModelRequest, told: Told, started: float | None) -> int | None:
+    def _by_request(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
-        kind = _Kind(_asked(request), _tool_names(request))
+        kind = _Kind(_protocol_and_model(request), _tool_names(request))
         for n in range(len(told.items), 0, -1):
-            for attempt in reversed(self._attempts.get(told.asked(n), ())):
+            for attempt in reversed(self._attempts.get(told.request_key(n), ())):
                 if not _is_beside(attempt, started) and _goes_on(attempt, request, kind, told, n):
                     return attempt.conversation
         return None
 
-    def _by_counter(self, told: Told) -> int | None:
+    def _by_counter(self, told: HistoryKeys) -> int | None:
         shared: dict[int, int] = {}  # conversation → first item that it has said too
         for n, item in reversed(list(enumerate(told.items))):
             owner = self._owners.get(told.call(item)) if item.call_id and item.is_answer else None
@@ -202,11 +202,11 @@ class Conversations:
                 return number
         return None
 
-    def _by_retelling(self, request: ModelRequest, told: Told, started: float | None) -> int | None:
+    def _by_retelling(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
         """The conversation that goes on here at another provider, which gets its answers in other words."""
         for at, n in reversed(list(enumerate(told.ends, 1))):
-            for attempt in reversed(self._attempts.get(told.retold(n), ())):
-                is_other = attempt.asked != _asked(request) and not _is_beside(attempt, started)
+            for attempt in reversed(self._attempts.get(told.retelling_key(n), ())):
+                is_other = attempt.asked != _protocol_and_model(request) and not _is_beside(attempt, started)
                 if is_other and attempt.answer and is_retold(attempt.answer, request.messages[at:]):
                     return attempt.conversation
         return None
@@ -220,16 +220,18 @@ class Conversations:
         ended: float | None,
     ) -> None:
         """Keep a request for its retries."""
-        attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response), ended)
+        attempt = _Attempt(
+            owner.conversation, _protocol_and_model(request), _tool_names(request), _good(response), ended
+        )
         for key in (owner.asked, retold):
             others = [a for a in self._attempts.get(key, ()) if a.conversation != owner.conversation]
             self.journal.put(self._attempts, key, [*others, attempt][-_MAX_TWINS:])
 
-    def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
+    def _remember(self, owner: _Owner, response: ModelResponse, told: HistoryKeys) -> None:
         """Make an answer findable."""
         start = len(told.items)
         for messages in response.choices:
-            after = told.answered(messages)
+            after = told.with_answer(messages)
             stop = len(after.items)
             if start < stop:
                 keys = (*after.whole(stop), after.near(start, start, stop), after.pair(start, stop))
@@ -243,7 +245,7 @@ class Conversations:
                 self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, after.end))
 
 
-def _answer_keys(told: Told) -> Iterator[int]:
+def _answer_keys(told: HistoryKeys) -> Iterator[int]:
     """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
     runs = list(told.runs())
     after = [n for start, stop in runs for n in range(stop, start, -1)]
@@ -258,7 +260,7 @@ def _answer_keys(told: Told) -> Iterator[int]:
     yield from (key for start, stop in runs if (key := told.pair(start, stop)) is not None)
 
 
-def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: Told, n: int) -> bool:
+def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
     if attempt.answer and not _is_alike(attempt, kind):
         return False
@@ -287,7 +289,7 @@ def _is_alike(attempt: _Attempt, kind: _Kind) -> bool:
     return attempt.asked == kind.asked and (attempt.tools == kind.tools or bool(attempt.tools & kind.tools))
 
 
-def _asked(request: ModelRequest) -> tuple[str, str | None]:
+def _protocol_and_model(request: ModelRequest) -> tuple[str, str | None]:
     return request.protocol, request.model
 
 

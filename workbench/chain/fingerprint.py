@@ -45,12 +45,12 @@ class Item(NamedTuple):
 
 def items(message: Message, *, is_answer: bool) -> Iterator[Item]:
     """What a message says, in order."""
-    for said, call_id in _said(message.parts, is_answer=is_answer):
+    for said, call_id in _fingerprints(message.parts, is_answer=is_answer):
         plain = hash((is_answer, said))
         yield Item(is_answer, plain, hash((plain, call_id)) if call_id else plain, call_id)
 
 
-def _said(parts: Iterable[Part], *, is_answer: bool) -> Iterator[tuple[int, str | None]]:
+def _fingerprints(parts: Iterable[Part], *, is_answer: bool) -> Iterator[tuple[int, str | None]]:
     texts: list[str] = []
     for part in parts:
         if isinstance(part, Reasoning):
@@ -58,13 +58,13 @@ def _said(parts: Iterable[Part], *, is_answer: bool) -> Iterator[tuple[int, str 
         if isinstance(part, Text):
             texts.append(part.text if is_answer else without_reminders(part.text))
             continue
-        yield from _joined(texts)
+        yield from _text_fingerprint(texts)
         texts = []
         yield _other(part)
-    yield from _joined(texts)
+    yield from _text_fingerprint(texts)
 
 
-def _joined(texts: list[str]) -> Iterator[tuple[int, None]]:
+def _text_fingerprint(texts: list[str]) -> Iterator[tuple[int, None]]:
     text = "".join(texts).strip()
     if text:
         yield hash(text), None
@@ -75,7 +75,7 @@ def _other(part: Part) -> tuple[int, str | None]:
         case ToolCallIR():
             return call_digest(part), part.id
         case ToolResultIR():
-            return hash(("result", tuple(n for n, _ in _said(part.content, is_answer=True)))), None
+            return hash(("result", tuple(n for n, _ in _fingerprints(part.content, is_answer=True)))), None
         case Media():
             return hash((part.kind, part.data, part.url, part.file_id)), None
         case Opaque():

@@ -28,7 +28,7 @@ Peek = Callable[[int], DecodedExchange | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Sighting:
     """Another exchange that may be the same turn."""
 
     decoded: DecodedExchange
@@ -96,7 +96,7 @@ class Hops:
         first = next(row for row in self._summaries if row.hop in (one.hop, other.hop))
         return first.hop == one.hop and one.index < other.index
 
-    def _alike(self, mine: Summary, rows: Sequence[Summary]) -> Iterator[_Seen]:
+    def _alike(self, mine: Summary, rows: Sequence[Summary]) -> Iterator[_Sighting]:
         beside = [row for row in rows if _overlap(mine, row)]
         for row in beside or sorted(rows, key=lambda row: abs(row.index - mine.index))[:NEAREST]:
             other = self._peek(row.index)
@@ -105,7 +105,7 @@ class Hops:
             one, two = likeness_of(self._decoded), likeness_of(other)
             share = alike(one, two)
             if share >= ALIKE and (beside or ends_alike(one, two)):
-                yield _Seen(other, bool(beside), share, abs(row.index - mine.index))
+                yield _Sighting(other, bool(beside), share, abs(row.index - mine.index))
 
 
 def _is_of_another(a: Summary, b: Summary, known: Mapping[str, Summary]) -> bool:

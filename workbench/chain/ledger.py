@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from workbench.chain._debts import Debt, Turn, owes, turns
-from workbench.chain._replayed import Replay, Sent, compare
+from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain.closure import NodeRef
-from workbench.chain.received import Received
+from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.terms import ReasoningTerms
 from workbench.ir import ModelRequest, ModelResponse, Reasoning
 
-__all__ = ["Entry", "Ledger", "Received", "Sent", "derive"]
+__all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
 
 _MAX_LOST = 50
 """Turns that a history holds no longer are listed back to this many: more is an archive, not a ledger."""
@@ -51,7 +51,7 @@ class Entry:
     signature: str | None
     sent_part: NodeRef | None
     owed: bool
-    sent: Sent
+    sent: ReplayOutcome
     why: str = ""
     sent_text: str | None = None
     call_ids: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Ledger:
 def derive(
     request: ModelRequest | None,
     response: ModelResponse | None,
-    answers: Received | Iterable[tuple[int, ModelResponse]],
+    answers: ReceivedAnswers | Iterable[tuple[int, ModelResponse]],
     terms: ReasoningTerms,
 ) -> Ledger:
     """What became of the reasoning of every turn in one request.
@@ -88,17 +88,17 @@ def derive(
     )
     if request is None:
         return Ledger(came_in=came_in)
-    received = answers if isinstance(answers, Received) else Received.of(answers)
+    received = answers if isinstance(answers, ReceivedAnswers) else ReceivedAnswers.of(answers)
     history = turns(request, received)
     entries = [_entry(turn, request, terms) for turn in history]
     shown = {position for turn in history for position in turn.positions}
-    return Ledger((*_lost(received, shown, request), *entries), came_in)
+    return Ledger((*_lost_turns(received, shown, request), *entries), came_in)
 
 
 def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
     debt = owes(turn, request, terms)
     unread = _unread(turn, terms) if debt.is_owed else ""
-    replay = Replay(Sent.MISSING, note=unread) if unread else _replay(turn, debt)
+    replay = Replay(ReplayOutcome.MISSING, note=unread) if unread else _replay(turn, debt)
     blocks = turn.came or ()
     first = next(iter((*blocks, *turn.sent)), None)
     return Entry(
@@ -123,7 +123,7 @@ def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
 def _replay(turn: Turn, debt: Debt) -> Replay:
     if turn.sent:
         return compare(turn.sent, turn.came)
-    return Replay(Sent.MISSING if debt.is_owed else Sent.NOT_OWED)
+    return Replay(ReplayOutcome.MISSING if debt.is_owed else ReplayOutcome.NOT_OWED)
 
 
 def _unread(turn: Turn, terms: ReasoningTerms) -> str:
@@ -137,7 +137,7 @@ def _unread(turn: Turn, terms: ReasoningTerms) -> str:
     return f"sent as {', '.join(sent)}, which is not read"
 
 
-def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterator[Entry]:
+def _lost_turns(received: ReceivedAnswers, shown: set[int], request: ModelRequest) -> Iterator[Entry]:
     """Reasoning that came in with turns that the history does not hold, the latest of them, in order of arrival."""
     gone = (n for n in range(len(received) - 1, -1, -1) if n not in shown and received.answers[n].blocks)
     why = "the server keeps this turn" if request.previous_id else "the history does not contain this turn"
@@ -153,7 +153,7 @@ def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterato
             signature=_signature(answer.blocks),
             sent_part=None,
             owed=False,
-            sent=Sent.NOT_OWED,
+            sent=ReplayOutcome.NOT_OWED,
             why=why,
             call_ids=answer.ids,
         )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench import crashes
+from workbench import children, crashes
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
@@ -87,13 +86,14 @@ def check_all(
 def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None) -> Iterator[FileOutcome]:
     """Outcomes from several processes, in order."""
     batches = [files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE)]
+    workers = min(os.cpu_count() or 1, len(batches))
+    pool = children.pool(workers) if workers > 1 else None
     with counting("checking", len(files)) as advance:
-        if (os.cpu_count() or 1) < 2:
+        if pool is None:
             for file in files:
                 yield check_file(file, args, passes)
                 advance()
             return
-        pool = ProcessPoolExecutor(max_workers=min(os.cpu_count() or 1, len(batches)))
         try:
             running = [pool.submit(_check_batch, batch, args, passes) for batch in batches]
             for batch, future in zip(batches, running, strict=True):
@@ -107,7 +107,7 @@ def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) ->
     """Outcomes of a batch; an error for each of its files if its process died."""
     try:
         return future.result()
-    except BrokenProcessPool:
+    except BrokenExecutor:
         why = "not checked: a process that checks files was ended, by this file or by one of its neighbours"
         hint = "check them one by one"
         return [FileOutcome(file.path, error=f"{file.path}: {why}; {hint}", status=4) for file in batch]
@@ -140,7 +140,7 @@ def inspect_file(
     Raises WorkbenchError, OSError.
     """
     from workbench.edits.repairs import with_repairs
-    from workbench.rules import by_cause, contradicted
+    from workbench.rules import by_cause, contradicted_facts
 
     session = open_found(path) if is_found else _files.open_file(path, args)
     if session is None:
@@ -150,7 +150,7 @@ def inspect_file(
         inspection = inspector.run()
         if passes:
             inspection = _narrow(inspection, session, passes)
-        facts = tuple(contradicted(inspection.findings))
+        facts = tuple(contradicted_facts(inspection.findings))
         found = with_repairs(inspector, by_cause(inspection.findings))
         return FileReport(path, replace(inspection, findings=found), contradicted=facts)
     finally:

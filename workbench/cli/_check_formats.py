@@ -11,7 +11,7 @@ from workbench.cli._output import about_lines, cut, emit, emit_json, number, wri
 from workbench.cli._report import FileReport, repair_json
 from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
 from workbench.edits.repairs import CHECKED
-from workbench.rules import Contradicted, Inspected, judge
+from workbench.rules import ContradictedFact, InspectedExchange, judge
 from workbench.safetext import visible
 from workbench.views import SEVERITY_GLYPH, origin_words
 
@@ -80,7 +80,7 @@ def _file_lines(report: FileReport) -> Iterator[str]:
         yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not checked" if undecided else "")
 
 
-def _contradiction_line(fact: Contradicted) -> str:
+def _contradiction_line(fact: ContradictedFact) -> str:
     """``contract gemini, content.role-order (source, date): contradicted by 3 accepted requests (HOST), first …``."""
     known = ", ".join(filter(None, (fact.source, fact.date)))
     named = fact.rule if fact.fact in ("", fact.rule) else f"{fact.rule}, {fact.fact}"
@@ -200,7 +200,7 @@ def _not_judged(report: FileReport) -> Iterator[str]:
     yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(_why(r))}" for r in report.undecided_rows)
 
 
-def _why(row: Inspected) -> tuple[str, ...]:
+def _why(row: InspectedExchange) -> tuple[str, ...]:
     """Reasons why an exchange was not checked completely."""
     return row.problems or tuple(f.message for f in row.findings if f.rule in UNREAD)
 

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Repair one file into another; print the repairs and the remaining findings. Raises WorkbenchError, OSError."""
     from workbench.cli import _check_formats
     from workbench.edits import repairs
-    from workbench.rules import by_cause, contradicted
+    from workbench.rules import by_cause, contradicted_facts
 
     out = _check_output(args)
     _files.validate(args)
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         session.close()
     inspector = _files.inspector(made, args)
     inspection = inspector.run()
-    facts = tuple(contradicted(inspection.findings))
+    facts = tuple(contradicted_facts(inspection.findings))
     report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(done), facts)
     if args.format == "text":
         for line in _lines(done, out):

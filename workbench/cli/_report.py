@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
 from workbench.edits.repairs import ExchangeFix
-from workbench.rules import FAILED, Contradicted, Inspected, Inspection
+from workbench.rules import FAILED, ContradictedFact, InspectedExchange, Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class FileReport:
     path: str
     inspection: Inspection
     fixed: tuple[ExchangeFix, ...] | None = None
-    contradicted: tuple[Contradicted, ...] = ()
+    contradicted: tuple[ContradictedFact, ...] = ()
 
     @property
     def protocol(self) -> str | None:
@@ -50,7 +50,7 @@ class FileReport:
         return 0 if judged and not self.inspection.damage and not self.undecided_rows else 3
 
     @property
-    def undecided_rows(self) -> list[Inspected]:
+    def undecided_rows(self) -> list[InspectedExchange]:
         """Exchanges that could not be checked completely: incomplete, or not decoded."""
         return [r for r in self.inspection.rows if r.is_undecided]
 
@@ -68,7 +68,7 @@ class FileReport:
         }
 
 
-def _contradicted_json(found: Contradicted) -> dict[str, object]:
+def _contradicted_json(found: ContradictedFact) -> dict[str, object]:
     return {
         "contract": found.contract,
         "rule": found.rule,
@@ -92,7 +92,7 @@ def _done_json(done: ExchangeFix) -> dict[str, object]:
     }
 
 
-def exchange_json(row: Inspected) -> dict[str, object]:
+def exchange_json(row: InspectedExchange) -> dict[str, object]:
     """One entry of ``exchanges``."""
     return {
         "index": row.index,

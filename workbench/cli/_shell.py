@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 
-from workbench import moved, plugins
+from workbench import moved_modules, plugins
 from workbench.cli import INTERRUPTED, _output
 from workbench.config import resources
 from workbench.errors import WorkbenchError
@@ -93,7 +93,7 @@ def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
     status = _run_safely(words)
-    for line in (*plugins.failures(), *moved.requested_moves()):
+    for line in (*plugins.failures(), *moved_modules.requested_moves()):
         _output.complain(line, 0)
     return status
 

@@ -135,7 +135,7 @@ def closure(detail: Detail) -> dict[str, JsonValue]:
         }
         for line in detail.closure.lines
     ]
-    return {"calls": detail.closure.calls, "closed": detail.closure.closed, "lines": lines}
+    return {"calls": detail.closure.calls, "closed": detail.closure.closed_count, "lines": lines}
 
 
 def _ref(detail: Detail, ref: JsonValue) -> JsonValue:

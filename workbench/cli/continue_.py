@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
         inspector = _files.inspector(session, args)
         index = _exchange_index(inspector, session, args)
         loop = _loop(inspector, index, target, args)
-        choice = _corrections.choose(args, target, loop.decoded, time.time())
+        choice = _corrections.choose(args, target, loop.decoded_exchange, time.time())
         run = _ContinueRun(args, session, index, target, CallAnswers(session, index, given, args), choice)
         asyncio.run(run.run(run.begin(loop, earlier(inspector, index, choice.decided))))
     finally:
@@ -197,7 +197,9 @@ class _ContinueRun:
         from workbench.send.loop import AnswerCall, LoopEnd
 
         kept = ContinuedConversation(self.session, self.index, self.args.out)
-        self._say(f"exchange {self.index + 1}, {motion.loop.decoded.protocol}: continuing with {self.target.name}")
+        self._say(
+            f"exchange {self.index + 1}, {motion.loop.decoded_exchange.protocol}: continuing with {self.target.name}"
+        )
         async with Sender(known=self.session) as sender:
             while True:
                 todo = self._show_state(motion)
@@ -368,7 +370,7 @@ def _answer(loop: ConversationLoop) -> str:
     """Text of the last response."""
     from workbench.ir import Text
 
-    response = loop.decoded.response
+    response = loop.decoded_exchange.response
     messages = response.choices[0] if response and response.choices else ()
     return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
 

@@ -165,7 +165,7 @@ def _is_contract(subject: str) -> bool:
     from workbench import contracts
 
     name = subject.partition(":")[0]
-    return name in contracts.names() or name in contracts.broken()
+    return name in contracts.names() or name in contracts.broken_files()
 
 
 def _contract(label: str, protocol: str, how: str) -> int:

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Read the sessions, count, and print."""
     from workbench.cli import _progress
     from workbench.library import files, gather
-    from workbench.rules import Counts, grouped, load_prices
+    from workbench.rules import Counts, group_counts, load_prices
 
     listed = load_prices()
     found: list[SessionMetrics] = []
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         if one.trouble:
             status = _output.complain(one.trouble, 2)
     every = [pair for one in found for pair in one.counts]
-    groups = grouped(every, args.by)
+    groups = group_counts(every, args.by)
     total = sum((counts for _, counts in every), Counts())
     if args.format == "json":
         _output.emit_json(_as_json(args.by, listed.date, groups, total, found))
@@ -151,7 +151,11 @@ def _turn_cells(turn: Turn) -> tuple[str, ...]:
 def _cost_words(costs: Costs) -> str:
     words = f"{costs.total:,} tokens"
     words += f", {money(costs.dollars)}" if costs.dollars is not None else ""
-    return words + (f"; no price for {', '.join(_output.cut(m, 40) for m in costs.unpriced)}" if costs.unpriced else "")
+    return words + (
+        f"; no price for {', '.join(_output.cut(m, 40) for m in costs.unpriced_models)}"
+        if costs.unpriced_models
+        else ""
+    )
 
 
 # As JSON.
@@ -173,7 +177,7 @@ def _session_json(one: SessionMetrics) -> JsonValue:
         "trouble": one.trouble or None,
         "tokens": one.costs.total,
         "dollars": one.costs.dollars,
-        "unpriced": list(one.costs.unpriced),
+        "unpriced": list(one.costs.unpriced_models),
         "savings": [asdict(saving) for saving in one.costs.savings()],
         "turns": [_turn_json(turn) for turn in one.costs.turns],
     }

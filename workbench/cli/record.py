@@ -101,7 +101,7 @@ def _port(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
     from workbench.library import home_state
-    from workbench.protocols.clients import known
+    from workbench.protocols.clients import known_clients
     from workbench.recorder import client_settings, process
 
     _record_as.check(args)
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
-    client = known.client_for(args.words[0]) if args.words else known.SDKS
+    client = known_clients.client_for(args.words[0]) if args.words else known_clients.SDKS
     name = client.name if client.commands else ""
     out = _out(args.out)
     on_event = _record_breaks.announcer(out, _say)

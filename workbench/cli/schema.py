@@ -59,13 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check all tools; 1 if one is not accepted unchanged."""
     from workbench.cli import _schema_text
-    from workbench.rules import lens
+    from workbench.rules import schema_check
 
     _files.validate(args)
     if not 0 <= args.prove <= MOST_PROVED:
         raise UsageError(f"--prove {args.prove} is out of range", hint=f"give 0 to {MOST_PROVED:,}")
     tools = _tools(args)
-    dialects = lens.dialects(args.provider)
+    dialects = schema_check.dialects(args.provider)
     answers, status = [], 0
     for tool in tools:
         judged = [_judge(tool, contract, dialect, args.prove) for contract, dialect in dialects]
@@ -105,7 +105,7 @@ def _tools(args: argparse.Namespace) -> list[_DeclaredTool]:
 
 
 def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
-    from workbench.rules import lens
+    from workbench.rules import schema_check
 
     try:
         session = _files.open_file(args.file, args)
@@ -118,7 +118,7 @@ def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
             decoded = inspector.detail(n).decoded
             for tool in decoded.request.tools if decoded.request else ():
                 if tool.schema is not None and tool.kind == "client":
-                    held = lens.standing(decoded, tool)
+                    held = schema_check.standing(decoded, tool)
                     found.append(_DeclaredTool(tool.name or "", tool.schema, n, tool.pointer, held))
     finally:
         session.close()
@@ -175,11 +175,11 @@ def _is_schema(value: dict[str, JsonValue]) -> bool:
 
 
 def _judge(tool: _DeclaredTool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
-    from workbench.rules import lens
+    from workbench.rules import schema_check
     from workbench.toolcalls.schemas import prove
 
-    judged = lens.judge(tool.name, tool.schema, contract, dialect, tool.standing)
-    original = lens.in_words_of(dialect, tool.schema, tool.standing)
+    judged = schema_check.judge(tool.name, tool.schema, contract, dialect, tool.standing)
+    original = schema_check.in_words_of(dialect, tool.schema, tool.standing)
     proof = prove(original, judged.lowered, count) if count else None
     return {
         "dialect": dialect.name,

@@ -67,8 +67,8 @@ def _print(report: SelftestReport) -> None:
         score = f"{tally.named:,} of {tally.planted:,}{where}" if tally.planted else "not planted"
         _output.emit(f"{sign if tally.planted else '·'} {name:<{width}}  {score}")
     _output.emit()
-    share = f" ({100 * report.named / report.planted:.1f} %)" if report.planted else ""
-    _output.emit(f"named at the right place: {report.named:,} of {report.planted:,} planted faults{share}")
+    share = f" ({100 * report.named_count / report.planted_count:.1f} %)" if report.planted_count else ""
+    _output.emit(f"named at the right place: {report.named_count:,} of {report.planted_count:,} planted faults{share}")
     _output.emit(f"false alarms: {len(report.alarms):,} in {report.healthy:,} healthy requests and answers")
     for miss in report.misses[:SHOWN]:
         _output.emit(f"  missed: {_miss_line(miss)}")
@@ -87,8 +87,8 @@ def _miss_line(miss: Miss) -> str:
 
 def _as_json(report: SelftestReport) -> JsonValue:
     return {
-        "planted": report.planted,
-        "named": report.named,
+        "planted": report.planted_count,
+        "named": report.named_count,
         "control": {
             "exchanges": report.healthy,
             "alarms": [

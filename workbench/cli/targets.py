@@ -54,9 +54,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the targets."""
     import asyncio
 
-    from workbench.send import configured, local, target
+    from workbench.send import local, own_targets, target
 
-    own, known = configured.configured_targets(), target.providers()
+    own, known = own_targets.configured_targets(), target.providers()
     here = asyncio.run(local.find_servers()) if args.local else None
     if args.format == "json":
         _output.emit_json(_as_json(own, known, here))
@@ -69,10 +69,10 @@ def _as_json(
     own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[LocalServer, ...] | None
 ) -> dict[str, JsonValue]:
     from workbench import contracts
-    from workbench.send import configured
+    from workbench.send import own_targets
 
     return {
-        "file": str(configured.path()),
+        "file": str(own_targets.path()),
         "simulators": [
             {
                 "name": f"sim:{name}",
@@ -114,12 +114,12 @@ def _local_json(found: LocalServer) -> dict[str, JsonValue]:
 
 def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[LocalServer, ...] | None) -> None:
     from workbench import contracts
-    from workbench.send import configured
+    from workbench.send import own_targets
 
     _output.emit("simulators (no setup needed)")
     _table((f"sim:{name}", ", ".join(contracts.variants(name)[1:]), "") for name in contracts.names())
     _output.emit()
-    _output.emit(f"your own ({configured.path()})")
+    _output.emit(f"your own ({own_targets.path()})")
     _table(_row(each) for each in own.values()) if own else _output.emit(
         "  none: see workbench targets --help for the format"
     )

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
-from workbench.contracts.chosen import Choice, choose_contract
-from workbench.contracts.contract import Contract, Enforced, Fact
+from workbench.contracts.contract import Contract, EnforcedCheck, Fact
+from workbench.contracts.contract_choice import Choice, choose_contract
 from workbench.contracts.facts import Clues
 from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
 from workbench.contracts.loading import (
     GENERIC,
     Part,
     as_json,
-    broken,
+    broken_files,
     demand,
     endpoint,
     endpoints,
@@ -32,7 +32,7 @@ from workbench.contracts.loading import (
     of_model,
     protocols,
     read,
-    resolved,
+    resolve,
     variants,
     warnings,
 )
@@ -41,11 +41,11 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
-    from workbench.contracts.error_place import LONGEST, Named, NamedIds, named, named_ids
-    from workbench.contracts.error_texts import TELLING, Match, explain, known
+    from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
+    from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
     from workbench.contracts.facts import matches
     from workbench.contracts.reader import Node
-    from workbench.contracts.refusal import dotted, fill, known_values
+    from workbench.contracts.refusal import dotted_path, fill, known_values
     from workbench.contracts.template import Template, plain
     from workbench.contracts.verdict import judge
 else:
@@ -64,12 +64,12 @@ __all__ = [
     "Contract",
     "Contradiction",
     "Edit",
-    "Enforced",
+    "EnforcedCheck",
+    "ErrorPlace",
     "Fact",
     "Finding",
     "Judgement",
     "Match",
-    "Named",
     "NamedIds",
     "Node",
     "Origin",
@@ -81,29 +81,29 @@ __all__ = [
     "Template",
     "Verdict",
     "as_json",
-    "broken",
+    "broken_files",
     "choose",
     "choose_contract",
     "clues_of",
     "demand",
-    "dotted",
+    "dotted_path",
     "endpoint",
     "endpoints",
     "error_texts",
     "explain",
     "files",
     "fill",
+    "find_matches",
+    "find_place",
     "forget",
     "forgotten_with",
     "get",
     "judge",
     "key_variable",
-    "known",
     "known_values",
     "lines",
     "loading",
     "matches",
-    "named",
     "named_ids",
     "names",
     "of_model",
@@ -112,7 +112,7 @@ __all__ = [
     "protocols",
     "read",
     "refusal_of",
-    "resolved",
+    "resolve",
     "variants",
     "warnings",
 ]

@@ -84,7 +84,7 @@ class Servers:
         elif found := shown_by(clues, protocol):
             self.journal.put(self._shown, server, found[0])
 
-    def expected(self, index: int) -> str:
+    def expected_contract(self, index: int) -> str:
         """The contract that earlier answers showed when an exchange came, "" for none."""
         return self._expected.get(index, "")
 
@@ -122,7 +122,7 @@ def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Con
     if not file.speaks(protocol):
         return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
     variant, why = file.variant(clues)
-    return contracts.resolved(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
+    return contracts.resolve(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 
 @contracts.forgotten_with
@@ -165,7 +165,7 @@ def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _generic(protocol: str | None) -> Contract:
-    return contracts.resolved(contracts.GENERIC, protocol, "", None)
+    return contracts.resolve(contracts.GENERIC, protocol, "", None)
 
 
 def _place(url: str | None) -> str:

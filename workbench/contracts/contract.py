@@ -27,7 +27,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Enforced:
+class EnforcedCheck:
     """One check of the provider. A provider reports one error: checks are listed in its order.
 
     Attributes:
@@ -79,7 +79,7 @@ class Contract:
     variant: str = ""
     closure: ClosureTerms = field(default=ClosureTerms())
     reasoning: ReasoningTerms = field(default=ReasoningTerms())
-    enforces: tuple[Enforced, ...] = ()
+    enforces: tuple[EnforcedCheck, ...] = ()
     terms: Mapping[str, Fact] = NOTHING
     note: str = ""
     covers: bool = True
@@ -90,7 +90,7 @@ class Contract:
         """``deepseek:v4``."""
         return f"{self.name}:{self.variant}" if self.variant else self.name
 
-    def enforced(self, rule: str, when: str = "") -> Enforced | None:
+    def check_for(self, rule: str, when: str = "") -> EnforcedCheck | None:
         """The check that predicts this rule, None when the provider does not enforce it.
 
         Args:

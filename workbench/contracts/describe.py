@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.contracts.contract import Enforced, Fact
+from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Holds
-from workbench.contracts.layout import section, wrapped
+from workbench.contracts.layout import section, wrap
 from workbench.ir import JsonValue
 
 
@@ -32,10 +32,10 @@ EVERYTHING = Part()
 def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Iterator[str]:
     """The contract as text, no line longer than ``width`` but for what cannot be broken (URLs)."""
     label = f"{file.name}:{part.variant}" if part.variant else file.name
-    yield from wrapped(f"{label}: {file.title}", width, "", "  ")
+    yield from wrap(f"{label}: {file.title}", width, "", "  ")
     if file.note:
-        yield from wrapped(file.note, width)
-    yield from section("How it is recognised", _told(file, width))
+        yield from wrap(file.note, width)
+    yield from section("How it is recognised", _fact_lines(file, width))
     if file.variants and not part.variant:
         yield from section("Variants, the current one first", _variants(file, width))
     checks = [(holds, check) for holds, check in file.checks if part.takes(holds)]
@@ -93,7 +93,7 @@ def _holds_json(holds: Holds) -> dict[str, JsonValue]:
     return {name: list(values) for name, values in named.items() if values}
 
 
-def _told(file: ContractFile, width: int) -> Iterator[str]:
+def _fact_lines(file: ContractFile, width: int) -> Iterator[str]:
     ways = (
         ("hosts", file.hosts),
         ("models", file.models),
@@ -103,7 +103,7 @@ def _told(file: ContractFile, width: int) -> Iterator[str]:
     )
     for name, values in ways:
         if values:
-            yield from wrapped(f"{name}: {', '.join(values)}", width, "  ", "    ")
+            yield from wrap(f"{name}: {', '.join(values)}", width, "  ", "    ")
 
 
 def _variants(file: ContractFile, width: int) -> Iterator[str]:
@@ -112,9 +112,9 @@ def _variants(file: ContractFile, width: int) -> Iterator[str]:
         ways = (("urls", variant.urls), ("params", params), ("answers", variant.answers), ("models", variant.models))
         told = "; ".join(f"{name}: {', '.join(values)}" for name, values in ways if values)
         why = f" ({variant.why})" if variant.why else ""
-        yield from wrapped(f"{variant.name}: {variant.title}{why}", width, "  - ", "    ")
+        yield from wrap(f"{variant.name}: {variant.title}{why}", width, "  - ", "    ")
         if told:
-            yield from wrapped(told, width, "    ", "    ")
+            yield from wrap(told, width, "    ", "    ")
 
 
 def _where(holds: Holds) -> str:
@@ -124,34 +124,34 @@ def _where(holds: Holds) -> str:
 
 def _facts(facts: Mapping[str, Fact], width: int) -> Iterator[str]:
     for key, fact in facts.items():
-        yield from _valued(key, fact.value, width)
+        yield from _value_lines(key, fact.value, width)
         if fact.note:
-            yield from wrapped(fact.note, width, "      ", "      ")
-        yield from wrapped(f"({_cited(fact)})", width, "      ", "      ")
+            yield from wrap(fact.note, width, "      ", "      ")
+        yield from wrap(f"({_citation(fact)})", width, "      ", "      ")
 
 
-def _checks(checks: Iterable[tuple[Holds, Enforced]], width: int) -> Iterator[str]:
+def _checks(checks: Iterable[tuple[Holds, EnforcedCheck]], width: int) -> Iterator[str]:
     for number, (holds, check) in enumerate(checks, 1):
         which = f", {check.when}" if check.when else ""
-        yield from wrapped(f"{number}. {check.rule}{which}: {check.status}{_where(holds)}", width, "  ", "      ")
-        yield from wrapped(check.template or "(text not known)", width, "      ", "      ")
+        yield from wrap(f"{number}. {check.rule}{which}: {check.status}{_where(holds)}", width, "  ", "      ")
+        yield from wrap(check.template or "(text not known)", width, "      ", "      ")
         if check.note:
-            yield from wrapped(check.note, width, "      ", "      ")
-        yield from wrapped(f"({_cited(check)})", width, "      ", "      ")
+            yield from wrap(check.note, width, "      ", "      ")
+        yield from wrap(f"({_citation(check)})", width, "      ", "      ")
 
 
-def _valued(key: str, value: JsonValue, width: int) -> Iterator[str]:
+def _value_lines(key: str, value: JsonValue, width: int) -> Iterator[str]:
     """A fact with its value; of a table a line for each row."""
     if not isinstance(value, list) or all(isinstance(row, str) for row in value):
-        yield from wrapped(f"{key}: {_value(value)}", width, "  ", "      ")
+        yield from wrap(f"{key}: {_value(value)}", width, "  ", "      ")
         return
     yield f"  {key}:"
     for row in value:
         cells = [f"{k}: {_value(v)}" for k, v in row.items()] if isinstance(row, dict) else [_value(row)]
-        yield from wrapped("; ".join(cells), width, "      - ", "        ")
+        yield from wrap("; ".join(cells), width, "      - ", "        ")
 
 
-def _cited(known: Fact | Enforced) -> str:
+def _citation(known: Fact | EnforcedCheck) -> str:
     return f"{known.source}; {known.date}"
 
 

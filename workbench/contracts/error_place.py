@@ -10,8 +10,8 @@ from typing import NamedTuple
 from workbench.contracts.contract import Contract
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
-from workbench.leaves import escape, scalars
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.provenance import escape, scalars
 from workbench.wire import loads
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
@@ -36,7 +36,7 @@ SHORTEST_ID = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ErrorPlace:
     """What an error text points at.
 
     Attributes:
@@ -89,13 +89,13 @@ def _id_of(part: Part) -> str | None:
     return part.id if isinstance(part, ToolCallIR) else getattr(part, "tool_call_id", None)
 
 
-def named(
+def find_place(
     error: ApiError,
     decoded: DecodedExchange,
     contract: Contract,
     captured: Mapping[str, str] = NOTHING,
     prefers: str = "",
-) -> Named | None:
+) -> ErrorPlace | None:
     """The deepest place that an error names in the request it answers; None where it names none.
 
     Args:
@@ -123,7 +123,9 @@ def named(
     )
 
 
-def _paths(text: str, param: str, body: JsonValue, decoded: DecodedExchange, contract: Contract) -> Iterator[Named]:
+def _paths(
+    text: str, param: str, body: JsonValue, decoded: DecodedExchange, contract: Contract
+) -> Iterator[ErrorPlace]:
     """Paths that the text or the field ``param`` spells out."""
     quoted = set(_QUOTED.findall(text))
     spelled = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
@@ -135,7 +137,7 @@ def _paths(text: str, param: str, body: JsonValue, decoded: DecodedExchange, con
         is_bare = len(steps) == 1 and path != param and path not in quoted and not text.startswith(f"{path}:")
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
-            yield Named(pointer, decoded.request_index.span(pointer), path)
+            yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
 
 
 _ROLE = re.compile(r"\brole:? *['\"`]?$")
@@ -167,7 +169,7 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
         return ""
     value, pointer, rest = body[key], f"/{escape(key)}", list(steps[1:])
     if key in _LISTS and rest and rest[0].isdecimal() and isinstance(value, list):
-        message, rest = _counted(rest, value, decoded, contract)
+        message, rest = _count_messages(rest, value, decoded, contract)
         if message is None:
             return pointer
         value, pointer = value[message], f"{pointer}/{message}"
@@ -193,7 +195,7 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _counted(
+def _count_messages(
     steps: list[str], items: Sequence[JsonValue], decoded: DecodedExchange, contract: Contract
 ) -> tuple[int | None, list[str]]:
     """The message that an index counts, and the steps behind it: where neighbours are merged, the index is a turn's."""
@@ -214,7 +216,7 @@ def _counted(
 
 def _by_index(
     text: str, captured: Mapping[str, str], body: JsonValue, decoded: DecodedExchange, contract: Contract
-) -> Named | None:
+) -> ErrorPlace | None:
     """``message at index 3``, or a number that the template of a known text counts messages or tools by."""
     found = _INDEXED.search(text)
     counted = [(found[1], found[2], found[0])] if found else []
@@ -227,7 +229,7 @@ def _by_index(
         key = next((key for key in keys if isinstance(body, dict) and isinstance(body.get(key), list)), None)
         pointer = _walk(body, [key, number], decoded, contract) if key else ""
         if pointer.count("/") > 1:
-            return Named(pointer, decoded.request_index.span(pointer), " ".join(how.split()))
+            return ErrorPlace(pointer, decoded.request_index.span(pointer), " ".join(how.split()))
     return None
 
 
@@ -237,17 +239,17 @@ def _words(text: str) -> set[str]:
     return words | {word.rstrip(".:,") for word in words}
 
 
-def _by_item(text: str, body: JsonValue, decoded: DecodedExchange) -> Named | None:
+def _by_item(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPlace | None:
     """The id of an item that is neither call nor result: reasoning, a reference."""
     words = _words(text)
     for pointer, value in scalars(body):
         if isinstance(value, str) and pointer.endswith("/id") and len(value) >= SHORTEST_ID and value in words:
             at = pointer.rpartition("/")[0]
-            return Named(at, decoded.request_index.span(at), value)
+            return ErrorPlace(at, decoded.request_index.span(at), value)
     return None
 
 
-def _by_id(text: str, decoded: DecodedExchange, prefers: str) -> Named | None:
+def _by_id(text: str, decoded: DecodedExchange, prefers: str) -> ErrorPlace | None:
     """A call id: where a result with it stands, if the rule is about results, else its call; the last of several."""
     tidied = _words(text)
     kinds = (
@@ -258,20 +260,20 @@ def _by_id(text: str, decoded: DecodedExchange, prefers: str) -> Named | None:
             for part in reversed(message.parts):
                 name = _id_of(part)
                 if isinstance(part, kind) and name and len(name) >= SHORTEST_ID and name in tidied:
-                    return Named(message.absolute(part), decoded.place_of(REQUEST, message, part).span, name)
+                    return ErrorPlace(message.absolute(part), decoded.place_of(REQUEST, message, part).span, name)
     return None
 
 
-def _by_tool(text: str, decoded: DecodedExchange) -> Named | None:
+def _by_tool(text: str, decoded: DecodedExchange) -> ErrorPlace | None:
     """The name of a declared tool, in quotes."""
     quoted = set(_QUOTED.findall(text))
     for tool in decoded.request.tools if decoded.request else ():
         if tool.name and tool.name in quoted:
-            return Named(tool.pointer, decoded.request_index.span(tool.pointer), tool.name)
+            return ErrorPlace(tool.pointer, decoded.request_index.span(tool.pointer), tool.name)
     return None
 
 
-def _at_column(text: str, decoded: DecodedExchange) -> Named | None:
+def _at_column(text: str, decoded: DecodedExchange) -> ErrorPlace | None:
     """A line and column, or a character, of the body: the innermost value there, and its byte."""
     body = decoded.request_text
     place, char = _COLUMN.search(text), _CHAR.search(text)
@@ -288,7 +290,7 @@ def _at_column(text: str, decoded: DecodedExchange) -> Named | None:
         pointer = decoded.request_index.pointer_at(offset)
     except WireError:
         pointer = ""
-    return Named(pointer, (offset, min(offset + 1, len(body))), how)
+    return ErrorPlace(pointer, (offset, min(offset + 1, len(body))), how)
 
 
 def _byte_of_line(body: bytes, line: int, column: int) -> int | None:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from workbench.contracts import loading, pages
 from workbench.contracts.match_text import lines, match_lines
-from workbench.contracts.template import Found, Plain, Template, plain
+from workbench.contracts.template import Plain, Template, TemplateMatch, plain
 from workbench.protocols import refusals
 from workbench.protocols.refusals import KnownRefusal
 
-__all__ = ["Match", "explain", "known", "lines", "match_lines"]
+__all__ = ["Match", "explain", "find_matches", "lines", "match_lines"]
 
 MOST = 200_000
 """Characters of a pasted text that are looked at: its first and its last half of this."""
@@ -90,7 +90,7 @@ class Match:
     rules: tuple[str, ...] = ()
 
 
-class _Known(NamedTuple):
+class _KnownText(NamedTuple):
     """One text of one provider for one rule, or for none."""
 
     template: Template
@@ -114,7 +114,7 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
         refusal: its kind, where more than the text is known.
     """
-    found = _unvague(known(text))
+    found = _unvague(find_matches(text))
     if any(match.rule for match in found):
         return found
     kind = refusal or refusals.classify(text)
@@ -146,13 +146,13 @@ def _said_of(template: str) -> str:
     return next(one.when for one in _without_rule() if one.template.message == template)
 
 
-def known(text: str) -> list[Match]:
+def find_matches(text: str) -> list[Match]:
     """The texts of contracts and pages that are in a text, the most likely first.
 
     Those that no rule predicts are looked for where those of the rules are not in it.
     """
     haystack = plain(_cut(text))
-    hits = list(_hits(_known(), haystack)) or [
+    hits = list(_hits(_known_texts(), haystack)) or [
         (known, found) for known, found in _hits(_without_rule(), haystack) if found.whole >= TELLING
     ]
     kept = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
@@ -164,13 +164,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
 
 
-def _hits(known: Iterable[_Known], haystack: Plain) -> Iterator[tuple[_Known, Found]]:
+def _hits(known: Iterable[_KnownText], haystack: Plain) -> Iterator[tuple[_KnownText, TemplateMatch]]:
     for one in known:
         if (found := one.template.find(haystack)) and _is_enough(one, found):
             yield one, found
 
 
-def _is_enough(known: _Known, found: Found) -> bool:
+def _is_enough(known: _KnownText, found: TemplateMatch) -> bool:
     """All of the template; or a good part of it, with words that no other rule has, and without other words in it."""
     if found.weight == found.whole:
         return found.whole >= TELLING or all(name in found.values for name in known.template.variables)
@@ -187,7 +187,7 @@ def _is_enough(known: _Known, found: Found) -> bool:
 def _sharing(text: str) -> Match | None:
     """The rules whose texts begin as this one does: a family, and none of them."""
     haystack = plain(_cut(text))
-    begun = [(one, found) for one in _known() if (found := one.template.find(haystack)) and _begins(found)]
+    begun = [(one, found) for one in _known_texts() if (found := one.template.find(haystack)) and _begins(found)]
     if not begun:
         return None
     most = max(found.weight for _, found in begun)
@@ -197,7 +197,7 @@ def _sharing(text: str) -> Match | None:
     return replace(first, rule="", rules=rules, when="a text that begins like those of several rules", look_for=())
 
 
-def _begins(found: Found) -> bool:
+def _begins(found: TemplateMatch) -> bool:
     return found.leads and found.weight >= TELLING and found.weight >= 0.2 * found.whole
 
 
@@ -240,7 +240,7 @@ def _family(rule: str) -> str:
 def _rules_of() -> Mapping[str, frozenset[str]]:
     """Template → the rules, or what is said without one, that have it word by word."""
     rules: dict[str, set[str]] = {}
-    for known in (*_known(), *_without_rule()):
+    for known in (*_known_texts(), *_without_rule()):
         rules.setdefault(known.template.message, set()).add(known.rule or known.when)
     return {message: frozenset(own) for message, own in rules.items()}
 
@@ -249,18 +249,18 @@ def _rules_of() -> Mapping[str, frozenset[str]]:
 def _owners() -> Mapping[str, set[frozenset[str]]]:
     """Piece of a template → the rules of each template that has it."""
     owners: dict[str, set[frozenset[str]]] = {}
-    for known in (*_known(), *_without_rule()):
+    for known in (*_known_texts(), *_without_rule()):
         for piece in known.template.pieces:
             owners.setdefault(piece.text, set()).add(_rules_of()[known.template.message])
     return owners
 
 
-def _explains_more(other: Found, found: Found) -> bool:
+def _explains_more(other: TemplateMatch, found: TemplateMatch) -> bool:
     """The other one covers this one's place with a longer text: this is only its beginning, or a shorter cousin."""
     return other.start <= found.start and other.end >= found.end and other.weight > found.weight
 
 
-def _rank(hit: tuple[_Known, Found], text: str) -> tuple[float, ...]:
+def _rank(hit: tuple[_KnownText, TemplateMatch], text: str) -> tuple[float, ...]:
     known, found = hit
     name = known.provider.partition(":")[0]
     named = any(word in text.lower() for word in _NAMES.get(name, (name,)))
@@ -268,7 +268,7 @@ def _rank(hit: tuple[_Known, Found], text: str) -> tuple[float, ...]:
     return found.weight, named, found.weight / found.whole, not statuses or known.status in statuses
 
 
-def _once(hits: Iterable[tuple[_Known, Found]]) -> Iterator[tuple[_Known, Found]]:
+def _once(hits: Iterable[tuple[_KnownText, TemplateMatch]]) -> Iterator[tuple[_KnownText, TemplateMatch]]:
     """The best text of each rule of each provider."""
     seen: set[tuple[str, str]] = set()
     for known, found in hits:
@@ -278,7 +278,7 @@ def _once(hits: Iterable[tuple[_Known, Found]]) -> Iterator[tuple[_Known, Found]
             yield known, found
 
 
-def _match(known: _Known, found: Found, text: Plain) -> Match:
+def _match(known: _KnownText, found: TemplateMatch, text: Plain) -> Match:
     terms = _terms(known.provider)
     message = " ".join(text.sentence(found.start, found.end).split()).rstrip("\\\"'")
     values = dict(found.values)
@@ -303,7 +303,7 @@ def _match(known: _Known, found: Found, text: Plain) -> Match:
     )
 
 
-def _look_for(known: _Known) -> tuple[str, ...]:
+def _look_for(known: _KnownText) -> tuple[str, ...]:
     if known.rule in pages.slugs():
         return pages.page(known.rule).look_for
     return (known.note,) if known.note else ()
@@ -339,12 +339,12 @@ def _with_others(matches: list[Match]) -> list[Match]:
 
 
 @cache
-def _known() -> tuple[_Known, ...]:
+def _known_texts() -> tuple[_KnownText, ...]:
     """Every text of every contract, then those that only pages know."""
     return (*_from_contracts(), *_from_pages())
 
 
-def _from_contracts() -> Iterator[_Known]:
+def _from_contracts() -> Iterator[_KnownText]:
     for name in loading.names():
         file = loading.read(name)
         for holds, check in file.checks:
@@ -352,23 +352,23 @@ def _from_contracts() -> Iterator[_Known]:
                 who = f"{name}:{holds.variants[0]}" if len(holds.variants) == 1 else name
                 where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""
                 template = Template(check.template)
-                yield _Known(template, check.rule, who, check.status, check.source, check.date, where, check.note)
+                yield _KnownText(template, check.rule, who, check.status, check.source, check.date, where, check.note)
 
 
-def _from_pages() -> Iterator[_Known]:
+def _from_pages() -> Iterator[_KnownText]:
     for slug in pages.slugs():
         for refusal in pages.others(slug):
             template = Template(refusal.message)
-            yield _Known(template, slug, refusal.provider, refusal.status, refusal.source, "", refusal.where, "")
+            yield _KnownText(template, slug, refusal.provider, refusal.status, refusal.source, "", refusal.where, "")
 
 
 @cache
-def _without_rule() -> tuple[_Known, ...]:
+def _without_rule() -> tuple[_KnownText, ...]:
     """The texts of refusals that no request predicts."""
     return tuple(_others())
 
 
-def _others() -> Iterator[_Known]:
+def _others() -> Iterator[_KnownText]:
     for name in loading.names():
         file = loading.read(name)
         for holds, facts in file.facts:
@@ -378,4 +378,4 @@ def _others() -> Iterator[_Known]:
                 if isinstance(entry, dict) and fact:
                     status, source = entry.get("status"), str(entry.get("source", fact.source))
                     told = (int(status) if isinstance(status, int) else 400, source, fact.date, where, fact.note)
-                    yield _Known(Template(str(entry["text"])), "", name, *told, str(entry["when"]))
+                    yield _KnownText(Template(str(entry["text"])), "", name, *told, str(entry["when"]))

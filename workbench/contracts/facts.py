@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import safeyaml
-from workbench.contracts.contract import Contract, Enforced, Fact
+from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
@@ -152,7 +152,7 @@ class ContractFile:
     note: str = ""
     variants: tuple[Variant, ...] = ()
     facts: tuple[tuple[Holds, Mapping[str, Fact]], ...] = ()
-    checks: tuple[tuple[Holds, Enforced], ...] = ()
+    checks: tuple[tuple[Holds, EnforcedCheck], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
     signs: tuple[Sign, ...] = ()
 
@@ -319,18 +319,18 @@ def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
         raise node.fail(f"not a term: {key!r}")
     if "value" not in (node.value or {}):
         raise node.fail("missing: value")
-    source, date = _cited(node, sources)
+    source, date = _citation(node, sources)
     fact = Fact(node.get("value").value, source, date, node.get("note").text(""))
     if key.startswith(("closure.", "reasoning.")):
         _convert(key, fact.value, node.get("value"))
     return fact
 
 
-def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Enforced]:
+def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, EnforcedCheck]:
     node.only("rule", "when", "for", "status", "message", "type", "param", "code", "body", "source", "date", "note")
     holds = _holds(node.get("for"))
-    source, date = _cited(node, sources)
-    return holds, Enforced(
+    source, date = _citation(node, sources)
+    return holds, EnforcedCheck(
         rule=node.get("rule").text(),
         status=node.get("status").number(),
         template=node.get("message").text(),
@@ -347,7 +347,7 @@ def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, E
     )
 
 
-def _cited(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     """What a fact cites, joined, and the newest date of it (or its own ``date``)."""
     cited = node.get("source")
     keys = list(cited.items()) if isinstance(cited.value, list) else [cited]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from workbench.contracts.contract import Enforced
+from workbench.contracts.contract import EnforcedCheck
 from workbench.ir import NOTHING, JsonValue
 
 
@@ -156,7 +156,7 @@ class Finding:
     related: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     origin: Origin | None = None
-    check: Enforced | None = None
+    check: EnforcedCheck | None = None
     values: Mapping[str, str] = field(default=NOTHING, compare=False, repr=False)
     basis: Basis = Basis.FORM
     breaks: Breaks | None = field(default=None, compare=False, repr=False)

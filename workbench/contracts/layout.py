@@ -13,7 +13,7 @@ def section(title: str, body: Iterable[str]) -> Iterator[str]:
     yield from body
 
 
-def wrapped(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str]:
+def wrap(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str]:
     """A paragraph in lines of at most ``width``; words are never broken."""
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False

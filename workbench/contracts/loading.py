@@ -31,7 +31,7 @@ __all__ = [
     "Endpoint",
     "Part",
     "as_json",
-    "broken",
+    "broken_files",
     "demand",
     "endpoint",
     "endpoints",
@@ -46,7 +46,7 @@ __all__ = [
     "of_model",
     "protocols",
     "read",
-    "resolved",
+    "resolve",
     "variants",
     "warnings",
 ]
@@ -55,12 +55,12 @@ __all__ = [
 @cache
 def names() -> tuple[str, ...]:
     """The contracts that can be read: those that ship and the user's own, ``generic`` last."""
-    readable = {*resources.shipped_profiles(), *(resources.own_profiles().keys() - broken().keys())}
+    readable = {*resources.shipped_profiles(), *(resources.own_profiles().keys() - broken_files().keys())}
     return tuple(sorted(readable, key=lambda name: (name == GENERIC, name)))
 
 
 @cache
-def broken() -> Mapping[str, ProfileError]:
+def broken_files() -> Mapping[str, ProfileError]:
     """The user's own contracts that cannot be read, by name, and why: nothing but asking for one by name fails."""
     found = {}
     for name, path in resources.own_profiles().items():
@@ -77,12 +77,12 @@ def warnings() -> tuple[str, ...]:
     """A line for each broken contract: file, place, problem, and what counts in its place."""
     shipped = resources.shipped_profiles()
     instead = {True: "the one that ships is used", False: "this contract is ignored"}
-    return tuple(f"{error}; {instead[name in shipped]}" for name, error in broken().items())
+    return tuple(f"{error}; {instead[name in shipped]}" for name, error in broken_files().items())
 
 
 def demand(name: str) -> None:
     """For who asks by name: nothing stands in for a broken contract of the user's own. Raises ProfileError."""
-    if error := broken().get(name.partition(":")[0]):
+    if error := broken_files().get(name.partition(":")[0]):
         raise ProfileError(error.what, where=error.where, hint=error.hint)
 
 
@@ -92,7 +92,7 @@ def read(name: str) -> ContractFile:
     shipped = resources.shipped_profiles()
     if name not in shipped:
         demand(name)
-    own = {} if name in broken() else resources.own_profiles()
+    own = {} if name in broken_files() else resources.own_profiles()
     return _load(name, own.get(name) or shipped[name])
 
 
@@ -105,7 +105,7 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, broken, read, endpoints, resolved, of_model, *_DERIVED):
+    for cached in (names, broken_files, read, endpoints, resolve, of_model, *_DERIVED):
         cached.cache_clear()
 
 
@@ -154,11 +154,11 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
             f"contract {name!r} has no variant {variant!r}",
             hint=f"known: {', '.join(known)}" if known else "it has no variants",
         )
-    return resolved(name, protocol, variant or file.variant(clues)[0], clues.model)
+    return resolve(name, protocol, variant or file.variant(clues)[0], clues.model)
 
 
 @lru_cache(maxsize=512)
-def resolved(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
+def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
     return read(name).resolve(protocol, variant, model)
 
@@ -166,7 +166,7 @@ def resolved(name: str, protocol: str | None, variant: str, model: str | None) -
 @lru_cache(maxsize=256)
 def of_model(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """``generic``, with the facts that a contract has of its models; labelled ``generic:NAME``."""
-    own, generic = resolved(name, protocol, variant, model), resolved(GENERIC, protocol, "", None)
+    own, generic = resolve(name, protocol, variant, model), resolve(GENERIC, protocol, "", None)
     facts = {t: fact for t, fact in own.terms.items() if t.startswith(OF_MODELS) and t not in OF_FRONT_ENDS}
     carriers = own.reasoning.carriers
     if carriers:

@@ -6,31 +6,31 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator
 
-from workbench.contracts.layout import section, wrapped
+from workbench.contracts.layout import section, wrap
 from workbench.contracts.page import Example, Page, Refusal
 from workbench.ir import JsonValue
 
 
 def lines(page: Page, width: int = 80) -> Iterator[str]:
     """The page as text, no line longer than ``width`` but for what cannot be broken (URLs, event data)."""
-    yield from wrapped(f"{page.slug}: {page.summary}", width, "", "  ")
-    yield from section("What is wrong", wrapped(page.what, width))
-    yield from section("Why it matters", wrapped(page.why, width))
-    yield from section("What to look for", _listed(page.look_for, width))
-    yield from section("How to fix it", wrapped(page.fix, width))
+    yield from wrap(f"{page.slug}: {page.summary}", width, "", "  ")
+    yield from section("What is wrong", wrap(page.what, width))
+    yield from section("Why it matters", wrap(page.why, width))
+    yield from section("What to look for", _list_lines(page.look_for, width))
+    yield from section("How to fix it", wrap(page.fix, width))
     if page.refusals:
         yield from section("Who refuses it", _refusals(page.refusals, width))
-    yield from section("Sources", _listed(page.sources, width))
+    yield from section("Sources", _list_lines(page.sources, width))
     if page.failing and page.passing:
-        yield from section("Wrong", _shown(page.failing, width))
+        yield from section("Wrong", _example_lines(page.failing, width))
         yield from section("Right, as a difference", _difference(page.failing, page.passing, width))
     else:
         yield from section("Examples", ["  None: this version does not check the rule yet."])
 
 
-def _listed(items: Iterable[str], width: int) -> Iterator[str]:
+def _list_lines(items: Iterable[str], width: int) -> Iterator[str]:
     for item in items:
-        yield from wrapped(item, width, "  - ", "    ")
+        yield from wrap(item, width, "  - ", "    ")
 
 
 def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
@@ -41,10 +41,10 @@ def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
         said.setdefault((refusal.status, refusal.message), []).append(who)
     for (status, message), providers in said.items():
         who = f"{', '.join(dict.fromkeys(providers))} ({status})"
-        yield from wrapped(f"{who}: {message or 'a text that is not known'}", width, "  - ", "    ")
+        yield from wrap(f"{who}: {message or 'a text that is not known'}", width, "  - ", "    ")
 
 
-def _shown(example: Example, width: int) -> Iterator[str]:
+def _example_lines(example: Example, width: int) -> Iterator[str]:
     yield f"  {example.protocol}, checked with {example.provider}"
     for exchange in example.exchanges:
         for key, value in exchange.items():
@@ -55,7 +55,7 @@ def _shown(example: Example, width: int) -> Iterator[str]:
 
 def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
     """What to change in the failing example, with two lines around each change."""
-    before, after = (list(_shown(example, width - 2)) for example in (wrong, right))
+    before, after = (list(_example_lines(example, width - 2)) for example in (wrong, right))
     for line in difflib.unified_diff(before, after, n=2, lineterm=""):
         if not line.startswith(("---", "+++")):
             yield "  ⋮" if line.startswith("@@") else f"{line[0]} {line[1:]}".rstrip()

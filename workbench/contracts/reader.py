@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.errors import ProfileError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 
 
 @dataclass(frozen=True, slots=True)

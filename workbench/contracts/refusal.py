@@ -36,7 +36,7 @@ def known_values(
     """What is known of every finding: its indices and path, where its bytes end, the id of its part, role and model."""
     known = _indices(pointer, decoded, contract) | _place(decoded, span)
     if pointer:
-        known |= {"path": dotted(pointer), "field": dotted("/" + pointer.rpartition("/")[2])}
+        known |= {"path": dotted_path(pointer), "field": dotted_path("/" + pointer.rpartition("/")[2])}
     for name in ("id", "tool_call_id"):
         call_id = getattr(part, name, None)
         if call_id:
@@ -62,7 +62,7 @@ def _line_ends(decoded: DecodedExchange) -> list[int]:
     return [found.start() for found in re.finditer(rb"\n", decoded.request_text)]
 
 
-def dotted(pointer: str) -> str:
+def dotted_path(pointer: str) -> str:
     """A pointer as providers write it in their messages: ``messages[0].tool_calls[1].id``."""
     steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
     return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps).removeprefix(".")

@@ -98,7 +98,7 @@ class Piece(NamedTuple):
     ends: bool = False
 
 
-class Found(NamedTuple):
+class TemplateMatch(NamedTuple):
     """A template in a text.
 
     Attributes:
@@ -159,7 +159,7 @@ class Template:
     def whole(self) -> int:
         return sum(len(p.text) for p in self.pieces)
 
-    def find(self, text: Plain) -> Found | None:
+    def find(self, text: Plain) -> TemplateMatch | None:
         """The best place of this template in a text, None where no piece of ten characters is there."""
         for anchor in sorted(range(len(self.pieces)), key=lambda n: -len(self.pieces[n].text)):
             if len(self.pieces[anchor].text) < SHORTEST:
@@ -169,7 +169,7 @@ class Template:
                 return max(places, key=lambda found: found.weight)
         return None
 
-    def _around(self, text: Plain, anchor: int, at: int) -> Found:
+    def _around(self, text: Plain, anchor: int, at: int) -> TemplateMatch:
         values: dict[str, str] = {}
         first, start = self._leftward(text, anchor, at, values)
         last, end = self._rightward(text, anchor, at + len(self.pieces[anchor].text), values)
@@ -177,7 +177,7 @@ class Template:
         leads = all(piece.is_path for piece in self.pieces[:first])
         departs, begun = self._after(text, last, end) if last + 1 < len(self.pieces) else (False, 0)
         weight = sum(map(len, found))
-        return Found(weight, weight + begun, self.whole, found, leads, departs, start, end, values)
+        return TemplateMatch(weight, weight + begun, self.whole, found, leads, departs, start, end, values)
 
     def _after(self, text: Plain, last: int, end: int) -> tuple[bool, int]:
         """(the text says something else here than the next piece, and does not merely stop; its letters that agree)."""

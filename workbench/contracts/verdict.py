@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.contracts.contract import Contract, Enforced
+from workbench.contracts.contract import Contract, EnforcedCheck
 from workbench.contracts.finding import Finding, Severity
 from workbench.contracts.refusal import fill
 from workbench.ir import JsonValue
@@ -77,10 +77,10 @@ def refusal_of(finding: Finding, contract: Contract) -> Refusal | None:
     shape = check.body if check.body is not None else contract.term("errors.body")
     if shape is None:
         shape = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}
-    return Refusal(check.status, _filled(shape, _texts(check, finding)))
+    return Refusal(check.status, _fill_shape(shape, _texts(check, finding)))
 
 
-def _texts(check: Enforced, finding: Finding) -> Mapping[str, JsonValue]:
+def _texts(check: EnforcedCheck, finding: Finding) -> Mapping[str, JsonValue]:
     values = finding.values
     return {
         **values,
@@ -102,12 +102,12 @@ def _loc(finding: Finding) -> list[JsonValue]:
     return ["body", *steps]
 
 
-def _filled(shape: JsonValue, texts: Mapping[str, JsonValue]) -> JsonValue:
+def _fill_shape(shape: JsonValue, texts: Mapping[str, JsonValue]) -> JsonValue:
     """The shape with its variables filled in: a text that is one variable takes its value, whatever the type."""
     if isinstance(shape, dict):
-        return {key: _filled(value, texts) for key, value in shape.items()}
+        return {key: _fill_shape(value, texts) for key, value in shape.items()}
     if isinstance(shape, list):
-        return [_filled(value, texts) for value in shape]
+        return [_fill_shape(value, texts) for value in shape]
     if not isinstance(shape, str):
         return shape
     name = shape[1:-1] if shape.startswith("{") and shape.endswith("}") else ""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from workbench import limits, plugins
 from workbench.config import resources
 from workbench.contracts.reader import Node
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.toolcalls.schemas import SUBTREES
 from workbench.wire import loads
 
@@ -80,11 +80,11 @@ def vet(root: Node) -> None:
         for term, fact in block.get("terms").members():
             if not term.startswith(FREE):
                 plain = _MODE.sub("schema.", term)
-                _known(fact, plain, "term", lambda: TERMS, shown=term)
+                _require_known(fact, plain, "term", lambda: TERMS, shown=term)
                 _fits(plain, fact.get("value"))
     for check in root.get("enforces").items():
         _holds(check.get("for"), variants)
-        _known(check.get("rule"), check.get("rule").text(), "rule", _rules)
+        _require_known(check.get("rule"), check.get("rule").text(), "rule", _rules)
 
 
 def _holds(node: Node, variants: tuple[str, ...]) -> None:
@@ -94,10 +94,10 @@ def _holds(node: Node, variants: tuple[str, ...]) -> None:
 
 def _all_known(names: Node, kind: str, known: Callable[[], Iterable[str]]) -> None:
     for name in names.items():
-        _known(name, name.text(), kind, known)
+        _require_known(name, name.text(), kind, known)
 
 
-def _known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, shown: str = "") -> None:
+def _require_known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, shown: str = "") -> None:
     if name in known() or (kind == "rule" and name in _third_party_rules()):
         return
     near = get_close_matches(name, [*known()], 1)

@@ -13,8 +13,8 @@ from workbench.convert.losses import LossReport
 from workbench.convert.names import name_check, rewrite_words
 from workbench.convert.places import FieldPlaces
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
-from workbench.leaves import escape
 from workbench.protocols import Capabilities, Param
+from workbench.provenance import escape
 
 _ALLOWED = "allowed_tools"
 _IMPLIED = ("function", "custom")

@@ -9,8 +9,8 @@ from typing import Any
 from workbench.convert.losses import LossReport, keys
 from workbench.convert.places import FieldPlaces
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.leaves import escape, scalars
 from workbench.protocols import Capabilities
+from workbench.provenance import escape, scalars
 
 _STRUCTURE = ("object", "type", "response")
 """Keys of a response that only state its type."""

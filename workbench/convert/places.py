@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import loads
 
 _PLACES: Mapping[str, tuple[str, ...]] = {

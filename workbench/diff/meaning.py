@@ -14,7 +14,7 @@ from workbench.diff.spelling import spellings
 from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import JsonIndex, loads
 
 MOST_DETAILS = 200

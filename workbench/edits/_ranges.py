@@ -14,7 +14,7 @@ from workbench.diff import common
 from workbench.edits.request import Splice
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import CUT, JsonIndex, JsonPlace, decode, loads, nth, patch, string_slice_span, writer_like
 
 BLANK: Final = b" \t\r\n"
@@ -45,7 +45,7 @@ class ValueRange:
         return self.text[self.start : self.end]
 
     @cached_property
-    def parsed(self) -> JsonValue:
+    def parsed_value(self) -> JsonValue:
         """The parsed value."""
         return loads(self.raw)
 
@@ -94,7 +94,7 @@ class ValueRange:
 
     def set_text(self, text: str) -> tuple[Splice, ...]:
         """Change the text of a string; the common beginning and end keep their spelling."""
-        old, write = self.parsed, writer_like(self.text)
+        old, write = self.parsed_value, writer_like(self.text)
         if not isinstance(old, str):
             return (self.replace(write(text)),)
         if old == text:

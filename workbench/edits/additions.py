@@ -61,7 +61,7 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
                 count if at is None else min(at, count), value.format_child(_block(decoded, held, text))
             ),
         )
-    old = value.parsed
+    old = value.parsed_value
     if not isinstance(old, str) or not old:
         return value.set_text(text)
     if role in adapter.capabilities.request.one_text:
@@ -170,7 +170,7 @@ def _into_turn(
         others = (list_position(part) for n, part in enumerate(following.parts) if behind.is_before((n, part)))
         first = min((place[1] for place in others if place), default=len(held.children))
         return (held.insert_element(first, held.format_child(value)),)
-    said = held.parsed
+    said = held.parsed_value
     blocks = [value, _block(decoded, following, said)] if isinstance(said, str) and said else [value]
     return (held.replace(value_of(decoded, following.pointer).format_child(blocks)),)
 
@@ -201,7 +201,7 @@ def _put_message(decoded: DecodedExchange, before: str, value: JsonValue) -> Spl
 def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
     """Insert a message beside the only one, which is not in a list."""
     held = value_of(decoded, only.pointer)
-    said = held.parsed
+    said = held.parsed_value
     first = shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
     both = [value, first] if before else [first, value]
     return (held.replace(value_of(decoded, parent_of(only.pointer)[0]).format_child(both)),)
@@ -224,7 +224,7 @@ def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
         raise LocalProtocolError(
             "a message of this role cannot have a second text", where=message.pointer, hint="insert one"
         )
-    held = value_of(decoded, message.pointer + element_pointer(like)).parsed
+    held = value_of(decoded, message.pointer + element_pointer(like)).parsed_value
     return {**held, like.source.fields["text"][1:]: text}
 
 

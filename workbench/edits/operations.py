@@ -16,8 +16,8 @@ from workbench.edits.message_parts import element_pointer
 from workbench.edits.request import Splice, json_problem
 from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolResultIR
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, Adapter, DecodedExchange
+from workbench.provenance import escape
 from workbench.wire import patch, split_pointer, writer_like
 
 Splices: TypeAlias = tuple[Splice, ...]

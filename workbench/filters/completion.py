@@ -10,7 +10,7 @@ from typing import NamedTuple
 from workbench.filters.expression import bare_or_quoted
 from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
 from workbench.filters.matching import TEXTS, Facts
-from workbench.rules import Inspected
+from workbench.rules import InspectedExchange
 from workbench.wire import Exchange
 
 MOST = 200
@@ -31,7 +31,7 @@ class Suggestion(NamedTuple):
     start: int
 
 
-def values(rows: Sequence[Inspected]) -> Values:
+def values(rows: Sequence[InspectedExchange]) -> Values:
     """The values of every key that the list tells."""
     found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is Kind.TEXT and not k.is_deep}
     found["status"] = Counter()

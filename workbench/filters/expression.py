@@ -74,7 +74,7 @@ def _inner(expression: Expression) -> str:
 def _term(term: Term) -> str:
     if not term.key:
         is_plain = _LONE_WORD.fullmatch(term.value) and term.value.lower() not in WORDS
-        return term.value if is_plain else quoted(term.value)
+        return term.value if is_plain else quote(term.value)
     if term.op == "..":
         return f"{term.key}:{term.value}..{term.high}"
     if term.op in (":", "=", "~"):
@@ -85,10 +85,10 @@ def _term(term: Term) -> str:
 
 def bare_or_quoted(value: str) -> str:
     """A value as it may be typed."""
-    return value if BARE.fullmatch(value) and value[0] not in "<>=" else quoted(value)
+    return value if BARE.fullmatch(value) and value[0] not in "<>=" else quote(value)
 
 
-def quoted(value: str) -> str:
+def quote(value: str) -> str:
     """A value in quotes."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

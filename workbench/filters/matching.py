@@ -14,7 +14,7 @@ from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules import Inspected
+from workbench.rules import InspectedExchange
 from workbench.wire import Exchange
 
 
@@ -30,7 +30,7 @@ class Facts:
         notes: of the user on it.
     """
 
-    row: Inspected
+    row: InspectedExchange
     turn: int | None
     read: Callable[[], Exchange]
     is_marked: bool = False
@@ -56,7 +56,7 @@ class Facts:
         return frozenset(i for i in found if i)
 
 
-def turns(rows: Sequence[Inspected]) -> list[int | None]:
+def turns(rows: Sequence[InspectedExchange]) -> list[int | None]:
     """For each row which exchange of its conversation it is, from one."""
     seen: dict[int, int] = {}
     found: list[int | None] = []
@@ -110,7 +110,7 @@ def _passes(expression: Expression, facts: Facts) -> bool:
 def _holds(term: Term, facts: Facts) -> bool:
     if not term.key:
         wanted = term.value.casefold()
-        return any(wanted in text.casefold() for text in _shown(facts))
+        return any(wanted in text.casefold() for text in _shown_texts(facts))
     kind = BY_NAME[term.key].kind
     if term.key == "text" and term.value:
         return holds(facts.exchange, facts.row.protocol, term.value)
@@ -166,7 +166,7 @@ def host_and_path(url: str) -> tuple[str, str]:
     return (host, slash + path) if found else ("", scheme)
 
 
-def _shown(facts: Facts) -> Iterator[str]:
+def _shown_texts(facts: Facts) -> Iterator[str]:
     row, summary = facts.row, facts.row.summary
     yield from (row.model or "", *row.calls, summary.method, str(summary.status or ""), summary.url)
     yield from (row.provider or "", row.protocol or "", row.finish_reason or "", summary.hop, *facts.notes)

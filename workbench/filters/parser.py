@@ -135,7 +135,7 @@ class _Reader:
         if op == ":" and (compared := _COMPARED.match(self.text, self.at)):
             op = compared[0]
             self.at = compared.end()
-        return self._valued(key, op, found.start(), self._value(op))
+        return self._value_term(key, op, found.start(), self._value(op))
 
     def _value(self, op: str) -> _Value:
         """What stands here: quoted, bare, or nothing."""
@@ -155,17 +155,17 @@ class _Reader:
         self._take(bare.end() - start)
         return _Value(bare[0], start, bare.end(), False)
 
-    def _valued(self, key: Key, op: str, start: int, value: _Value) -> Term:
+    def _value_term(self, key: Key, op: str, start: int, value: _Value) -> Term:
         if key.kind is Kind.FLAG:
             if value.text or op != ":":
                 hint = f"write {key.name}: or -{key.name}:"
                 raise FilterError(f"{key.name} takes no value", start, value.end, hint=hint)
             return Term(key.name, ":", "")
         if not value.text and (op != ":" or value.is_quoted):
-            raise FilterError(f"{key.name}{op} has no value", value.start, value.end, hint=_expected(key))
+            raise FilterError(f"{key.name}{op} has no value", value.start, value.end, hint=_expectation(key))
         if key.kind is Kind.TEXT:
             if op not in (":", "=", "~"):
-                raise FilterError(f"{key.name} is text, not a number", start, value.end, hint=_expected(key))
+                raise FilterError(f"{key.name} is text, not a number", start, value.end, hint=_expectation(key))
             return Term(key.name, op, value.text)
         return _numeric(key, op, value)
 
@@ -179,11 +179,13 @@ def _numeric(key: Key, op: str, value: _Value) -> Term:
     is_class = op == ":" and key.kind is Kind.STATUS and status_class(value.text) is not None
     is_read = op != "~" and not value.is_quoted and all(amount(key.kind, n) is not None for n in numbers)
     if not is_read and not is_class:
-        raise FilterError(f"{value.text!r} is not a value of {key.name}", value.start, value.end, hint=_expected(key))
+        raise FilterError(
+            f"{value.text!r} is not a value of {key.name}", value.start, value.end, hint=_expectation(key)
+        )
     return Term(key.name, "..", low, high) if is_range else Term(key.name, op, value.text)
 
 
-def _expected(key: Key) -> str:
+def _expectation(key: Key) -> str:
     if key.kind is Kind.TEXT:
         return f"a value such as in {key.example}"
     return f"expected {EXPECTED[key.kind]}"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.rules import Inspected
+    from workbench.rules import InspectedExchange
 
 
-def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:
+def verdict(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> str:
     """One sentence that claims no more than was checked."""
     judged = [r for r in rows if r.conversation is not None and not r.is_undecided]
     if not judged:
@@ -21,7 +21,7 @@ def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:
     return "; ".join((f"no breaks found{where} under contract {named}", *gaps(rows, damage)))
 
 
-def gaps(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> list[str]:
+def gaps(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> list[str]:
     """Exchanges and places that were not checked, a few words each."""
     undecided = sum(r.is_undecided for r in rows)
     foreign = sum(r.conversation is None and not r.is_undecided for r in rows)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import candidates, open_input
-from workbench.rules import Costs, Counts, Inspector, Key, Prices, costs_of, counted
+from workbench.rules import Costs, Counts, Inspector, Key, Prices, costs_of, count_exchanges
 
 HEAD = 64 * 1024
 LEAST_CLAIM = 0.5
@@ -39,7 +39,7 @@ def gather(paths: Iterable[Path], prices: Prices) -> Iterator[SessionMetrics]:
             try:
                 inspector = Inspector(session)
                 spent = costs_of(inspector, prices)
-                yield SessionMetrics(path, spent, tuple(counted(inspector, spent)))
+                yield SessionMetrics(path, spent, tuple(count_exchanges(inspector, spent)))
             finally:
                 session.close()
         except (WorkbenchError, OSError) as error:

@@ -12,7 +12,7 @@ from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.library import clean_verdict
 from workbench.protocols.clients import client_of
-from workbench.rules import Inspected, Inspector
+from workbench.rules import InspectedExchange, Inspector
 from workbench.wire.session import MAGIC, Session
 
 MOST_BYTES = 24 * 1024 * 1024
@@ -104,7 +104,7 @@ def _about(session: Session) -> str:
     return " · ".join(session.about[name] for name in ("story", "made", "source") if session.about.get(name))
 
 
-def _summarize(session: Session, rows: list[Inspected]) -> SessionSummary:
+def _summarize(session: Session, rows: list[InspectedExchange]) -> SessionSummary:
     found = _first_break(f for row in rows for f in row.findings)
     if found:
         return SessionSummary(found.severity.value, found.rule, f"exchange {found.exchange + 1}: {found.message}")
@@ -131,7 +131,7 @@ def _first_break(findings: Iterable[Finding]) -> Finding | None:
     return first
 
 
-def _origin(rows: list[Inspected]) -> str:
+def _origin(rows: list[InspectedExchange]) -> str:
     """``anthropic · claude-sonnet-4-5 +1``: the first provider and model, and the number of others."""
     pairs = list(dict.fromkeys((r.provider, r.model or "") for r in rows if r.provider))
     if not pairs:

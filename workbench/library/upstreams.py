@@ -19,7 +19,7 @@ _SERVERS = ("ollama", "llama.cpp", "vllm", "lm-studio")
 
 
 @cache
-def known() -> Mapping[str, str]:
+def known_upstreams() -> Mapping[str, str]:
     """Provider or local server → its URL, as its contract states it."""
     providers = {name: contracts.read(name).endpoints[0].url for name in _OFFERED}
     return MappingProxyType({**providers, **{name: f"http://127.0.0.1:{PORTS[name]}" for name in _SERVERS}})
@@ -40,11 +40,11 @@ def parse(text: str) -> dict[str, str]:
 def _command_word(word: str) -> str:
     """A typed word in the form of the command line: a URL or ``NAME=URL``."""
     name, _, base = word.partition("=")
-    if base in known():
-        return f"{name}={known()[base]}"
-    if word in known():
-        return f"{word}={known()[word]}"
+    if base in known_upstreams():
+        return f"{name}={known_upstreams()[base]}"
+    if word in known_upstreams():
+        return f"{word}={known_upstreams()[word]}"
     if "://" not in word:
         raise UsageError(f"unknown provider {word}", hint="type its URL: https://HOST, or NAME=https://HOST")
-    name = next((name for name, url in known().items() if url == word.rstrip("/")), "")
+    name = next((name for name, url in known_upstreams().items() if url == word.rstrip("/")), "")
     return f"{name}={word}" if name else word

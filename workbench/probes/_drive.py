@@ -64,7 +64,7 @@ class PlayedConversation:
         answer = self.answers[-1].response
         return answer is not None and answer.stop == "length"
 
-    def unanswered(self) -> ConversationLoop:
+    def before_results(self) -> ConversationLoop:
         """The conversation before the results of its last calls, to give other ones."""
         return replace(self.loop, results=(), limits=Limits(self.loop.turns + 1))
 
@@ -111,11 +111,11 @@ def follow(
             sent = change(len(answers), step.request) if change else step.request
             exchange = yield Ask(title if not answers else f"{title}: the results", sent, loop.protocol)
             loop = loop.after(exchange)
-            answers.append(loop.decoded)
+            answers.append(loop.decoded_exchange)
         elif isinstance(step, AnswerCall):
             calls.append(AnsweredCall(step, run(step)))
             loop = loop.after(calls[-1].result)
-    return PlayedConversation(tuple(answers) or (loop.decoded,), tuple(calls), step, loop)
+    return PlayedConversation(tuple(answers) or (loop.decoded_exchange,), tuple(calls), step, loop)
 
 
 def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask, Exchange, Sample]:

@@ -39,7 +39,7 @@ def thinking(subject: Subject, words: str) -> DriveSteps:
     """
     tried: list[PlayedConversation] = []
     for way in ways(subject):
-        tried.append((yield from _asked(subject, words, way)))
+        tried.append((yield from _ask(subject, words, way)))
         if tried[-1].calls and tried[-1].reasoning(0):
             return tried[-1]
     return next((one for one in tried if one.calls), tried[-1])
@@ -60,7 +60,7 @@ def ways(subject: Subject) -> Iterator[ThinkingRequest]:
         yield ThinkingRequest(None, {"effort": "medium"}, is_sealed)
 
 
-def _asked(subject: Subject, words: str, way: ThinkingRequest) -> DriveSteps:
+def _ask(subject: Subject, words: str, way: ThinkingRequest) -> DriveSteps:
     request = replace(subject, thinking=way.thinking).request(words, (ADD,), params=way.params)
     if way.is_sealed:
         request = apply_changes(request, request.body.raw, [Insert(f"/{key}", value) for key, value in SEALED.items()])

@@ -23,7 +23,7 @@ def replay_variants(request: HttpRequest, protocol: str) -> Mapping[str, HttpReq
         missing = next(iter(ways.drop_reasoning(Varied.alone(request, protocol)))).request
     except LocalProtocolError:
         missing = None
-    empty, altered = (rewrite_parts(request, protocol, change) for change in (_emptied, _altered))
+    empty, altered = (rewrite_parts(request, protocol, change) for change in (_empty, _alter))
     return {"missing": missing, "empty": empty, "altered": altered}
 
 
@@ -40,11 +40,11 @@ def rewrite_parts(request: HttpRequest, protocol: str, change: Callable[[Part], 
         return None
 
 
-def _emptied(part: Part) -> Part:
+def _empty(part: Part) -> Part:
     return replace(part, text="") if isinstance(part, Reasoning) and part.text else part
 
 
-def _altered(part: Part) -> Part:
+def _alter(part: Part) -> Part:
     """Cut a text in half, or an opaque proof if there is no text."""
     if not isinstance(part, Reasoning):
         return part

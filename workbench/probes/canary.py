@@ -38,9 +38,9 @@ def script(subject: Subject) -> Script:
     if not all(part.text and not part.signature and not part.data for part in parts):
         return unclear(f"{parts[0].carrier} is signed or encrypted, so nothing can be inserted")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
-    told = yield from follow(first.unanswered(), "a codeword in the thoughts", box.run, change=_with(subject, code))
+    told = yield from follow(first.before_results(), "a codeword in the thoughts", box.run, change=_with(subject, code))
     seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
-    plain = yield from follow(first.unanswered(), "the thoughts as they came", box.run)
+    plain = yield from follow(first.before_results(), "the thoughts as they came", box.run)
     if plain.ended.reason is EndReason.DONE:
         again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
         loop = plain.loop.with_limits(Limits(plain.loop.turns + 1)).after(again)
@@ -49,7 +49,7 @@ def script(subject: Subject) -> Script:
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
     if seen["turn"] == UNSEEN:
         shown = yield from follow(
-            first.unanswered(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
+            first.before_results(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
         )
         if code not in shown.text():
             return unclear("a codeword in the result is not repeated either, so this proves nothing")
@@ -57,13 +57,13 @@ def script(subject: Subject) -> Script:
 
 
 def _with(subject: Subject, code: str) -> Change:
-    def noted(part: Part) -> Part:
+    def add_note(part: Part) -> Part:
         if isinstance(part, Reasoning) and part.text:
             return replace(part, text=f"{part.text}\n{_NOTE.format(code)}")
         return part
 
     def change(_: int, request: HttpRequest) -> HttpRequest:
-        made = rewrite_parts(request, subject.protocol, noted)
+        made = rewrite_parts(request, subject.protocol, add_note)
         if made is None:
             raise LocalProtocolError("the reasoning cannot be changed")
         return made

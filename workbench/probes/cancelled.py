@@ -23,10 +23,10 @@ def script(subject: Subject) -> Script:
     first = yield from drive(subject, request, "a call", Toolbox(subject.nonce).run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
-    loop = first.unanswered().with_limits(Limits(1 + AGAIN, repeats=0))
-    told = yield from follow(loop, "the call was cancelled", _cancelled)
+    loop = first.before_results().with_limits(Limits(1 + AGAIN, repeats=0))
+    told = yield from follow(loop, "the call was cancelled", _cancelled_result)
     if told.is_refused:
-        plain = yield from follow(first.unanswered(), "a result in its place", Toolbox(subject.nonce).run)
+        plain = yield from follow(first.before_results(), "a result in its place", Toolbox(subject.nonce).run)
         if plain.is_refused:
             return unclear(f"every result is refused: {plain.ended.text}")
         return failed(f"the cancelled result is refused: {told.ended.text}", cancelled_calls="refused")
@@ -36,7 +36,7 @@ def script(subject: Subject) -> Script:
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
     loop = told.loop.with_limits(Limits(told.loop.turns + 1)).after(Say(said))
-    after = yield from follow(loop, "the conversation continues", _cancelled)
+    after = yield from follow(loop, "the conversation continues", _cancelled_result)
     return evaluate(subject, told, after)
 
 
@@ -53,7 +53,7 @@ def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversati
     return passed("the cancelled result is accepted and the conversation continues", cancelled_calls="taken")
 
 
-def _cancelled(_: AnswerCall) -> CallResult:
+def _cancelled_result(_: AnswerCall) -> CallResult:
     return CallResult(dumps(TOLD).decode(), is_error=True)
 
 

@@ -55,12 +55,12 @@ MOST = 24
 
 def script(subject: Subject) -> Script:
     """All keywords at once, by halves if that is refused; then strict; then a call that is asked to violate some."""
-    played = yield from _asked(subject, ())
+    played = yield from _ask(subject, ())
     if played.is_refused:
         return (yield from without_call(subject, played))
-    refused, unresolved = yield from _refused(subject)
+    refused, unresolved = yield from _find_refused(subject)
     strict = yield from _strict(subject)
-    ignored = yield from _ignored(subject, [name for name in BROKEN if name not in (*refused, *unresolved)])
+    ignored = yield from _find_ignored(subject, [name for name in BROKEN if name not in (*refused, *unresolved)])
     return evaluate(refused, unresolved, ignored, strict)
 
 
@@ -73,18 +73,18 @@ def tool(keywords: Sequence[str]) -> ToolDef:
     return ToolDef("probe_echo", "Returns the text that it is given.", schema)
 
 
-def _asked(subject: Subject, keywords: Sequence[str]) -> DriveSteps:
+def _ask(subject: Subject, keywords: Sequence[str]) -> DriveSteps:
     request = subject.request(f"Call probe_echo with the text {subject.nonce} alone.", (tool(keywords),))
     title = f"a schema with {', '.join(keywords) or 'none of them'}"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
-def _refused(subject: Subject) -> Generator[Ask, Exchange, tuple[list[str], list[str]]]:
+def _find_refused(subject: Subject) -> Generator[Ask, Exchange, tuple[list[str], list[str]]]:
     """(refused keywords, untested keywords)."""
     refused, waiting, spent = list[str](), [list(KEYWORDS)], 0
     while waiting and spent < MOST:
         group = waiting.pop(0)
-        played, spent = (yield from _asked(subject, group)), spent + 1
+        played, spent = (yield from _ask(subject, group)), spent + 1
         if played.is_refused and len(group) == 1:
             refused += group
         elif played.is_refused:
@@ -104,7 +104,7 @@ def _strict(subject: Subject) -> Generator[Ask, Exchange, str]:
     return "refused" if played.is_refused else "taken"
 
 
-def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange, list[str]]:
+def _find_ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange, list[str]]:
     """Keywords that a call violates on request; empty if it makes no call."""
     if not names:
         return []

@@ -37,7 +37,7 @@ def script(subject: Subject) -> Script:
     for size in SIZES:
         text = filler(size, code)
         title = f"a result of {size:,} bytes"
-        played = yield from follow(first.unanswered(), title, lambda _, text=text: CallResult(text))  # type: ignore[misc]
+        played = yield from follow(first.before_results(), title, lambda _, text=text: CallResult(text))  # type: ignore[misc]
         tried = size
         if played.is_refused:
             why = f"{size:,} bytes are refused: {played.ended.text}"
@@ -57,7 +57,7 @@ def script(subject: Subject) -> Script:
 def _is_short_read(first: PlayedConversation, code: str) -> Generator[Ask, Exchange, bool]:
     """The model reads a result that consists of the codeword."""
     text = f"The codeword is {code}"
-    played = yield from follow(first.unanswered(), "a short result", lambda _: CallResult(text))
+    played = yield from follow(first.before_results(), "a short result", lambda _: CallResult(text))
     return code in played.text()
 
 

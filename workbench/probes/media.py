@@ -38,9 +38,9 @@ def script(subject: Subject) -> Script:
     seen: list[bool] = []
     for colour in order[:2]:
         result = CallResult(parts=(Text("The picture:"), Media("image", "image/png", data=png(colour))))
-        played = yield from follow(first.unanswered(), "a picture", lambda _, result=result: result)  # type: ignore[misc]
+        played = yield from follow(first.before_results(), "a picture", lambda _, result=result: result)  # type: ignore[misc]
         if played.is_refused:
-            return (yield from _refused(first, box, played))
+            return (yield from _test_refusal(first, box, played))
         if played.ended.reason is EndReason.DONE and played.is_cut:
             return unclear("the answer reached the token limit too early")
         said = played.text().lower()
@@ -48,9 +48,9 @@ def script(subject: Subject) -> Script:
     return evaluate(seen)
 
 
-def _refused(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
+def _test_refusal(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
     """Check whether the picture causes the refusal."""
-    plain = yield from follow(first.unanswered(), "a text in its place", box.run)
+    plain = yield from follow(first.before_results(), "a text in its place", box.run)
     if plain.is_refused:
         return unclear(f"a text result is refused too: {plain.ended.text}")
     return failed(f"a picture in a result is refused: {played.ended.text}", media_in_results="refused")

@@ -91,7 +91,7 @@ def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, di
             return request
 
         title = f"the id of a call: {kind or 'as it came'}"
-        played = yield from follow(first.unanswered(), title, box.run, change=change)
+        played = yield from follow(first.before_results(), title, box.run, change=change)
         if not kind and played.is_refused:
             return {}
         if kind:

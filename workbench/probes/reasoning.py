@@ -42,7 +42,7 @@ def script(subject: Subject) -> Script:
     whole = yield from _send_results(first, VERBATIM, box)
     fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
     uses = _uses(whole, box)
-    made = replay_variants(_next_request(first.unanswered(), box), first.loop.protocol)
+    made = replay_variants(_next_request(first.before_results(), box), first.loop.protocol)
     for name in VARIANTS:
         fates[name] = yield from _try_variant(first, name, box, made[name], uses=uses)
     for name in (STALE, FORGOTTEN):
@@ -53,7 +53,7 @@ def script(subject: Subject) -> Script:
 def _send_results(first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None = None) -> DriveSteps:
     """Send the results of the calls, with one kind of replay."""
     change = (lambda _, request: made or request) if made else None
-    return (yield from follow(first.unanswered(), f"reasoning is sent back: {name}", box.run, change=change))
+    return (yield from follow(first.before_results(), f"reasoning is sent back: {name}", box.run, change=change))
 
 
 def _try_variant(

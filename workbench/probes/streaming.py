@@ -38,14 +38,14 @@ class StreamedCall(NamedTuple):
 
 def script(subject: Subject) -> Script:
     """The same request twice: whole, and as a stream."""
-    whole = yield from _asked(subject, stream=False)
+    whole = yield from _ask(subject, stream=False)
     if whole.is_refused:
         return (yield from without_call(subject, whole))
-    streamed = yield from _asked(subject, stream=True)
+    streamed = yield from _ask(subject, stream=True)
     return evaluate(whole, streamed, subject)
 
 
-def _asked(subject: Subject, *, stream: bool) -> DriveSteps:
+def _ask(subject: Subject, *, stream: bool) -> DriveSteps:
     words = f"Call the tool probe_echo with exactly this text: {subject.nonce} {SPOKEN}"
     request = subject.request(words, (ECHO,), stream=stream)
     request = _with_usage(request, subject.protocol) if stream else request

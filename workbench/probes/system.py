@@ -38,14 +38,14 @@ def script(subject: Subject) -> Script:
     fates: dict[str, str] = {}
     for place, request in made.items():
         is_same = place != "top" and request.body.raw == top.body.raw
-        fates[place] = AS_TOP if is_same else (yield from _asked(subject, request, place))
+        fates[place] = AS_TOP if is_same else (yield from _ask(subject, request, place))
     if fates["top"] == "refused":
         played = yield from drive(subject, plain, "without any", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
             return unclear(f"a request without instructions is refused too: {played.ended.text}")
     if fates["top"] == "ignored":
         user = subject.request(f"{words} {ASKED}", messages=turns)
-        if (yield from _asked(subject, user, "by the user")) != "seen":
+        if (yield from _ask(subject, user, "by the user")) != "seen":
             return unclear("the model does not repeat user text either, so this proves nothing")
     return evaluate(fates)
 
@@ -57,7 +57,7 @@ def _with_message(request: HttpRequest, adapter: Adapter, role: str, words: str,
     return apply_changes(request, request.body.raw, [Insert(f"{pointer}/{at}", value)])
 
 
-def _asked(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask, Exchange, str]:
+def _ask(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask, Exchange, str]:
     title = f"instructions: {place}"
     played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
     if played.is_refused:

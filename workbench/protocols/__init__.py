@@ -26,14 +26,14 @@ from workbench.protocols.capabilities import (
     ToolCapabilities,
 )
 from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, refusals
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
-    from workbench.protocols.known import fact, where
+    from workbench.protocols.known_messages import fact, where
     from workbench.protocols.wire_place import WirePlace
 else:
     __getattr__ = lazy(__name__)
@@ -384,6 +384,6 @@ def by_rank() -> tuple[str, ...]:
 
 def elsewhere() -> tuple[str, ...]:
     """Names of the protocols that are recognised, although no adapter decodes them."""
-    from workbench.protocols.common import undecoded
+    from workbench.protocols.common import undecoded_protocols
 
-    return tuple(sorted(set(undecoded.NAMES) - set(protocols())))
+    return tuple(sorted(set(undecoded_protocols.NAMES) - set(protocols())))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 
 
 class Param(NamedTuple):

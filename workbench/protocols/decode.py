@@ -13,9 +13,9 @@ from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.protocols import Adapter, UrlFacts, _beside, _misread, refusals
-from workbench.protocols.common import undecoded
+from workbench.protocols.common import undecoded_protocols
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.wire_place import WirePlace
 from workbench.toolcalls import formats
 from workbench.wire import (
@@ -83,7 +83,7 @@ class DecodedExchange:
         request_text, response_text: content-decoded bodies.
         framing: what separates the events of a response that is a stream.
         events: blocks of the response when it is a stream.
-        facts: what was found out about it already (``known.fact``).
+        facts: what was found out about it already (``known_messages.fact``).
 
     Args:
         before: the same exchange when less of it was there: its request is decoded already.
@@ -176,9 +176,9 @@ class DecodedExchange:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is Kind.WEBSOCKET:
             first = islice(seen_frames(self.exchange), 8)
-            return undecoded.name_frames(frame.value for frame in first), "a WebSocket connection"
+            return undecoded_protocols.name_frames(frame.value for frame in first), "a WebSocket connection"
         if GRPC in self.exchange.meta:
-            return undecoded.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
+            return undecoded_protocols.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
         request = self.exchange.request
         url = request.url if request else ""
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
@@ -200,7 +200,7 @@ class DecodedExchange:
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
         first = [(e.name, _peek(without_repeated_prefix(e.data))) for e in self.events[:8] if e.data is not None]
-        named = url and undecoded.name_url(url)
+        named = url and undecoded_protocols.name_url(url)
         if named:
             return named, "by its URL"
         claims = [
@@ -215,7 +215,7 @@ class DecodedExchange:
         likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
         score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
         for value in (request, response, *(v for _, v in first)):
-            other = undecoded.name_value(value)
+            other = undecoded_protocols.name_value(value)
             if other and score < 0.9:
                 return other, "by its body"
         if score > 0:

@@ -3,8 +3,8 @@
 In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange.
 One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which decides last about what all families found. The page of each rule is
-``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``lens`` is no family: it
-checks one schema against every contract. It may import the core and the rooms up to ``contracts``.
+``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``schema_check`` is no
+family: it checks one schema against every contract. It may import the core and the rooms up to ``contracts``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.contracts import (
     Contract,
     Contradiction,
     Edit,
-    Enforced,
+    EnforcedCheck,
     Fact,
     Finding,
     Judgement,
@@ -46,23 +46,23 @@ from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules._causes import Causes, Contradicted, by_cause, contradicted
-from workbench.rules._explained import is_accounted_for
+from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._origin import Origins
+from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
+from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
-    from workbench.rules import lens
+    from workbench.rules import schema_check
     from workbench.rules.costs import Costs, Saving, Turn, costs_of, turns
-    from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
-    from workbench.rules.inspection import PENDING_RULE, Detail, Inspected, Inspection, Inspector, Trial
-    from workbench.rules.lens import Judged
+    from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
+    from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
     from workbench.rules.params import refusals
     from workbench.rules.prices import Prices, load_prices
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
     from workbench.rules.retry import PENDING_WORDS, UNSURE
+    from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_at, standing
     from workbench.rules.wording import as_warning, quote
 else:
@@ -84,19 +84,19 @@ __all__ = [
     "Causes",
     "Choice",
     "Contract",
-    "Contradicted",
+    "ContradictedFact",
     "Contradiction",
     "Costs",
     "Counts",
     "Detail",
     "Edit",
-    "Enforced",
+    "EnforcedCheck",
     "Fact",
     "Finding",
-    "Inspected",
+    "InspectedExchange",
     "Inspection",
     "Inspector",
-    "Judged",
+    "JudgedSchema",
     "Judgement",
     "Key",
     "Origin",
@@ -122,15 +122,14 @@ __all__ = [
     "choose_contract",
     "clues_of",
     "contracts",
-    "contradicted",
+    "contradicted_facts",
     "costs_of",
-    "counted",
+    "count_exchanges",
     "errortext",
     "every_rule",
-    "grouped",
+    "group_counts",
     "history",
     "judge",
-    "lens",
     "load_prices",
     "of_contract",
     "pages",
@@ -139,6 +138,7 @@ __all__ = [
     "refusal_of",
     "refusals",
     "schema_at",
+    "schema_check",
     "standing",
     "texts",
     "tools_edit",
@@ -198,7 +198,7 @@ def _run(name: str, case: RuleContext) -> Iterator[Finding]:
                 raise TypeError(f"{name} yields a {type(finding).__name__} instead of a finding")
             yield finding
     except (Exception, SystemExit) as error:
-        yield _failed(name, case, error)
+        yield _failure(name, case, error)
 
 
 def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]:
@@ -206,10 +206,10 @@ def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]
     try:
         return list(families()[name].review(case, found))
     except (Exception, SystemExit) as error:
-        return [*found, _failed(name, case, error)]
+        return [*found, _failure(name, case, error)]
 
 
-def _failed(name: str, case: RuleContext, error: Exception | SystemExit) -> Finding:
+def _failure(name: str, case: RuleContext, error: Exception | SystemExit) -> Finding:
     logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
     message = f"the {name} rules failed on this exchange ({type(error).__name__}): a bug in Workbench"
     return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

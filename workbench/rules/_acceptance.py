@@ -15,8 +15,8 @@ from workbench.chain import Journal
 from workbench.contracts import SIMULATED, Finding
 from workbench.ir import ModelResponse
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._case import RuleContext
-from workbench.rules._refused import was_judged
+from workbench.rules._failure_place import was_judged
+from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import Headers, Origin, translation_of, urls
 
@@ -33,7 +33,7 @@ _MADE_UP = "x-workbench-breakpoint"
 _BETA = "beta"
 
 
-class Accepted(NamedTuple):
+class AcceptedExchange(NamedTuple):
     """The exchange that was accepted (its index), and who accepted it."""
 
     exchange: int
@@ -99,7 +99,7 @@ class Acceptances:
     """
 
     journal: Journal
-    _first: dict[Hashable, Accepted] = field(default_factory=dict, repr=False)
+    _first: dict[Hashable, AcceptedExchange] = field(default_factory=dict, repr=False)
 
     def learn(self, case: RuleContext, findings: Iterable[Finding]) -> None:
         """Note the facts that an accepted request contradicts."""
@@ -108,9 +108,9 @@ class Acceptances:
             if finding.contradicts and finding.contradicts.exchange == index:
                 key = _key(case, finding, finding.contradicts.rule)
                 if key not in self._first:
-                    self.journal.put(self._first, key, Accepted(index, finding.contradicts.by))
+                    self.journal.put(self._first, key, AcceptedExchange(index, finding.contradicts.by))
 
-    def find(self, case: RuleContext, finding: Finding) -> Accepted | None:
+    def find(self, case: RuleContext, finding: Finding) -> AcceptedExchange | None:
         """The earlier exchange in which the same bytes were accepted against the same fact, by the same model there."""
         found = self._first.get(_key(case, finding, finding.rule)) if self._first else None
         return found if found and found.exchange <= case.decoded.index else None
@@ -180,11 +180,11 @@ def _conditions(case: RuleContext) -> bytes:
     """Everything that is asked for beside the history: parameters, the names of the tools, betas."""
     known = case.decoded.facts.get(_conditions)
     if known is None:
-        known = case.decoded.facts[_conditions] = _hash(b"\n".join(_asked(case)))
+        known = case.decoded.facts[_conditions] = _hash(b"\n".join(_request_keys(case)))
     return bytes(known)
 
 
-def _asked(case: RuleContext) -> Iterator[bytes]:
+def _request_keys(case: RuleContext) -> Iterator[bytes]:
     decoded = case.decoded
     for key, (start, end) in sorted(decoded.request_index.elements("")):
         if key not in HISTORIES and key != "tools":

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.provenance import escape
 
 ENVELOPE = "/request"
 """Where the body stands inside the one of Code Assist."""

@@ -103,7 +103,7 @@ def _lasting(group: Sequence[Finding]) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradicted:
+class ContradictedFact:
     """A fact that requests of a session contradict.
 
     Attributes:
@@ -120,14 +120,14 @@ class Contradicted:
     exchanges: tuple[int, ...]
 
 
-def contradicted(findings: Iterable[Finding]) -> list[Contradicted]:
+def contradicted_facts(findings: Iterable[Finding]) -> list[ContradictedFact]:
     """The facts that the accepted requests of a session contradict, the one with the most of them first."""
     facts: dict[Contradiction, dict[int, None]] = {}
     for finding in findings:
         if (against := finding.contradicts) is not None:
             facts.setdefault(replace(against, exchange=0), {})[against.exchange] = None
     made = [
-        Contradicted(fact.contract, fact.rule, fact.fact, fact.source, fact.date, fact.by, tuple(exchanges))
+        ContradictedFact(fact.contract, fact.rule, fact.fact, fact.source, fact.date, fact.by, tuple(exchanges))
         for fact, exchanges in facts.items()
     ]
     return sorted(made, key=lambda each: -len(each.exchanges))

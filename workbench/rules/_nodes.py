@@ -46,15 +46,15 @@ def _message(decoded: DecodedExchange, side: str, pointer: str) -> int | None:
 
 
 def _messages(decoded: DecodedExchange, side: str) -> Mapping[str, int]:
-    return _numbered(message.pointer for message in decoded.messages(side))
+    return _numbers(message.pointer for message in decoded.messages(side))
 
 
 def _parts(decoded: DecodedExchange, side: str, number: int) -> Mapping[str, int]:
     message = decoded.messages(side)[number]
-    return _numbered(message.absolute(part) for part in message.parts)
+    return _numbers(message.absolute(part) for part in message.parts)
 
 
-def _numbered(pointers: Iterable[str]) -> Mapping[str, int]:
+def _numbers(pointers: Iterable[str]) -> Mapping[str, int]:
     """Pointer → number of the first node there."""
     found: dict[str, int] = {}
     for number, pointer in enumerate(pointers):

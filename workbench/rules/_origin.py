@@ -17,9 +17,9 @@ from workbench.chain import ANSWERING, Journal, call_digest, items, looks_unique
 from workbench.contracts import Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
-from workbench.rules._case import RuleContext
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
+from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import translation_of
 
@@ -40,14 +40,14 @@ class _Subject(NamedTuple):
     below: str
 
 
-class _Changed(NamedTuple):
+class _GatewayChanges(NamedTuple):
     """What a gateway changed: messages by their side, and the sides of which bytes or fields are not the same."""
 
     messages: frozenset[tuple[str, tuple[str, ...]]]
     sides: frozenset[str]
 
     @classmethod
-    def on_the_way(cls, found: Iterable[Finding]) -> _Changed:
+    def on_the_way(cls, found: Iterable[Finding]) -> _GatewayChanges:
         """What the findings of an exchange say."""
         damages = [f for f in found if f.rule.startswith("gateway.") and f.severity is not Severity.INFO]
         messages = frozenset((f.side, _message_of(p)) for f in damages for p in (f.pointer, *f.related))
@@ -76,21 +76,21 @@ class Origins:
     _causes: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _at_places: dict[Hashable, tuple[Hashable, Severity | None]] = field(default_factory=dict, repr=False)
 
-    def traced(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def trace(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
         lane = case.earlier.id
         self.journal.put(self._lanes, case.decoded.index, lane)
         found = tuple(findings)
-        changed = _Changed.on_the_way(found)
-        traced = tuple(self._traced(case, lane, finding, changed) for finding in found)
+        changed = _GatewayChanges.on_the_way(found)
+        traced = tuple(self._trace_one(case, lane, finding, changed) for finding in found)
         for message in case.response.messages if case.response else ():
             for _, call in message.tool_calls():
                 key, index = (case.hops.hop, call.id or ""), case.decoded.index
                 if index not in self._calls.get(key, ()):
                     self.journal.put(self._calls, key, (*self._calls.get(key, ()), index))
-        return tuple(self._joined(case, traced)) if case.hops.hop else traced
+        return tuple(self._join(case, traced)) if case.hops.hop else traced
 
-    def _joined(self, case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
+    def _join(self, case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
         """A fault that an adapter passed on has one cause at both of its places, whatever is said around it."""
         exchange, seen = case.decoded.exchange, Counter[Hashable]()
         made_of = exchange.parent if translation_of(exchange.branch) else None
@@ -105,7 +105,7 @@ class Origins:
             self.journal.put(self._at_places, (exchange.id, fault), (cause, counts_as))
             yield replace(finding, cause=cause, counts_as=counts_as)
 
-    def _traced(self, case: RuleContext, lane: int, finding: Finding, changed: _Changed) -> Finding:
+    def _trace_one(self, case: RuleContext, lane: int, finding: Finding, changed: _GatewayChanges) -> Finding:
         if finding.rule in LASTING:
             return replace(finding, cause=self._cause((lane, finding.rule, _state(case, finding))))
         is_event = finding.rule.startswith(OF_ONE_EXCHANGE) and finding.contradicts is None
@@ -140,7 +140,9 @@ class Origins:
         words = f"exchange {brought[-1] + 1} made the call; the history was compacted here and lost it"
         return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
-    def _elsewhere(self, case: RuleContext, finding: Finding, subject: _Subject, changed: _Changed) -> Origin | None:
+    def _elsewhere(
+        self, case: RuleContext, finding: Finding, subject: _Subject, changed: _GatewayChanges
+    ) -> Origin | None:
         """At another hop, or on the way from there."""
         other = case.hops.outer if finding.side == REQUEST else case.hops.inner
         if other is None:
@@ -184,7 +186,7 @@ def _subject(decoded: DecodedExchange, finding: Finding) -> _Subject:
     if message is not None:
         part = part_at(decoded, finding.side, finding.pointer)
         if isinstance(part, ToolCallIR | ToolResultIR):
-            return _Subject(rule, _named(part), finding.pointer[len(message.absolute(part)) :])
+            return _Subject(rule, _identity(part), finding.pointer[len(message.absolute(part)) :])
         return _Subject(rule, fact(message, _plain), finding.pointer[len(message.pointer) :])
     tool = _TOOL.match(finding.pointer)
     tools = decoded.request.tools if decoded.request and finding.side == REQUEST else ()
@@ -219,7 +221,7 @@ def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
     return replace(finding, severity=Severity.INFO, origin=origin)
 
 
-def _named(part: ToolCallIR | ToolResultIR) -> Hashable:
+def _identity(part: ToolCallIR | ToolResultIR) -> Hashable:
     """A call by its id and what it says, a result by its id: the same in every request, and in the answer."""
     if isinstance(part, ToolCallIR):
         return "call", part.id, call_digest(part)
@@ -249,24 +251,24 @@ def _closure(case: RuleContext, finding: Finding) -> str:
     """The pair was whole in an earlier exchange: an id was changed here, or one half cut off."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
-        return _renamed(case, part) or dropped_result(case, part.id) or _unanswered(case, finding, part)
+        return _renamed_words(case, part) or dropped_result(case, part.id) or _unanswered_words(case, finding, part)
     if isinstance(part, ToolResultIR):
         return dropped_call(case, part.tool_call_id)
     return ""
 
 
-def _unanswered(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
+def _unanswered_words(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
     """No request ever held the result."""
-    brought = next((exchange for exchange, c in _brought(case) if call.id and c.id == call.id), None)
+    brought = next((exchange for exchange, c in _received_calls(case) if call.id and c.id == call.id), None)
     if brought is None or finding.rule != "closure.missing-result":
         return ""
     return f"exchange {brought + 1} made the call; this is the first request sent without its result"
 
 
-def _renamed(case: RuleContext, call: ToolCallIR) -> str:
+def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
     """The answer brought the same call under another id."""
     said = call_digest(call)
-    for exchange, brought in _brought(case):
+    for exchange, brought in _received_calls(case):
         if brought.id == call.id:
             return ""
         if call_digest(brought) == said:
@@ -274,7 +276,7 @@ def _renamed(case: RuleContext, call: ToolCallIR) -> str:
     return ""
 
 
-def _brought(case: RuleContext) -> Iterator[tuple[int, ToolCallIR]]:
+def _received_calls(case: RuleContext) -> Iterator[tuple[int, ToolCallIR]]:
     """(exchange, call) of every call that answers of this conversation brought, the latest first."""
     for exchange, answer in reversed(case.earlier.answers):
         for message in answer.messages:

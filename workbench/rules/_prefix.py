@@ -10,10 +10,10 @@ import json
 import re
 from dataclasses import dataclass
 
-from workbench.chain import unmarked
+from workbench.chain import without_marks
 from workbench.ir import JsonValue, Message
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.provenance import escape
 from workbench.rules._body import values
 from workbench.wire import loads, string_slice_span
 
@@ -78,13 +78,13 @@ def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
         spot = _differs(before[1], after[1], after[0])
         if spot:
             why = _of_tools(old, new) if part == TOOLS else _of_text(spot, "the system prompt")
-            return _broken(old, new, part, spot, why, 0)
+            return _break_at(old, new, part, spot, why, 0)
     for n, (one, other) in enumerate(zip(old.messages(REQUEST), new.messages(REQUEST), strict=False)):
-        if one is other or one == other or unmarked(one) == unmarked(other):
+        if one is other or one == other or without_marks(one) == without_marks(other):
             continue
         spot = _differs(_value(old, one.pointer), _value(new, other.pointer), other.pointer)
         if spot:
-            return _broken(old, new, MESSAGES, spot, _of_messages(old, new, n, spot), n)
+            return _break_at(old, new, MESSAGES, spot, _of_messages(old, new, n, spot), n)
     return None
 
 
@@ -147,16 +147,16 @@ def _plain(value: JsonValue) -> JsonValue:
     return value
 
 
-def _broken(old: DecodedExchange, new: DecodedExchange, part: str, spot: _Spot, why: str, number: int) -> Break:
+def _break_at(old: DecodedExchange, new: DecodedExchange, part: str, spot: _Spot, why: str, number: int) -> Break:
     pointer, span = _place(new, spot)
     start = spot.char or 0
     was, now = (v[start : start + 60] if isinstance(v, str) else "" for v in (spot.was, spot.now))
     left = [_rest(decoded, part, number, spot, side) for decoded, side in ((old, spot.was), (new, spot.now))]
-    byte = span[0] + _shared(was[:1], now[:1], new.request_text[span[0]]) if span else None
+    byte = span[0] + _shared_bytes(was[:1], now[:1], new.request_text[span[0]]) if span else None
     return Break(part, pointer, span, byte, why, was, now, min(left))
 
 
-def _shared(was: str, now: str, first: int) -> int:
+def _shared_bytes(was: str, now: str, first: int) -> int:
     """Bytes that the first characters have in common, as they are written: in UTF-8, or escaped."""
     if first == ord("\\"):
         one, other = (json.dumps(char)[1:-1].encode() for char in (was, now))
@@ -224,10 +224,10 @@ def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: 
     before, after = old.messages(REQUEST), new.messages(REQUEST)
     if after[number].role in ("system", "developer"):
         return _of_text(spot, "a system message")
-    left_out = _found(after[number], before[number + 1 :])
+    left_out = _distance(after[number], before[number + 1 :])
     if left_out:
         return f"{left_out} earlier message{'s' * (left_out > 1)} removed"
-    put_in = _found(before[number], after[number + 1 :])
+    put_in = _distance(before[number], after[number + 1 :])
     if put_in:
         return f"{put_in} message{'s' * (put_in > 1)} inserted between earlier ones"
     if _without_reasoning(before[number]) == _without_reasoning(after[number]):
@@ -235,7 +235,7 @@ def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: 
     return _of_text(spot, f"an earlier message of role {after[number].role[:20]!r}")
 
 
-def _found(message: Message, others: tuple[Message, ...]) -> int:
+def _distance(message: Message, others: tuple[Message, ...]) -> int:
     """How far on the same message stands, from one; 0 where it does not."""
     return next((n for n, other in enumerate(others, 1) if other == message), 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.contracts import known
+from workbench.contracts import find_matches
 from workbench.ir import ApiError
 from workbench.rules.wording import quote
 
@@ -23,6 +23,6 @@ def known_as(error: ApiError, provider: str) -> str:
     Args:
         provider: name of the contract, whose texts come first.
     """
-    matches = known(error.message)
+    matches = find_matches(error.message)
     own = [m for m in matches if m.provider.partition(":")[0] == provider]
     return next((f"; {m.provider} uses this text for {m.rule or quote(m.when)}" for m in own or matches), "")

@@ -6,10 +6,10 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 
-from workbench.chain import Entry, NodeRef, Sent
+from workbench.chain import Entry, NodeRef, ReplayOutcome
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import RuleContext
+from workbench.rules.context import RuleContext
 from workbench.wire import Origin
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
@@ -22,7 +22,7 @@ def stand_ins(case: RuleContext) -> frozenset[str]:
     return frozenset((*plain, *(b64encode(value.encode()).decode() for value in plain)))
 
 
-def sent(case: RuleContext) -> Iterator[tuple[NodeRef, Reasoning]]:
+def sent_reasoning(case: RuleContext) -> Iterator[tuple[NodeRef, Reasoning]]:
     """Every piece of reasoning in the history."""
     for n, message in case.suspects(_has_reasoning):
         for k, part in message.reasoning():
@@ -35,7 +35,7 @@ def _has_reasoning(message: Message) -> bool:
 
 def genuine(case: RuleContext) -> dict[NodeRef, Entry]:
     """Reasoning that stands as it was received in this session."""
-    known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is Sent.SENT)
+    known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is ReplayOutcome.SENT)
     return {e.sent_part: e for e in known if e.sent_part}
 
 
@@ -52,7 +52,7 @@ def assistant_turns(case: RuleContext) -> Iterator[list[NodeRef]]:
         yield turn
 
 
-def received(entry: Entry) -> str:
+def received_words(entry: Entry) -> str:
     """Where the reasoning of a turn came in, in words; "" where nobody saw it."""
     if entry.received_in is None:
         return ""

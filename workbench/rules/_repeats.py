@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._case import RuleContext
+from workbench.rules.context import RuleContext
 
 FAILURE = re.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
@@ -95,7 +95,7 @@ def _digests(message: Message) -> tuple[int, ...]:
 
 def _outcomes(message: Message) -> Mapping[int, tuple[str, bool]]:
     """Part of a message → text of the result that it is, and whether that tells of a failure."""
-    return {k: (said(result), has_failed(result)) for k, result in message.tool_results()}
+    return {k: (result_text(result), has_failed(result)) for k, result in message.tool_results()}
 
 
 def failures(message: Message) -> int:
@@ -108,14 +108,14 @@ def _is_question(message: Message) -> bool:
     return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)
 
 
-def said(result: ToolResultIR) -> str:
+def result_text(result: ToolResultIR) -> str:
     """The text of a result."""
     return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
 
 
 def has_failed(result: ToolResultIR) -> bool:
     """The tool did not do what it was asked to, by the flag of the protocol or by the first words of the result."""
-    return bool(result.is_error) or FAILURE.match(said(result)[:200]) is not None
+    return bool(result.is_error) or FAILURE.match(result_text(result)[:200]) is not None
 
 
 def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST
-from workbench.rules._case import RuleContext
+from workbench.rules.context import RuleContext
 
 _WORD = re.compile(
     rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""

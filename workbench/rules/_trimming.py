@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.ir import Message
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._case import RuleContext
+from workbench.rules.context import RuleContext
 
 
 def dropped_call(case: RuleContext, call_id: str | None) -> str:

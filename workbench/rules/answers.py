@@ -11,9 +11,9 @@ from workbench.ir import ApiError
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules._failure_place import cause_words, error_words, place_of, places_beside, refusal_of, who_says
 from workbench.rules._provider_error import evidence, known_as
-from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import loads
 
@@ -37,7 +37,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if error is None or (answer and answer.is_stream):
         return
     refusal = refusal_of(error, case.decoded)
-    said = told(case, error, refusal)
+    said = error_words(case, error, refusal)
     if isinstance(error.raw, str):
         said += "; the body is not JSON"
     said += known_as(error, case.contract.name)

@@ -10,8 +10,8 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules.wording import enforced_exactly, quote, unproved, weaker, went_astray
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import as_unproved, enforced_exactly, quote, weaker, went_astray
 from workbench.toolcalls.arguments import (
     COERCIBLE,
     DOUBLE_ENCODED,
@@ -60,13 +60,13 @@ def check(case: RuleContext) -> Iterator[Finding]:
     strict = any(e.rule in (EMPTY.slug, NOT_OBJECT.slug) for e in case.contract.enforces)
     for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol, strict):
         for k, call in message.tool_calls():
-            yield from _replayed(case, NodeRef(REQUEST, n, k), call)
+            yield from _check_replayed(case, NodeRef(REQUEST, n, k), call)
     broken = 0
     told: set[str | None] = set()  # tools whose schema cannot be applied
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
             broken += call.error is not None
-            for finding in _made(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED):
+            for finding in _check_new(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED):
                 if finding.severity is not Severity.INFO:
                     yield finding
                 elif call.name not in told:
@@ -94,17 +94,17 @@ def _is_text_of_no_object(call: ToolCallIR) -> bool:
     return call.raw is not None and call.format not in FREE_TEXT and not isinstance(call.input, dict)
 
 
-def _replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
     said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
     said["kind"] = _TYPES.get(type(call.input), "Object")
     if _is_wrong_container(case.decoded.protocol, call):
         finding = _container(case, NOT_OBJECT, ref, call)
-        yield unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
+        yield as_unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
     elif call.error is not None and (call.raw or "").strip():
         text = f"the arguments in the history do not parse: {call.error}"
         finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)
-        yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else unproved(finding)
+        yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else as_unproved(finding)
     elif _is_text_of_no_object(call):
         is_empty = not (call.raw or "").strip()
         rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{_kind(call.input)}, not an object")
@@ -154,7 +154,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def _made(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
+def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
     """A call that the model has just made."""
     tool = case.tools.get(call.name or "")
     if call.format in FREE_TEXT:

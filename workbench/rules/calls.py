@@ -9,7 +9,7 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.protocols import RESPONSE
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, went_astray
 from workbench.wire import Origin
 
@@ -38,10 +38,10 @@ def _unknown(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
         UNKNOWN_TOOL if case.tools else weaker(UNKNOWN_TOOL)
     )  # no model calls out of nowhere: the tools were left out
     message = f"no tool named {quote(call.name)} is declared"
-    return case.at(rule, ref, message, name="name", evidence=_declared(call.name, sorted(case.tools)))
+    return case.at(rule, ref, message, name="name", evidence=_declared_words(call.name, sorted(case.tools)))
 
 
-def _declared(name: str, known: list[str]) -> str:
+def _declared_words(name: str, known: list[str]) -> str:
     if not known:
         return "no tool is declared"
     near = difflib.get_close_matches(name[:200], known, n=1)

@@ -8,9 +8,9 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
-from workbench.rules.wording import by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
 from workbench.wire import Origin
 
 WARNING = Severity.WARNING
@@ -39,7 +39,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if choice is not None:
         at = next((pointer for place in _PLACES for pointer, _ in values(case.decoded, place)), "")
         yield from _value(case, choice, at)
-        yield from _named(case, choice, at)
+        yield from _check_named(case, choice, at)
         yield from _thinking(case, choice, at)
     yield from _without_tools(case, request)
 
@@ -87,7 +87,7 @@ def is_forced(choice: ToolChoice) -> bool:
     return choice.mode in ("any", "tool")
 
 
-def _named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
+def _check_named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     """Tools that are chosen and not declared."""
     request = case.request
     if not case.tools or request is None or any(tool.name is None or "type" in tool.extra for tool in request.tools):
@@ -97,7 +97,7 @@ def _named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
             text = f"tool_choice names {quote(name)}, which is not among the tools"
             found = {"name": name, "found": kind_of(choice.value) if choice.name else name}
             finding = case.finding(UNSUPPORTED, REQUEST, at, text, when="unknown-tool", values=found)
-            yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else unproved(finding)
+            yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else as_unproved(finding)
 
 
 def _names(choice: ToolChoice) -> Iterator[str]:

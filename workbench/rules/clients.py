@@ -16,7 +16,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols import RESPONSE, Traits
 from workbench.protocols.clients import CALL, ClientGroup, declared_calls, one_by_one, policies
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import Framing, Origin, loads
 
@@ -165,14 +165,14 @@ def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
             events = sorted({group.event for group in affected if group.event is not None})[:1]
             who = f"{len(affected)} of {len(alone)} client libraries"
             rule = replace(rule, severity=Severity.ERROR) if is_sure else rule
-            yield case.finding(rule, RESPONSE, "", f"{who} {verb}", events=events, evidence=_named(affected))
+            yield case.finding(rule, RESPONSE, "", f"{who} {verb}", events=events, evidence=_client_words(affected))
 
 
 def _misses_a_call(group: ClientGroup) -> bool:
     return any(d.part.startswith(CALL) and d.words.endswith("is missing") for d in group.differences)
 
 
-def _named(groups: Sequence[ClientGroup]) -> str:
+def _client_words(groups: Sequence[ClientGroup]) -> str:
     """What each client does; those that do the same together."""
     said: dict[str, list[str]] = {}
     for group in groups:

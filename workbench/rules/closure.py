@@ -12,8 +12,8 @@ from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._trimming import dropped_call, dropped_result
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.wire import Origin
 
@@ -129,7 +129,7 @@ def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:
         yield _missing(case, line, line.call)
     elif line.state in (CallState.ORPHAN, CallState.OUT_OF_ORDER):
         for ref in line.results:
-            yield _related(case, _orphan(case, line, ref), line)
+            yield _with_related(case, _orphan(case, line, ref), line)
 
 
 def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
@@ -140,7 +140,7 @@ def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     message = f"tool result {quote(line.id)} has no matching tool call in the previous turn"
     if line.id is None:
         message = "a tool result without an id, and its position does not tell which call it answers"
-    evidence = " · ".join(filter(None, (_seen(case, line), dropped_call(case, line.id))))
+    evidence = " · ".join(filter(None, (_evidence(case, line), dropped_call(case, line.id))))
     values = {"found": other.role if other else "", "before": messages[ref.message - 1].role if ref.message else ""}
     return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)
 
@@ -155,20 +155,20 @@ def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
 _NAMED = re.compile(r"\bmessage (\d+)")
 
 
-def _seen(case: RuleContext, line: CallLine) -> str:
+def _evidence(case: RuleContext, line: CallLine) -> str:
     """What the closure notes; a message is named with its pointer, for providers count from zero."""
     if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
         return line.note
     messages, told = case.decoded.messages(REQUEST), set()
 
-    def placed(named: re.Match[str]) -> str:
+    def with_pointer(named: re.Match[str]) -> str:
         number = int(named[1])
         if number in told or number > len(messages):
             return named[0]
         told.add(number)
         return f"{named[0]} ({messages[number - 1].pointer})"
 
-    return _NAMED.sub(placed, line.note)
+    return _NAMED.sub(with_pointer, line.note)
 
 
 def _ends_with_results(case: RuleContext) -> bool:
@@ -179,13 +179,13 @@ def _ends_with_results(case: RuleContext) -> bool:
 
 def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") -> Finding:
     message = f"{_call(line)} has no tool result in the next message"
-    evidence = " · ".join(filter(None, (_seen(case, line), dropped_result(case, line.id))))
+    evidence = " · ".join(filter(None, (_evidence(case, line), dropped_result(case, line.id))))
     finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line), when=when)
     if finding.check and finding.check.when not in ("", when):
         finding = replace(finding, check=None, refusal="", source="")
     if when == AT_END:  # nothing is lost: the results may come yet, unless the provider wants them now
         finding = replace(finding, breaks=Breaks.REQUEST)
-    return _related(case, finding, line)
+    return _with_related(case, finding, line)
 
 
 def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
@@ -217,11 +217,11 @@ def _next_other(decoded: DecodedExchange, turn: int) -> int:
 
 def _flaws(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     for flaw in line.flaws:
-        yield from (_related(case, finding, line) for finding in _flaw(case, line, flaw))
+        yield from (_with_related(case, finding, line) for finding in _flaw(case, line, flaw))
 
 
 def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
-    note = _seen(case, line)
+    note = _evidence(case, line)
     if flaw is Flaw.CALL_ROLE and line.call:
         role = case.message(line.call).role
         yield case.at(
@@ -285,7 +285,7 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     for ref in line.results:
         message = f"the tool result names {quote(line.id)}, but the call it answers by position {has}"
         values = {name: turn[name] for name in ("ids", "next") if name in turn}
-        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), values=values)
+        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_evidence(case, line), values=values)
         if finding.check is None:  # then the provider misses the result of the call
             open_call = case.at(MISSING, line.stands_for, message, values=turn)
             if open_call.check and open_call.check.when != AT_END:
@@ -299,7 +299,7 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 
-def _related(case: RuleContext, finding: Finding, line: CallLine) -> Finding:
+def _with_related(case: RuleContext, finding: Finding, line: CallLine) -> Finding:
     nodes = [ref for ref in (line.call, line.twin, *line.results) if ref and ref.side == finding.side]
     return with_related(finding, [*finding.related, *(case.pointer(ref) for ref in nodes)])
 

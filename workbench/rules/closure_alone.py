@@ -8,8 +8,8 @@ from workbench.chain import NodeRef
 from workbench.contracts import Finding
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import RuleContext
 from workbench.rules.closure import NOT_FIRST
+from workbench.rules.context import RuleContext
 from workbench.rules.wording import by_term
 
 RULES = ()

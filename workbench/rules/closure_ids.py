@@ -10,9 +10,9 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules.closure import MISMATCH
-from workbench.rules.wording import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import LEGACY_ROLE, as_unproved, enforced_exactly, quote, weaker, with_related
 
 ID_FORMAT = Rule(
     "closure.id-format",
@@ -36,7 +36,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 yield from _id_form(case, NodeRef(side, n, k), name, value)
     if enforced_exactly(case, ID_FORMAT, "name-missing"):
         yield from _nameless(case)
-    yield from _misnamed(case)
+    yield from _check_names(case)
 
 
 def _nameless(case: RuleContext) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def _nameless(case: RuleContext) -> Iterator[Finding]:
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
 
 
-def _misnamed(case: RuleContext) -> Iterator[Finding]:
+def _check_names(case: RuleContext) -> Iterator[Finding]:
     """Results that name another function than the call which they answer, where names pair them too."""
     able = protocols.get(case.request.protocol).capabilities if case.request else None
     if able is None or (able.tools.call_ids and not able.tools.ids_optional):
@@ -61,7 +61,7 @@ def _misnamed(case: RuleContext) -> Iterator[Finding]:
                 text = f"the tool result names {quote(name)}, but the call that it answers is one of {quote(line.name)}"
                 said = {"name": line.name or "", "found": name}
                 finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=said)
-                finding = finding if enforced_exactly(case, MISMATCH, "name") else unproved(finding)
+                finding = finding if enforced_exactly(case, MISMATCH, "name") else as_unproved(finding)
                 yield with_related(finding, [case.pointer(line.call, "name")] if line.call else [])
 
 

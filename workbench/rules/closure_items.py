@@ -10,10 +10,10 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote
 
 RULES = ()

@@ -10,9 +10,9 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.shapes import SHAPE
-from workbench.rules.wording import enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.wording import as_unproved, enforced_exactly, from_anomalies, quote
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -37,7 +37,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _lists(case)
     yield from _last_message(case)
     yield from _silent_answer(case)
-    yield from _noticed(case)
+    yield from _check_anomalies(case)
 
 
 def _is_odd(message: Message) -> bool:
@@ -47,11 +47,11 @@ def _is_odd(message: Message) -> bool:
     return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
 
 
-def _noticed(case: RuleContext) -> Iterator[Finding]:
+def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     is_refused = enforced_exactly(case, EMPTY, "null") is not None
     for finding in from_anomalies(case, EMPTY, "null"):
-        yield finding if is_refused else replace(unproved(finding), source="")
+        yield finding if is_refused else replace(as_unproved(finding), source="")
 
 
 def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def _media(case: RuleContext, number: int, message: Message) -> Iterator[Finding
 def _of_media(case: RuleContext, pointer: str, kind: str, message: str, **more: Any) -> Finding:
     """A kind of media that is refused by its name, or like every other; else nobody knows what becomes of it."""
     finding = case.finding(MEDIA, REQUEST, pointer, message, when=kind, **more)
-    return finding if enforced_exactly(case, MEDIA, kind, "") else unproved(finding)
+    return finding if enforced_exactly(case, MEDIA, kind, "") else as_unproved(finding)
 
 
 def _call_of(case: RuleContext, number: int, part: int) -> str:
@@ -152,7 +152,7 @@ def _last_message(case: RuleContext) -> Iterator[Finding]:
         return
     number, last = len(messages) - 1, messages[-1]
     text = last.parts[-1] if last.parts else None
-    if case.contract.enforced(ASSISTANT_LAST.slug):
+    if case.contract.check_for(ASSISTANT_LAST.slug):
         takes_calls = case.contract.term("closure.open-at-end") != "refused"
         if last.extra.get("prefix") is not True and not (takes_calls and any(last.tool_calls())):
             yield case.finding(
@@ -161,7 +161,7 @@ def _last_message(case: RuleContext) -> Iterator[Finding]:
                 last.pointer,
                 "the conversation ends with an assistant turn (a prefilled response)",
             )
-    elif isinstance(text, Text) and text.text != text.text.rstrip() and case.contract.enforced(TRAILING.slug):
+    elif isinstance(text, Text) and text.text != text.text.rstrip() and case.contract.check_for(TRAILING.slug):
         where = NodeRef(REQUEST, number, len(last.parts) - 1)
         message = "the prefilled response ends with white space"
         yield case.at(TRAILING, where, message, name="text", evidence=quote(text.text[-40:]))

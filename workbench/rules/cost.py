@@ -10,9 +10,9 @@ from workbench.chain import marks
 from workbench.contracts import Contract, Finding, Origin, Severity, matches
 from workbench.ir import ModelRequest, Usage
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import Origin as Recorded
 
@@ -47,12 +47,12 @@ def _cache(case: RuleContext) -> Iterator[Finding]:
     found = first_break(old, new)
     if found is None:
         if had_marks and not marks(new):
-            yield _unmarked(case, old, had_marks[-1])
+            yield _missing_mark(case, old, had_marks[-1])
         return
-    paid = _paid(old, new)
+    paid = _paid_tokens(old, new)
     if paid == 0:
         return  # the counts of both answers say that nothing was lost
-    yield _broken(case, old, found, paid)
+    yield _broken_prefix(case, old, found, paid)
 
 
 def _before(case: RuleContext) -> DecodedExchange | None:
@@ -69,7 +69,7 @@ def _before(case: RuleContext) -> DecodedExchange | None:
     return None
 
 
-def _broken(case: RuleContext, old: DecodedExchange, found: Break, paid: int | None) -> Finding:
+def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: int | None) -> Finding:
     least = case.contract.term("cost.cache-minimum")
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
     estimate = found.read_anew // limits.BYTES_PER_TOKEN
@@ -87,13 +87,13 @@ def _broken(case: RuleContext, old: DecodedExchange, found: Break, paid: int | N
     return replace(finding, severity=severity, span=found.span or finding.span, origin=came)
 
 
-def _unmarked(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
+def _missing_mark(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
     text = f"the cache marks of exchange {old.index + 1} are missing: nothing of this prompt is read from the cache"
     came = Origin(old.index, REQUEST, mark, "the last cache mark of the previous request", old.exchange.hop)
     return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
 
 
-def _paid(old: DecodedExchange, new: DecodedExchange) -> int | None:
+def _paid_tokens(old: DecodedExchange, new: DecodedExchange) -> int | None:
     """Tokens that the answers of both show to be read anew; None where they do not count them."""
     was, now = _usage(old), _usage(new)
     if was is None or now is None or now.cache_read is None:
@@ -122,13 +122,13 @@ def _tools(case: RuleContext) -> Iterator[Finding]:
     largest = max(request.tools, key=lambda tool: _size(case.decoded, tool.pointer))
     seen = f"the largest is {quote(largest.name)} with {_size(case.decoded, largest.pointer):,} bytes"
     text = f"{len(request.tools)} tool definitions are {share:.0%} of the request: an estimated {tokens:,} tokens"
-    text += f" with every request{_measured(case)}{_overhead(case)}"
+    text += f" with every request{_measured_words(case)}{_overhead(case)}"
     finding = case.finding(TOOL_OVERHEAD, REQUEST, request.tools[0].pointer.rpartition("/")[0], text, evidence=seen)
     severity = WARNING if tokens >= limits.EXCESSIVE_TOOL_TOKENS else INFO
     yield replace(finding, severity=severity)
 
 
-def _measured(case: RuleContext) -> str:
+def _measured_words(case: RuleContext) -> str:
     """What the answer counts of the whole prompt."""
     usage = _usage(case.decoded)
     whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0

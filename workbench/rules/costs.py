@@ -109,7 +109,7 @@ class Costs:
         return sum(known) if known else None
 
     @property
-    def unpriced(self) -> tuple[str, ...]:
+    def unpriced_models(self) -> tuple[str, ...]:
         """Models without a price."""
         return tuple(dict.fromkeys(turn.model or "(no model)" for turn in self.turns if turn.price is None))
 
@@ -121,7 +121,7 @@ class Costs:
     def savings(self) -> tuple[Saving, ...]:
         """What breakpoints at the end of the tools, and of the system prompt behind them, would have saved."""
         of_each = [_savings(costs.turns) for costs in self.conversations().values()]
-        return tuple(_summed([saving[n] for saving in of_each]) for n in range(2)) if of_each else ()
+        return tuple(_sum([saving[n] for saving in of_each]) for n in range(2)) if of_each else ()
 
 
 def costs_of(inspector: Inspector, prices: Prices) -> Costs:
@@ -152,8 +152,8 @@ def _turn(
     weights = _weights(decoded, request)
     prompt = counted if counted is not None else sum(weights) // limits.BYTES_PER_TOKEN + added
     added = min(added, prompt)
-    system, tools, history, new = _shared(prompt - added, weights)
-    wrote = usage.output if usage and usage.output is not None else _said(decoded) // limits.BYTES_PER_TOKEN
+    system, tools, history, new = _share(prompt - added, weights)
+    wrote = usage.output if usage and usage.output is not None else _output_bytes(decoded) // limits.BYTES_PER_TOKEN
     least = contract.term("cost.cache-minimum")
     return Turn(
         index=decoded.index,
@@ -174,7 +174,7 @@ def _turn(
     )
 
 
-def _said(decoded: DecodedExchange) -> int:
+def _output_bytes(decoded: DecodedExchange) -> int:
     """Bytes of what the model wrote: texts, reasoning and arguments, without what a stream wraps them in."""
     messages = decoded.response.messages if decoded.response else ()
     parts = [part for message in messages for part in message.parts]
@@ -207,7 +207,7 @@ def _size(decoded: DecodedExchange, pointer: str) -> int:
     return span[1] - span[0] if span else 0
 
 
-def _shared(tokens: int, weights: Sequence[int]) -> list[int]:
+def _share(tokens: int, weights: Sequence[int]) -> list[int]:
     """Tokens in proportion to weights; the parts add up to all of them."""
     whole = sum(weights)
     if not whole:
@@ -250,7 +250,7 @@ def _dollars(turns: Sequence[Turn], anew: Sequence[int], written: int) -> float 
     return (gained - written * (first.cache_write - first.input)) / 1e6
 
 
-def _summed(found: Iterable[Saving]) -> Saving:
+def _sum(found: Iterable[Saving]) -> Saving:
     """Of all conversations together."""
     every = list(found)
     saved = [saving for saving in every if saving.tokens]

@@ -74,7 +74,7 @@ class Counts:
         return Counts(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)})
 
 
-def counted(inspector: Inspector, costs: Costs) -> Iterator[tuple[Key, Counts]]:
+def count_exchanges(inspector: Inspector, costs: Costs) -> Iterator[tuple[Key, Counts]]:
     """The counts of every exchange of an inspected session. Raises SessionFormatError."""
     turns = {turn.index: turn for turn in costs.turns}
     later = _Later(inspector)
@@ -84,7 +84,7 @@ def counted(inspector: Inspector, costs: Costs) -> Iterator[tuple[Key, Counts]]:
             yield _key(detail), _counts(detail, turns.get(row.index), later)
 
 
-def grouped(found: Iterable[tuple[Key, Counts]], by: str) -> dict[str, Counts]:
+def group_counts(found: Iterable[tuple[Key, Counts]], by: str) -> dict[str, Counts]:
     """Counts by one part of their keys, in order of its names."""
     made: dict[str, Counts] = {}
     for key, counts in found:
@@ -105,7 +105,7 @@ def _key(detail: Detail) -> Key:
     )
 
 
-class _Broken(NamedTuple):
+class _BrokenCall(NamedTuple):
     """A call whose arguments cannot be used."""
 
     id: str | None
@@ -141,7 +141,7 @@ def _counts(detail: Detail, turn: Turn | None, later: _Later) -> Counts:
     has_calls = any(True for m in messages for _ in m.tool_calls())
     has_answer = any(m.role in ("assistant", "model") for m in messages)
     status = detail.row.summary.status or 0
-    broken = _broken(detail, unparsed | unfit)
+    broken = _broken_calls(detail, unparsed | unfit)
     fate = _fate(broken, later.after(detail.row.index)) if broken else Counts()
     return fate + Counts(
         exchanges=1,
@@ -180,17 +180,17 @@ def _has_error(findings: Iterable[Finding], family: str) -> bool:
     return any(f.rule.startswith(family) and f.side == REQUEST and f.severity is Severity.ERROR for f in findings)
 
 
-def _broken(detail: Detail, places: set[str]) -> list[_Broken]:
+def _broken_calls(detail: Detail, places: set[str]) -> list[_BrokenCall]:
     answer = detail.decoded.answer
     found = []
     for message in answer.messages if answer else ():
         for _, call in message.tool_calls():
             if _call_of(message.absolute(call)) in places or any(p.startswith(message.absolute(call)) for p in places):
-                found.append(_Broken(call.id, call.name))
+                found.append(_BrokenCall(call.id, call.name))
     return found
 
 
-def _fate(broken: list[_Broken], after: Detail | None) -> Counts:
+def _fate(broken: list[_BrokenCall], after: Detail | None) -> Counts:
     """What the next exchange of the conversation says of broken calls: their results, and whether the model mended."""
     if after is None or after.decoded.request is None:
         return Counts()

@@ -8,7 +8,7 @@ from itertools import islice
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
@@ -30,7 +30,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is None and case.decoded.protocol is None:
         return
     reported: set[str] = set()
-    for offset, what in islice(_damaged(text), MOST):
+    for offset, what in islice(_damaged_places(text), MOST):
         pointer = case.decoded.request_index.pointer_at(offset)
         if pointer not in reported:
             reported.add(pointer)
@@ -49,7 +49,7 @@ def _where(text: bytes, offset: int) -> dict[str, str]:
     return {"line": str(before.count("\n") + 1), "column": str(len(line) + 1), "char": str(len(before))}
 
 
-def _damaged(text: bytes) -> Iterator[tuple[int, str]]:
+def _damaged_places(text: bytes) -> Iterator[tuple[int, str]]:
     if _MAYBE.search(text):
         for match in _ESCAPE.finditer(text):
             high, low, lone = match.groups()

@@ -7,13 +7,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from workbench.chain import marks
-from workbench.contracts import Breaks, Contract, Finding, Severity, dotted
+from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path
 from workbench.ir import Message
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, fact
+from workbench.provenance import escape
 from workbench.rules._body import base, values
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules.wording import by_term, quote, unproved, weaker, with_related
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
 from workbench.wire import Origin
 
 WARNING = Severity.WARNING
@@ -67,7 +67,7 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
         yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=said)
     else:
         text += "; no header of this request was recorded"
-        yield unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
+        yield as_unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
 
 
 def _message_fields(case: RuleContext) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _message_fields(case: RuleContext) -> Iterator[Finding]:
     for _, message in case.suspects(_strange_keys, known) if known else ():
         for key in _strange_keys(message, known):
             pointer = f"{message.pointer}/{escape(key)}"
-            said = {"path": dotted(pointer), "field": key, "name": key, "role": message.role}
+            said = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
             text = f"a message of role {quote(message.role)} has no field {quote(key)} here"
             yield by_term(
                 case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
@@ -151,7 +151,7 @@ def _refused_beta(case: RuleContext, pointer: str, name: str, answer: str) -> Fi
     """The contract does not know it, and the answer says it."""
     text = f"the response refuses the beta {quote(name)}: a gateway or the upstream does not support it"
     finding = case.finding(BETA_HEADER, REQUEST, pointer, text, evidence=f"response: {quote(answer)}")
-    return replace(unproved(finding), severity=Severity.ERROR)
+    return replace(as_unproved(finding), severity=Severity.ERROR)
 
 
 def _own_beta(case: RuleContext, pointer: str, name: str) -> Finding:

@@ -16,7 +16,7 @@ from workbench.diff import ContentLoss, content_losses
 from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of, is_inside
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, with_related
 from workbench.wire import dumps
 
@@ -108,10 +108,10 @@ def _requests(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
     """What went on is not what came in."""
     if outer.protocol == case.decoded.protocol:
         found = changes_of(outer.request_text, case.decoded.request_text)
-        yield from _damaged(case, outer, REQUEST, found)
+        yield from _check_damage(case, outer, REQUEST, found)
         yield from _headers(case, outer)
     else:
-        yield from _said(case, outer, REQUEST)
+        yield from _check_content(case, outer, REQUEST)
 
 
 def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
@@ -121,20 +121,22 @@ def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
         return
     if inner.protocol == case.decoded.protocol and not case.decoded.events and not inner.events:
         found = changes_of(inner.response_text, case.decoded.response_text)
-        yield from _damaged(case, inner, RESPONSE, found)
+        yield from _check_damage(case, inner, RESPONSE, found)
         return
     if case.request and case.request.stream and bool(case.decoded.events) != bool(inner.events):
         was, became = ("a stream", "one body") if inner.events else ("one body", "a stream")
         message = f"the response was received as {was} and forwarded as {became} {_between(case, inner, RESPONSE)}"
-        yield _placed(case, inner, case.finding(RESHAPED, RESPONSE, "", message))
+        yield _with_places(case, inner, case.finding(RESHAPED, RESPONSE, "", message))
     if case.decoded.answer and inner.answer:
-        yield from _said(case, inner, RESPONSE)
+        yield from _check_content(case, inner, RESPONSE)
 
 
-def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterable[ValueChange]) -> Iterator[Finding]:
+def _check_damage(
+    case: RuleContext, other: DecodedExchange, side: str, found: Iterable[ValueChange]
+) -> Iterator[Finding]:
     """A finding for each kind of change; further places of the same kind are related ones."""
     ranked = sorted(
-        ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _respelled(list(found))),
+        ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _spelling_changes(list(found))),
         key=lambda s: (s[1].verb, s[2].shape, s[0].rank),
     )
     for (severity, deed, _), group in groupby(ranked, key=lambda s: (s[0], s[1], s[2].shape)):
@@ -143,11 +145,13 @@ def _damaged(case: RuleContext, other: DecodedExchange, side: str, found: Iterab
         message = f"{_what(first, deed)} {_between(case, other, side)}"
         if len(places) > 1:
             message += f", here and in {len(places) - 1:,} more place{'s' if len(places) > 2 else ''}"
-        finding = case.finding(weaker(deed.rule, severity), side, first.at, message, evidence=_seen(first, deed))
-        yield with_related(_placed(case, other, finding, first.was), (c.at for c in places[1:]))
+        finding = case.finding(
+            weaker(deed.rule, severity), side, first.at, message, evidence=_change_evidence(first, deed)
+        )
+        yield with_related(_with_places(case, other, finding, first.was), (c.at for c in places[1:]))
 
 
-def _respelled(found: list[ValueChange]) -> list[ValueChange]:
+def _spelling_changes(found: list[ValueChange]) -> list[ValueChange]:
     """Every other spelling as one change of the whole."""
     how = dict.fromkeys(_HOW.get(c.kind, c.kind.value) for c in found if _DEEDS.get(c.kind) is _RESPELLED)
     words = ", ".join(sorted(how, key=_SHOWN.index))
@@ -192,16 +196,16 @@ def _what(change: ValueChange, deed: _Deed) -> str:
     return f"{which}{quote(name, 60)} was {deed.verb}{how}"
 
 
-def _seen(change: ValueChange, deed: _Deed) -> str:
+def _change_evidence(change: ValueChange, deed: _Deed) -> str:
     if deed in (_RESPELLED, _RESHAPED) and change.before is None:
         return ""
-    before, after = _shown(change.before), _shown(change.after)
+    before, after = _quote_value(change.before), _quote_value(change.after)
     if deed is _LOST:
         return f"it was {before}"
     return f"now {after}" if deed is _ADDED else f"{before} became {after}"
 
 
-def _shown(value: JsonValue) -> str:
+def _quote_value(value: JsonValue) -> str:
     """A text quoted, everything else as JSON."""
     return quote(value) if isinstance(value, str) else quote(dumps(value).decode("utf-8", "replace"))[1:-1]
 
@@ -217,20 +221,20 @@ def _headers(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
         message = f"the header {name} was {verb} {_between(case, outer, REQUEST)}"
         seen = f"{quote(old)} became {quote(new)}" if new else f"it was {quote(old)}"
         finding = case.finding(weaker(rule), REQUEST, f"/headers/{name}", message, evidence=seen)
-        yield _placed(case, outer, finding, f"/headers/{name}")
+        yield _with_places(case, outer, finding, f"/headers/{name}")
 
 
-def _said(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Finding]:
+def _check_content(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Finding]:
     """By what is said: between two protocols, and between streams."""
     losses = list(content_losses(side, other.messages(side), case.decoded.messages(side)))
-    mapped = _mapped(losses, case.decoded, side)
+    mapped = _mapped_ids(losses, case.decoded, side)
     for loss in losses:
         if loss.field in _LINKS and (loss.old, loss.new) in mapped:
             continue
-        yield _placed(case, other, _loss(case, other, side, loss), _pointer(other, loss))
+        yield _with_places(case, other, _loss(case, other, side, loss), _pointer(other, loss))
 
 
-def _mapped(losses: Iterable[ContentLoss], mine: DecodedExchange, side: str) -> set[tuple[str, str]]:
+def _mapped_ids(losses: Iterable[ContentLoss], mine: DecodedExchange, side: str) -> set[tuple[str, str]]:
     """Ids that became others, one for one, in calls and results alike."""
     pairs = {(loss.old, loss.new) for loss in losses if loss.field in _LINKS}
     if any(len({pair[n] for pair in pairs}) < len(pairs) for n in (0, 1)):
@@ -275,7 +279,7 @@ def _hop(decoded: DecodedExchange) -> str:
     return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
 
 
-def _placed(case: RuleContext, other: DecodedExchange, finding: Finding, was: str = "") -> Finding:
+def _with_places(case: RuleContext, other: DecodedExchange, finding: Finding, was: str = "") -> Finding:
     """With where the damage is seen first, and where the value was still whole."""
     whole = f" at {was}" if was else ""
     words = f"whole in exchange {other.index + 1}, recorded at {_hop(other)}{whole}"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway_hops import is_meant
 from workbench.rules.wording import quote, weaker
 
@@ -77,14 +77,16 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     if mine and theirs and theirs.spread >= LONG and mine.spread <= HELD * theirs.spread:
         late = f"the stream was buffered between {there} and {_hop(case.decoded)}"
         seen = f"its events arrived over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
-        yield _placed(case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen))
+        yield _with_place(
+            case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen)
+        )
         return
     came, sent = _pieces(case.decoded), _pieces(inner)
     if came == sent or min(came, sent) == 0:
         return
     how = "merged" if came < sent else "split differently"
     message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} received, {came:,} forwarded"
-    yield _placed(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
+    yield _with_place(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
 
 
 def arrivals(decoded: DecodedExchange) -> Arrivals | None:
@@ -107,6 +109,6 @@ def _hop(decoded: DecodedExchange) -> str:
     return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
 
 
-def _placed(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
+def _with_place(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
     words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, arrived in time"
     return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))

@@ -32,7 +32,7 @@ DETAILS_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
+class InspectedExchange:
     """A row of the timeline.
 
     Attributes:
@@ -75,7 +75,7 @@ class Inspected:
 class Detail:
     """Everything about one exchange. ``about``: what the maker of its session says of that."""
 
-    row: Inspected
+    row: InspectedExchange
     decoded: DecodedExchange
     contract: Contract
     closure: Closure
@@ -106,7 +106,7 @@ class Inspection:
     """
 
     name: str
-    rows: tuple[Inspected, ...] = ()
+    rows: tuple[InspectedExchange, ...] = ()
     conversations: tuple[Conversation, ...] = ()
     findings: tuple[Finding, ...] = ()
     damage: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class Inspector:
     provider: str | None = None
     protocol: str | None = None
     known: KnownMessages | None = field(default_factory=KnownMessages, repr=False)
-    rows: list[Inspected] = field(default_factory=list)
+    rows: list[InspectedExchange] = field(default_factory=list)
     _next: int = 0
     _grown: set[int] = field(default_factory=set, repr=False)
     _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
@@ -170,12 +170,12 @@ class Inspector:
                 self._rewind(index)
         return changed | frozenset(range(self._next, before))
 
-    def steps(self) -> Iterator[Inspected]:
+    def steps(self) -> Iterator[InspectedExchange]:
         """Inspect what is not inspected yet, one exchange at a time; call again when the session has grown."""
         while not self.is_done:
             yield self._step_again(self._grown.pop()) if self._grown else self._step()
 
-    def _step(self) -> Inspected:
+    def _step(self) -> InspectedExchange:
         """The next exchange."""
         index, journal = self._next, self._conversations.journal
         exchange = self._read(index)
@@ -192,7 +192,7 @@ class Inspector:
         self._next = index + 1
         return row
 
-    def _step_again(self, index: int) -> Inspected:
+    def _step_again(self, index: int) -> InspectedExchange:
         """An exchange that is still open: its row alone; the rows behind it know its request, and that is the same."""
         exchange = self._read(index)
         if not isinstance(exchange, Exchange) or exchange.state is not State.OPEN:
@@ -204,7 +204,7 @@ class Inspector:
         self._details.pop(index, None)
         row, conversation = self._row(decoded), self.rows[index].conversation
         if conversation is not None:
-            row = self._told(row, decoded, self._contract(decoded), conversation)
+            row = self._with_findings(row, decoded, self._contract(decoded), conversation)
         self.rows[index] = row
         return row
 
@@ -287,9 +287,9 @@ class Inspector:
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
         among = self._among(provider)
         decoded = DecodedExchange(index, tried, protocol or self.protocol, known=self.known, among=among)
-        return self.judged(decoded, provider, is_own=is_own)
+        return self.judge(decoded, provider, is_own=is_own)
 
-    def judged(
+    def judge(
         self, decoded: DecodedExchange, provider: str = "", *, is_alone: bool = False, is_own: bool = False
     ) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.
@@ -306,7 +306,7 @@ class Inspector:
         case = self._case(decoded, choice._replace(is_own=counts), None if is_alone else row.conversation)
         return Trial(decoded, choice.contract, case, tuple(check(case)))
 
-    def replaced(self, index: int, made: Exchange) -> Inspector:
+    def with_exchange(self, index: int, made: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with another exchange in the place of one.
 
         Only that exchange is judged. It has nothing to inspect further, and is outdated when this one has more rows.
@@ -326,7 +326,7 @@ class Inspector:
         decoded = DecodedExchange(index, exchange, self.protocol, among=self._among())
         row, conversation = self._row(decoded), self.rows[index].conversation
         if decoded.protocol and conversation is not None:
-            trial, how = other.judged(decoded), self._contract(decoded).how
+            trial, how = other.judge(decoded), self._contract(decoded).how
             provider = trial.contract.label
             row = replace(row, provider=provider, provider_from=how, conversation=conversation, findings=trial.findings)
         other.rows[index] = row
@@ -338,10 +338,12 @@ class Inspector:
         except SessionFormatError as error:
             return error
 
-    def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> Inspected:
+    def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> InspectedExchange:
         if isinstance(exchange, SessionFormatError):
             summary = self.session.summaries()[index]
-            return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),))
+            return InspectedExchange(
+                index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),)
+            )
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
         if exchange.state is State.OPEN:
             self._open[index] = decoded
@@ -349,12 +351,12 @@ class Inspector:
         row = self._row(decoded)
         if decoded.protocol_from == ERROR_ALONE:
             return replace(row, findings=check_error_alone(decoded))
-        return self._judged(row, decoded) if decoded.protocol else row
+        return self._judge_row(row, decoded) if decoded.protocol else row
 
-    def _row(self, decoded: DecodedExchange) -> Inspected:
+    def _row(self, decoded: DecodedExchange) -> InspectedExchange:
         """What decoding alone tells."""
         model = decoded.request.model if decoded.request else decoded.response.model if decoded.response else None
-        return Inspected(
+        return InspectedExchange(
             index=decoded.index,
             summary=summarize(decoded.index, decoded.exchange, model),
             protocol=decoded.protocol,
@@ -366,23 +368,25 @@ class Inspector:
             problems=(*decoded.exchange.damage, *dict.fromkeys(p.message for p in decoded.problems)),
         )
 
-    def _judged(self, row: Inspected, decoded: DecodedExchange) -> Inspected:
+    def _judge_row(self, row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
         """The row of a model exchange."""
         self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
         choice = self._contract(decoded)
         conversation = self._conversations.add(decoded)
         if conversation is None:  # neither side was decoded: why not is all that is found
-            told = self._told(row, decoded, choice, None)
+            told = self._with_findings(row, decoded, choice, None)
             return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
-        return self._told(row, decoded, choice, conversation.id)
+        return self._with_findings(row, decoded, choice, conversation.id)
 
-    def _told(self, row: Inspected, decoded: DecodedExchange, choice: Choice, conversation: int | None) -> Inspected:
+    def _with_findings(
+        self, row: InspectedExchange, decoded: DecodedExchange, choice: Choice, conversation: int | None
+    ) -> InspectedExchange:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
         messages = answer.messages if answer else ()
         is_open = decoded.exchange.state is State.OPEN
-        found = self._origins.traced(case, (f for f in check(case) if not is_open or f.side == REQUEST))
+        found = self._origins.trace(case, (f for f in check(case) if not is_open or f.side == REQUEST))
         self._accepted.learn(case, found)
         return replace(
             row,
@@ -400,7 +404,7 @@ class Inspector:
         return contracts.protocols(provider or self.provider or "")
 
     def _contract(self, decoded: DecodedExchange, provider: str = "") -> Choice:
-        expected = partial(self._servers.expected, decoded.index)
+        expected = partial(self._servers.expected_contract, decoded.index)
         return choose_contract(decoded, provider or self.provider or "", expected, self.session.summaries())
 
     def _remember(self, decoded: DecodedExchange, contract: Contract, conversation: Conversation) -> None:

@@ -9,7 +9,7 @@ from workbench.chain import CallLine, CallState, NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
 

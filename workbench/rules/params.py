@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from workbench.chain import Closure, Conversation, Ledger
-from workbench.contracts import Breaks, Contract, Finding, Severity, dotted, matches
+from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path, matches
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._body import base, is_there, values
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import is_off
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
 from workbench.rules.wording import by_term, enforced_exactly, quote
 from workbench.wire import Origin, dumps
@@ -41,12 +41,12 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     for entry in _entries(case, "params.refused"):
         if isinstance(entry, Mapping):
-            yield from _refused(case, entry)
+            yield from _check_refused(case, entry)
     yield from _limits(case)
     yield from _missing(case)
-    yield from _ignored(case, "params.ignored")
+    yield from _check_ignored(case, "params.ignored")
     if not is_off(case):
-        yield from _ignored(case, "params.ignored-while-thinking")
+        yield from _check_ignored(case, "params.ignored-while-thinking")
 
 
 def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
@@ -62,18 +62,23 @@ def _entries(case: RuleContext, term: str) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def _refused(case: RuleContext, entry: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_refused(case: RuleContext, entry: Mapping[str, Any]) -> Iterator[Finding]:
     model = case.request.model if case.request else None
     if "models" in entry and not matches(model, tuple(entry["models"])):
         return
     if "without-beta" in entry and any(fnmatchcase(name, entry["without-beta"]) for _, name in betas(case)):
         return
-    entry = _compared(case.decoded, entry)
+    entry = _comparison(case.decoded, entry)
     meant = [(at, value) for at, value in values(case.decoded, entry["at"]) if _is_meant(entry, value)]
     for pointer, value in meant if meant and _holds(case.decoded, entry.get("with")) else ():
-        path, when = dotted(pointer[len(base(case.decoded)) :]), entry.get("when", "")
-        text = f"{path} {quote(_shown(value))} is refused here{_because(entry)}"
-        said = {**_named(path), "found": _shown(value), "value": _shown(value), "role": _shown(value)}
+        path, when = dotted_path(pointer[len(base(case.decoded)) :]), entry.get("when", "")
+        text = f"{path} {quote(_shown_value(value))} is refused here{_because(entry)}"
+        said = {
+            **_path_values(path),
+            "found": _shown_value(value),
+            "value": _shown_value(value),
+            "role": _shown_value(value),
+        }
         around = pointer.rpartition("/")[0]
         span = case.decoded.place(REQUEST, around).span if around else None
         said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
@@ -82,7 +87,7 @@ def _refused(case: RuleContext, entry: Mapping[str, Any]) -> Iterator[Finding]:
         yield by_term(case, UNSUPPORTED, "params.refused", pointer, text, when=when, values=said)
 
 
-def _compared(decoded: DecodedExchange, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _comparison(decoded: DecodedExchange, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """The condition, where it compares two fields, with what the other one says; nothing is refused without that."""
     if "not-below-at" not in entry:
         return entry
@@ -138,19 +143,19 @@ def _same(one: JsonValue, other: JsonValue) -> bool:
 def _because(entry: Mapping[str, Any]) -> str:
     """What makes the value wrong, where the value alone does not tell."""
     limit = next((f": it is {key.replace('-', ' ')} {entry[key]}" for key in _LIMITS if key in entry), "")
-    limit += f", which {dotted(entry['not-below-at'])} says" if "not-below" in entry else ""
+    limit += f", which {dotted_path(entry['not-below-at'])} says" if "not-below" in entry else ""
     there = entry.get("with")
     if not there:
         return limit
-    beside = dotted(there["at"].replace("/*", ""))
+    beside = dotted_path(there["at"].replace("/*", ""))
     return f" {'without' if there.get('absent') else 'beside'} {beside}{limit}"
 
 
-def _shown(value: JsonValue) -> str:
+def _shown_value(value: JsonValue) -> str:
     return value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
 
 
-def _named(path: str) -> dict[str, str]:
+def _path_values(path: str) -> dict[str, str]:
     name = path.rpartition(".")[2]
     return {"path": path, "field": name, "name": name, "param": path}
 
@@ -162,19 +167,19 @@ def _missing(case: RuleContext) -> Iterator[Finding]:
     for pointer in _entries(case, "params.required"):
         if is_there(case.decoded, str(pointer)) or (pointer == "/model" and case.request and case.request.model):
             continue  # the URL may name the model
-        path = dotted(str(pointer))
+        path = dotted_path(str(pointer))
         when = next((w for w in (path, "") if enforced_exactly(case, MISSING, w)), "")
         text, at = f"{path} is required but missing", base(case.decoded) + str(pointer)
-        yield by_term(case, MISSING, "params.required", at, text, when=when, values=_named(path))
+        yield by_term(case, MISSING, "params.required", at, text, when=when, values=_path_values(path))
 
 
-def _ignored(case: RuleContext, term: str) -> Iterator[Finding]:
+def _check_ignored(case: RuleContext, term: str) -> Iterator[Finding]:
     fact = case.contract.terms.get(term)
     for name in _entries(case, term):
         pointer = name if str(name).startswith("/") else "/" + str(name).replace(".", "/")
         for at, value in values(case.decoded, pointer):
-            path = dotted(at[len(base(case.decoded)) :])
-            text = f"{path} {quote(_shown(value))} has no effect: the provider accepts and ignores it"
+            path = dotted_path(at[len(base(case.decoded)) :])
+            text = f"{path} {quote(_shown_value(value))} has no effect: the provider accepts and ignores it"
             source = f"{fact.source} ({fact.date})" if fact else ""
             evidence = fact.note if fact else ""
             yield case.finding(IGNORED, REQUEST, at, text, source=source, evidence=evidence)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain import Entry, NodeRef, Sent
+from workbench.chain import Entry, NodeRef, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -17,11 +16,12 @@ from workbench.rules._reasoning import (
     is_off,
     is_placeholder,
     is_rebuilt,
-    received,
-    sent,
+    received_words,
+    sent_reasoning,
     stand_ins,
 )
 from workbench.rules._trimming import dropped_reasoning
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.reasoning_place import ORDER
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -55,31 +55,31 @@ def check(case: RuleContext) -> Iterator[Finding]:
         latest = max((e.turn for e in case.ledger.entries), default=-1)
         for entry in case.ledger.entries:
             yield from _entry(case, entry, is_latest=entry.turn == latest)
-        yield from _unsigned(case)
+        yield from _check_signatures(case)
         yield from _stale(case)
         yield from _without_calls(case)
 
 
 def _entry(case: RuleContext, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
     is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
-    if is_by_call and entry.sent in (Sent.MISSING, Sent.EMPTY):
+    if is_by_call and entry.sent in (ReplayOutcome.MISSING, ReplayOutcome.EMPTY):
         return  # single calls owe it
-    if entry.sent is Sent.MISSING and entry.message is not None:
+    if entry.sent is ReplayOutcome.MISSING and entry.message is not None:
         if case.request and case.request.thinking is None and is_rebuilt(case):
             return  # a transcript does not say whether thinking was on
         finding = _missing(case, entry, entry.message)
         yield finding if _is_required(case) else as_warning(finding)
-    elif entry.sent is Sent.EMPTY and entry.sent_part and _was_something(entry):
+    elif entry.sent is ReplayOutcome.EMPTY and entry.sent_part and _was_something(entry):
         what = "signature" if entry.differs == "signature" else "text"
         message = f"the {_field(case, entry)} is there but its {what} is empty"
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
-    elif entry.sent is Sent.ALTERED and not _is_replaced(case, entry):
+    elif entry.sent is ReplayOutcome.ALTERED and not _is_replaced(case, entry):
         exact = case.contract.reasoning.exact
         if exact == "none" and entry.differs == "data":
             return  # what nobody can read and nobody checks may be encrypted anew
         is_current = is_latest or (entry.owed and is_by_call)
         is_binding = exact == "all" or (exact == "latest" and is_current)
-        yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
+        yield from (f if is_binding else as_warning(f) for f in _check_altered(case, entry))
 
 
 def _is_replaced(case: RuleContext, entry: Entry) -> bool:
@@ -91,12 +91,12 @@ def _is_replaced(case: RuleContext, entry: Entry) -> bool:
     return is_stand_in or is_placeholder(entry.sent_text)
 
 
-def _unsigned(case: RuleContext) -> Iterator[Finding]:
+def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
     if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
         return
-    told = {entry.sent_part for entry in case.ledger.entries if entry.sent is Sent.EMPTY}
-    for ref, part in sent(case):
+    told = {entry.sent_part for entry in case.ledger.entries if entry.sent is ReplayOutcome.EMPTY}
+    for ref, part in sent_reasoning(case):
         if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
 
@@ -127,7 +127,7 @@ def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
     return case.finding(MISSING, REQUEST, turn.pointer, message, evidence=evidence, values=values)
 
 
-def _altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
+def _check_altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     if entry.sent_part is None:
         return
     rule = ORDER if entry.differs == "order" else ALTERED
@@ -153,12 +153,12 @@ def _field(case: RuleContext, entry: Entry) -> str:
 
 def _history(entry: Entry) -> str:
     """Where the reasoning came in, and why it is owed."""
-    parts = [received(entry), entry.why]
+    parts = [received_words(entry), entry.why]
     return " · ".join(p for p in parts if p)
 
 
 def _difference(entry: Entry) -> str:
-    parts = [received(entry)]
+    parts = [received_words(entry)]
     if entry.differs == "text" and entry.text is not None and entry.sent_text is not None:
         at = next((n for n, (a, b) in enumerate(zip(entry.text, entry.sent_text, strict=False)) if a != b), None)
         at = min(len(entry.text), len(entry.sent_text)) if at is None else at
@@ -169,7 +169,7 @@ def _difference(entry: Entry) -> str:
 
 def _stale(case: RuleContext) -> Iterator[Finding]:
     """Reasoning in the last turn although thinking is off. Sources disagree whether it is refused: a warning."""
-    if case.contract.enforced(STALE.slug) is None or not is_off(case):
+    if case.contract.check_for(STALE.slug) is None or not is_off(case):
         return
     last = next((t for t in reversed(list(assistant_turns(case)))), [])
     for ref in last:
@@ -185,9 +185,9 @@ def _without_calls(case: RuleContext) -> Iterator[Finding]:
     if case.contract.term("reasoning.without-calls") != "warning" or is_off(case):
         return
     messages = case.decoded.messages(REQUEST)
-    bare = [e for e in case.ledger.entries if e.sent is Sent.NOT_OWED and e.message is not None and e.text]
+    bare = [e for e in case.ledger.entries if e.sent is ReplayOutcome.NOT_OWED and e.message is not None and e.text]
     if bare and case.request and case.request.tools:
         places = [messages[e.message].pointer for e in bare if e.message is not None]
         message = f"{len(bare)} turn{'s' * (len(bare) > 1)} without calls do not send back the {_field(case, bare[0])}"
-        evidence = f"{received(bare[0])} · the documentation exempts such turns, but clients report refusals"
+        evidence = f"{received_words(bare[0])} · the documentation exempts such turns, but clients report refusals"
         yield with_related(as_warning(case.finding(MISSING, REQUEST, places[0], message, evidence=evidence)), places)

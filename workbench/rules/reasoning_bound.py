@@ -15,8 +15,8 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
 from workbench.protocols import fact
 from workbench.rules._body import values
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._reasoning import genuine
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
 UNBOUND = Rule(
@@ -46,7 +46,7 @@ class _Edit(NamedTuple):
     words: str
 
 
-class _Said(NamedTuple):
+class _HistoryPart(NamedTuple):
     """One part of a history, without what may change."""
 
     role: str
@@ -56,7 +56,7 @@ class _Said(NamedTuple):
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on signed blocks that stand behind something which was edited since they came in."""
-    if case.request is None or case.contract.enforced(UNBOUND.slug) is None:
+    if case.request is None or case.contract.check_for(UNBOUND.slug) is None:
         return
     signed = {ref: e for ref, e in genuine(case).items() if e.signature}
     for entry in _ends(signed.values()):
@@ -139,7 +139,7 @@ def tools_edit(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
 
 
 def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
-    return {t.name or "": replace(t, extra=_unmarked(t.extra)) for t in tools}
+    return {t.name or "": replace(t, extra=_without_marks(t.extra)) for t in tools}
 
 
 def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
@@ -147,14 +147,14 @@ def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     old, new = list(history(then)), [said for said in history(now) if said.at[0] < start]
     for n, said in enumerate(old):
         if n >= len(new) or (said.role, said.part) != (new[n].role, new[n].part):
-            return _changed(now, said, new[n:], start)
+            return _change(now, said, new[n:], start)
     if len(new) == len(old):
         return None
     at = new[len(old)].at
     return _Edit(at, now.messages[at[0]].pointer, "something was appended to the original history")
 
 
-def _changed(now: ModelRequest, was: _Said, rest: Sequence[_Said], start: int) -> _Edit:
+def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], start: int) -> _Edit:
     """An edit, or something that was taken out or put in: what stands there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
@@ -178,14 +178,14 @@ def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     return _Edit(at, now.messages[max(at[0], 0)].pointer, text)
 
 
-def history(request: ModelRequest) -> Iterator[_Said]:
+def history(request: ModelRequest) -> Iterator[_HistoryPart]:
     """What was said, in order: neighbours of one role are one turn, and thinking is looked at apart."""
     for n, message in enumerate(request.messages):
-        for k, part in fact(message, _compared):
-            yield _Said(message.role, part, (n, k))
+        for k, part in fact(message, _compared_parts):
+            yield _HistoryPart(message.role, part, (n, k))
 
 
-def _compared(message: Message) -> tuple[tuple[int, Part], ...]:
+def _compared_parts(message: Message) -> tuple[tuple[int, Part], ...]:
     return tuple((k, _plain(p)) for k, p in enumerate(message.parts) if not isinstance(p, Reasoning))
 
 
@@ -193,9 +193,9 @@ def _plain(part: Part) -> Part:
     """A part without cache markers."""
     if isinstance(part, ToolResultIR):
         content = tuple(_plain(p) for p in part.content)
-        return replace(part, content=content, extra=_unmarked(part.extra), is_error=bool(part.is_error))
-    return part if isinstance(part, Opaque) else replace(part, extra=_unmarked(part.extra))
+        return replace(part, content=content, extra=_without_marks(part.extra), is_error=bool(part.is_error))
+    return part if isinstance(part, Opaque) else replace(part, extra=_without_marks(part.extra))
 
 
-def _unmarked(extra: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+def _without_marks(extra: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return {k: v for k, v in extra.items() if k != _MARK} if _MARK in extra else extra

@@ -9,9 +9,9 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
@@ -39,11 +39,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the reasoning items of a request."""
     if case.request is None or not case.request.itemized:
         return
-    is_paired = case.contract.enforced(UNPAIRED.slug) or case.contract.term("reasoning.paired")
+    is_paired = case.contract.check_for(UNPAIRED.slug) or case.contract.term("reasoning.paired")
     if is_paired and not is_rebuilt(case):  # a transcript does not hold items as they were sent
         for finding in (*_without_follower(case), *_without_reasoning(case)):
             yield as_warning(finding) if _is_stateless(case) else finding
-    if case.contract.enforced(BY_REFERENCE.slug):
+    if case.contract.check_for(BY_REFERENCE.slug):
         yield from _by_reference(case)
 
 
@@ -119,7 +119,7 @@ def _groups(answer: ModelResponse) -> Iterator[_Group]:
 
 def _by_reference(case: RuleContext) -> Iterator[Finding]:
     """Items without what they hold, of answers that nobody stored."""
-    unstored = _unstored(case)
+    unstored = _unstored_items(case)
     for n, message in case.suspects(_is_empty_shell):
         name = item_id(message)
         if not _is_stateless(case) and name not in unstored:
@@ -132,7 +132,7 @@ def _by_reference(case: RuleContext) -> Iterator[Finding]:
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)
 
 
-def _unstored(case: RuleContext) -> Mapping[str, int]:
+def _unstored_items(case: RuleContext) -> Mapping[str, int]:
     """Id of each item of an answer that says it was not stored → its exchange."""
     answers = ((n, a) for n, a in case.earlier.answers if a.itemized and a.params.get("store") is False)
     return {name: n for n, a in answers for m in a.messages if (name := item_id(m))}

@@ -10,9 +10,9 @@ from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._items import item_id
-from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
+from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent_reasoning
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
@@ -41,17 +41,17 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is not None:
         known = genuine(case)
         yield from _foreign(case, known)
-        yield from _fabricated(case, known)
+        yield from _check_fabricated(case, known)
 
 
 def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
     refused = contract.term("reasoning.refused-carriers", ())
-    speaks = "reasoning.carriers" in contract.terms or contract.enforced(FOREIGN.slug) is not None
-    for ref, part in sent(case):
+    speaks = "reasoning.carriers" in contract.terms or contract.check_for(FOREIGN.slug) is not None
+    for ref, part in sent_reasoning(case):
         issuer = _issuer(case, known.get(ref))
         if part.carrier in refused and not is_rebuilt(case):
-            yield _refused(case, ref, part)
+            yield _refused_field(case, ref, part)
         elif part.carrier not in carriers:
             if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
                 message = f"{contract.title} has no {part.carrier}: it belongs to another provider"
@@ -64,7 +64,7 @@ def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Find
             yield from _bad_proof(case, ref, part)
 
 
-def _refused(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
+def _refused_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
     """Reasoning in a field that this provider refuses, whoever it is from."""
     message = f"{case.contract.title} refuses {part.carrier} in a request"
     values = {"field": str(part.carrier), "name": str(part.carrier), "role": case.message(ref).role}
@@ -106,10 +106,10 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 
-def _fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
+def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     """One finding for each text that stands in for what was thought, however often it stands there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
-    for ref, part in sent(case):
+    for ref, part in sent_reasoning(case):
         is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
         is_vouched_for = part.signature and not is_placeholder(part.text)
         if part.text and not is_vouched_for and not is_blank_tag and ref not in known:

@@ -8,8 +8,16 @@ from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
+from workbench.rules._reasoning import (
+    BLOCKS,
+    assistant_turns,
+    block_type,
+    genuine,
+    is_rebuilt,
+    received_words,
+    sent_reasoning,
+)
+from workbench.rules.context import Rule, RuleContext
 
 WARNING = Severity.WARNING
 
@@ -26,12 +34,12 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is not None:
         if case.contract.reasoning.leading:
             yield from _order(case, case.request)
-        yield from _misplaced(case, case.request)
+        yield from _check_order(case, case.request)
 
 
 def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
-    if not any(True for _ in sent(case)):
+    if not any(True for _ in sent_reasoning(case)):
         return
     known, answers = genuine(case), dict(case.earlier.answers)
     for turn in assistant_turns(case):
@@ -40,7 +48,7 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
         entry = next((known[ref] for ref in blocks if ref in known), None)
         if entry and entry.received_in in answers:
             came = [p for m in answers[entry.received_in].messages for p in m.parts]
-            yield from _moved(case, entry, turn, came)
+            yield from _check_moved(case, entry, turn, came)
         elif not blocks or entry:
             continue
         elif blocks[0] != turn[0] and request.thinking == "on":
@@ -56,7 +64,7 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
 
 
-def _moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
+def _check_moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
     """A block that came in before a call, or before any text, and is sent behind it."""
     pairs = zip(came, _ahead(came), strict=True)
     before = {(p.text, p.signature): ahead for p, ahead in pairs if isinstance(p, Reasoning)}
@@ -64,7 +72,7 @@ def _moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Seque
     for ref, part, ahead in zip(turn, parts, _ahead(parts), strict=True):
         if isinstance(part, Reasoning) and ahead - before.get((part.text, part.signature), ahead):
             yield case.at(
-                ORDER, ref, "the block was received before the part that it now follows", evidence=received(entry)
+                ORDER, ref, "the block was received before the part that it now follows", evidence=received_words(entry)
             )
 
 
@@ -83,7 +91,7 @@ _FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
 """Carriers whose field names mean nothing else in any object of the wire."""
 
 
-def _misplaced(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+def _check_order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
     for _, message in case.suspects(_may_stray):
         if message.role != case.contract.closure.call_role:

@@ -14,8 +14,8 @@ from workbench.chain import Entry, NodeRef, Scope
 from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import RuleContext
-from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
+from workbench.rules._reasoning import is_rebuilt, sent_reasoning, stand_ins
+from workbench.rules.context import RuleContext
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
 from workbench.rules.wording import enforced_exactly, quote
@@ -102,7 +102,7 @@ def _signatures(case: RuleContext) -> Iterator[Finding]:
     """Signatures that nobody issued: the documented stand-ins, which pass, and what is not base64, which does not."""
     known = stand_ins(case)
     is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None
-    for ref, part in sent(case):
+    for ref, part in sent_reasoning(case):
         if part.signature in known:
             text = "a documented placeholder for a signature: it is accepted, but the model's reasoning is lost"
             finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))

@@ -9,8 +9,8 @@ from dataclasses import replace
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 
 WARNING = Severity.WARNING

@@ -12,7 +12,7 @@ from workbench.chain import NodeRef
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 
 STALE = Rule(
@@ -29,7 +29,7 @@ SHORTEST = 24
 """Characters of a beginning that comes twice: shorter ones are how people and models talk."""
 
 
-class _Torn(NamedTuple):
+class _TornAnswer(NamedTuple):
     """An answer that was cut off, and the one that came next."""
 
     exchange: int
@@ -43,10 +43,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _left_calls(case, n, message)
     for n, message in case.suspects(_begins_anew):
         yield from _anew(case, n, message)
-    torn = list(_torn(case))
+    torn = list(_torn_answers(case))
     for n, message in enumerate(case.decoded.messages(REQUEST)) if torn else ():
         if message.role == case.contract.closure.call_role:
-            yield from _mixed(case, n, message, torn)
+            yield from _check_mixed(case, n, message, torn)
 
 
 def _has_left_call(message: Message) -> bool:
@@ -86,10 +86,10 @@ class _Whole:
         if not began:
             return None
         if (call.name, began) not in self._known:
-            self._known[call.name, began] = self._found(self._texts.get(call.name, []), began)
+            self._known[call.name, began] = self._find(self._texts.get(call.name, []), began)
         return self._known[call.name, began]
 
-    def _found(self, texts: list[tuple[str, int]], began: str) -> ToolCallIR | None:
+    def _find(self, texts: list[tuple[str, int]], began: str) -> ToolCallIR | None:
         first = None
         for text, number in islice(texts, bisect_left(texts, (began, 0)), None):
             if not text.startswith(began):
@@ -132,14 +132,14 @@ def _came_in(case: RuleContext, text: str) -> bool:
     return any(isinstance(p, Text) and text.strip() in p.text for p in parts)
 
 
-def _torn(case: RuleContext) -> Iterator[_Torn]:
+def _torn_answers(case: RuleContext) -> Iterator[_TornAnswer]:
     answers = case.earlier.answers
     for (exchange, answer), (_, after) in pairwise(answers):
         if not answer.is_complete or answer.error:
-            yield _Torn(exchange, answer, after)
+            yield _TornAnswer(exchange, answer, after)
 
 
-def _mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_Torn]) -> Iterator[Finding]:
+def _check_mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_TornAnswer]) -> Iterator[Finding]:
     """Calls or text of a torn answer beside those of the next."""
     ids = {call.id for _, call in message.tool_calls() if call.id}
     for exchange, answer, after in torn:
@@ -149,7 +149,7 @@ def _mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_Tor
             if call.id in left:
                 text = f"this call is of {where}; others beside it are of the next attempt"
                 yield case.at(STALE, NodeRef(REQUEST, number, k), text)
-        began, whole = _said(answer), _said(after)
+        began, whole = _answer_text(answer), _answer_text(after)
         for k, part in enumerate(message.parts):
             if (
                 began.strip()
@@ -165,5 +165,5 @@ def _ids(answer: ModelResponse) -> set[str]:
     return {call.id for message in answer.messages for _, call in message.tool_calls() if call.id}
 
 
-def _said(answer: ModelResponse) -> str:
+def _answer_text(answer: ModelResponse) -> str:
     return "".join(p.text for m in answer.messages for p in m.parts if isinstance(p, Text))

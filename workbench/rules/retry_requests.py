@@ -11,9 +11,9 @@ from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.refusals import RetryAdvice
-from workbench.rules._case import RuleContext
+from workbench.rules._failure_place import refusal_of
 from workbench.rules._reasoning import is_rebuilt
-from workbench.rules._refused import refusal_of
+from workbench.rules.context import RuleContext
 from workbench.rules.retry import LOOP
 from workbench.rules.wording import quote
 from workbench.wire import loads
@@ -57,7 +57,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is None or is_rebuilt(case):
         return
     if not before:
-        yield from _shortened(case)
+        yield from _check_shortened(case)
         return
     last = case.peek(before[0])
     if last is None or last.request is None:
@@ -92,7 +92,7 @@ def _json(attempt: DecodedExchange) -> JsonValue:
         return attempt.request_text.decode("utf-8", "replace")
 
 
-def _shortened(case: RuleContext) -> Iterator[Finding]:
+def _check_shortened(case: RuleContext) -> Iterator[Finding]:
     """A history that was begun anew after refusals in the same words: what was rewritten each time did not help."""
     refused, texts, kinds = list[DecodedExchange](), set[str](), set[str]()
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import by_term, quote
 
 WARNING = Severity.WARNING
@@ -106,14 +106,14 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
     messages = case.decoded.messages(REQUEST)
     when = "no-system-role" if place == "top-level" else "position"
     for n, _ in case.suspects(_is_system):
-        what = _misplaced(case, place, n, messages)
+        what = _why_misplaced(case, place, n, messages)
         if what:
             said = {"role": messages[n].role, "found": messages[n].role}
             pointer = messages[n].pointer
             yield by_term(case, SYSTEM_POSITION, "content.system-position", pointer, what, when=when, values=said)
 
 
-def _misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
+def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
     """Why a system message may not stand where it does, "" where it may."""
     if place == "top-level":
         return "a system message among the messages: here the system text is a field at the top of the request"

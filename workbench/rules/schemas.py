@@ -12,12 +12,12 @@ from typing import Any
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.provenance import escape
 from workbench.rules._body import values
-from workbench.rules._case import Rule, RuleContext
 from workbench.rules._schema_path import by_index, by_name, context
-from workbench.rules.wording import by_term, enforced_exactly, quote, unproved
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import as_unproved, by_term, enforced_exactly, quote
 from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, lint, resolve
 from workbench.wire import Origin, dumps, loads
 
@@ -62,9 +62,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
     request = case.request
     if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
-    yield from _malformed(case, request)
+    yield from _check_shapes(case, request)
     yield from _without_tools(case, request)
-    yield from _replayed(case)
+    yield from _check_replayed(case)
     if not request.tools:
         return
     yield from _list(case, request)
@@ -91,21 +91,26 @@ def _dialects(contract: Contract) -> Mapping[str, Dialect]:
 _FIELD = re.compile(r"without (?:its|a) '?(\w+)")
 
 
-def _malformed(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Declarations of another shape, and tools of a type that this provider does not take."""
     for noticed in request.anomalies:
         if noticed.slug == MALFORMED.slug:
             lacks = _FIELD.search(noticed.message)
             when, said = ("missing-field", {"field": lacks[1], "found": lacks[1]}) if lacks else ("", {})
-            said |= _declared(case, noticed.pointer)
+            said |= _declaration_values(case, noticed.pointer)
             finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
-            yield finding if enforced_exactly(case, MALFORMED, when, "") else unproved(finding)
+            yield finding if enforced_exactly(case, MALFORMED, when, "") else as_unproved(finding)
     taken = case.contract.term("schema.tool-types")
     for tool in request.tools if isinstance(taken, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
             if isinstance(kind, str) and not any(fnmatchcase(kind, glob) for glob in taken):
                 text = f"tools of type {quote(kind)} are not accepted here, only {', '.join(taken)}"
-                said = {**_named(tool), "found": kind, "names": ", ".join(taken), **_declared(case, tool.pointer)}
+                said = {
+                    **_tool_values(tool),
+                    "found": kind,
+                    "names": ", ".join(taken),
+                    **_declaration_values(case, tool.pointer),
+                }
                 yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
 
@@ -119,7 +124,7 @@ def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding
             return
 
 
-def _declared(case: RuleContext, pointer: str) -> dict[str, str]:
+def _declaration_values(case: RuleContext, pointer: str) -> dict[str, str]:
     """A declaration, and all of them, as they stand in the request."""
     spans = {
         "definition": case.decoded.place(REQUEST, pointer).span,
@@ -133,7 +138,7 @@ REPLAYED = "replayed"
 """Checks of providers that read the calls of a history as they read the tools."""
 
 
-def _replayed(case: RuleContext) -> Iterator[Finding]:
+def _check_replayed(case: RuleContext) -> Iterator[Finding]:
     """Names and numbers of calls, where the provider holds them to what it asks of tools."""
     pattern, most = case.contract.term("schema.name-pattern"), case.contract.term("schema.max-tools")
     if isinstance(pattern, str) and enforced_exactly(case, NAME, REPLAYED):
@@ -195,7 +200,7 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
         for tool in tools:
             if not tool.strict and tool.schema is not None:
                 text = f"the tool {quote(tool.name)} is not strict but others are: all must be"
-                yield unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_named(tool)))
+                yield as_unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_tool_values(tool)))
 
 
 @lru_cache(maxsize=4096)
@@ -207,11 +212,13 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
     yield from _name(case, tool)
     if not tool.description and case.contract.term("schema.description-required"):
         message, term = f"the tool {quote(tool.name)} has no description", "schema.description-required"
-        yield by_term(case, MALFORMED, term, _holder(case, tool), message, when="no-description", values=_named(tool))
+        yield by_term(
+            case, MALFORMED, term, _holder(case, tool), message, when="no-description", values=_tool_values(tool)
+        )
     if tool.schema is None:
         if case.contract.term("schema.parameters-required") and not _is_defined_there(case, tool):
             message = f"the tool {quote(tool.name)} has no parameters"
-            holder, said = _holder(case, tool), _named(tool)
+            holder, said = _holder(case, tool), _tool_values(tool)
             yield _from(case, "schema.parameters-required", NO_PARAMETERS, holder, message, values=said)
         return
     pointer, mode = None, "strict" if tool.strict and "strict" in known else PLAIN
@@ -224,7 +231,7 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
     if issues and pointer is None:
         pointer = _first(case, tool, _SCHEMAS) or tool.pointer
     for issue in issues[:MOST_OF_A_TOOL]:
-        said = {**_named(tool), **_words_of(issue, schema)}
+        said = {**_tool_values(tool), **_words_of(issue, schema)}
         yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", said)
 
 
@@ -251,7 +258,7 @@ def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, 
     return replace(finding, severity=severity)
 
 
-def _named(tool: ToolDef) -> dict[str, str]:
+def _tool_values(tool: ToolDef) -> dict[str, str]:
     """Name and number of a tool; of one in a group of functions the number in it, and the group's."""
     said = {"name": tool.name or ""}
     numbers = re.findall(r"/(\d+)", tool.pointer)
@@ -285,7 +292,7 @@ def _name(case: RuleContext, tool: ToolDef) -> Iterator[Finding]:
     else:
         message = f"the tool name {quote(tool.name)} does not match {pattern}"
     when = "too-long" if shorter else "pattern"
-    said = {**_named(tool), **_of_name(tool.name, pattern)}
+    said = {**_tool_values(tool), **_of_name(tool.name, pattern)}
     yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=said)
 
 
@@ -336,14 +343,14 @@ def _as_written(read: JsonValue, written: JsonValue) -> JsonValue:
 
 def schema_at(decoded: DecodedExchange, tool: ToolDef) -> str | None:
     """The pointer of a declared tool's schema in the request."""
-    return _found(decoded, tool, (*_JSON_SCHEMA, *_SCHEMAS))
+    return _find_field(decoded, tool, (*_JSON_SCHEMA, *_SCHEMAS))
 
 
 def _first(case: RuleContext, tool: ToolDef, below: tuple[str, ...]) -> str | None:
-    return _found(case.decoded, tool, below)
+    return _find_field(case.decoded, tool, below)
 
 
-def _found(decoded: DecodedExchange, tool: ToolDef, below: tuple[str, ...]) -> str | None:
+def _find_field(decoded: DecodedExchange, tool: ToolDef, below: tuple[str, ...]) -> str | None:
     """The pointer of the first of these fields that the declaration has."""
     found = (tool.pointer + path for path in below)
     return next((pointer for pointer in found if decoded.place(REQUEST, pointer).span), None)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity
 from workbench.ir import JsonValue, Media, Message
-from workbench.leaves import Leaf, leaves, scalars
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules._case import Rule, RuleContext
+from workbench.provenance import Leaf, leaves, scalars
+from workbench.rules.context import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A body contains a credential.", is_advice=True)
@@ -65,8 +65,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
         for place in _places(case, side, last):
             if not any(place.value.encode("utf-8", "replace") in text for text in known):
                 found.setdefault(place.value, place)
-        yield from (_told(case, side, place) for place in islice(found.values(), MOST))
-        yield from islice(_marked(case.decoded, case, side, known, found), MOST)
+        yield from (_secret_finding(case, side, place) for place in islice(found.values(), MOST))
+        yield from islice(_check_marked(case.decoded, case, side, known, found), MOST)
         known.append(case.decoded.request_text)
 
 
@@ -123,8 +123,8 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
     return tuple(secrets)
 
 
-def _told(case: RuleContext, side: str, place: _Place) -> Finding:
-    text = f"{_WORDS[place.secret.kind]} is in the {side} body: {_described(place.value)}"
+def _secret_finding(case: RuleContext, side: str, place: _Place) -> Finding:
+    text = f"{_WORDS[place.secret.kind]} is in the {side} body: {_describe(place.value)}"
     finding = case.finding(IN_BODY, side, place.pointer, text)
     if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
         piece = (place.secret.start, place.secret.end)
@@ -133,13 +133,13 @@ def _told(case: RuleContext, side: str, place: _Place) -> Finding:
     return finding
 
 
-def _described(value: str) -> str:
+def _describe(value: str) -> str:
     """Its length and the beginning that all of its kind share; never the credential."""
     prefix = value[: public_prefix(value)]
     return f"{len(value)} characters" + (f", beginning with {prefix}" if prefix else "")
 
 
-def _marked(
+def _check_marked(
     decoded: DecodedExchange, case: RuleContext, side: str, known: list[bytes], told: dict[str, _Place]
 ) -> Iterator[Finding]:
     """What a recorder has replaced: no shape tells it any more."""

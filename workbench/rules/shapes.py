@@ -12,8 +12,8 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules.wording import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 from workbench.wire import Origin
 
 SHAPE = Rule(
@@ -39,7 +39,7 @@ _FIELDS = {"no-role": "role", "no-content": "content"}
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on requests that lack what every conversation has."""
     was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
-    yield from _noticed(case, was_sent)
+    yield from _check_anomalies(case, was_sent)
     if case.request is None or not was_sent:
         return
     yield from _nobody(case)
@@ -47,20 +47,20 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _types(case)
 
 
-def _noticed(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
+def _check_anomalies(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     asked = case.request.anomalies if case.request else ()
-    named = {(a.pointer, a.message): _named(a) for a in asked if a.slug == SHAPE.slug}
+    named = {(a.pointer, a.message): _anomaly_fault(a) for a in asked if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
         when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
         if when and was_sent and enforced_exactly(case, SHAPE, when):
             yield case.finding(SHAPE, REQUEST, finding.pointer, finding.message, when=when, values=said)
             continue
-        finding = finding if enforced_exactly(case, SHAPE, "") else replace(unproved(finding), source="")
+        finding = finding if enforced_exactly(case, SHAPE, "") else replace(as_unproved(finding), source="")
         yield replace(finding, severity=Severity.ERROR) if when == "not-a-list" else finding
 
 
-def _named(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
+def _anomaly_fault(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
     """Which fault an anomaly of a request is, and what a provider may say of it; "" for any other."""
     for pattern, when in _FORMS:
         found = pattern.fullmatch(noticed.message)
@@ -78,7 +78,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
             if value != [] or protocols.traits(case.decoded.protocol).may_be_empty:
                 continue
             finding = case.finding(SHAPE, REQUEST, pointer, "the request contains no message", when="no-messages")
-            yield finding if enforced_exactly(case, SHAPE, "no-messages") else unproved(finding)
+            yield finding if enforced_exactly(case, SHAPE, "no-messages") else as_unproved(finding)
 
 
 def _roles(case: RuleContext) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules._refused import refusal_of
+from workbench.rules._failure_place import refusal_of
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, weaker
 from workbench.wire import urls
 
@@ -51,9 +51,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
     request = case.request
     if request is None or not request.previous_id or _has_history(request):
         return
-    known = _known(case, request.previous_id)
+    known = _find_answer(case, request.previous_id)
     unkept = _unkept(case, *known) if known else None
-    lost = _unheld(case) or unkept or _gone(case, request.previous_id) or _shown(case)
+    lost = _unheld(case) or unkept or _check_gone(case, request.previous_id) or _check_answer(case)
     if lost:
         yield lost
     elif known is None:
@@ -89,7 +89,7 @@ def _unheld(case: RuleContext) -> Finding | None:
     return _finding(case, f"{case.contract.title} keeps none: it sees only this request", _evidence(case))
 
 
-def _known(case: RuleContext, name: str) -> tuple[int, ModelResponse] | None:
+def _find_answer(case: RuleContext, name: str) -> tuple[int, ModelResponse] | None:
     """(exchange, answer) that has this id: of this conversation, else of the last exchanges of the session."""
     for exchange, answer in reversed(case.earlier.answers):
         if answer.id == name:
@@ -120,7 +120,7 @@ def _host(decoded: DecodedExchange) -> str:
     return urls.split_url(http.url).netloc.lower() if http else ""
 
 
-def _shown(case: RuleContext) -> Finding | None:
+def _check_answer(case: RuleContext) -> Finding | None:
     """The answer shows that the model did not see the conversation: it was given fewer tokens, or asks."""
     answer = case.response
     if answer is None or answer.error or not case.earlier.answers:
@@ -178,7 +178,7 @@ def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
 
-def _gone(case: RuleContext, name: str) -> Finding | None:
+def _check_gone(case: RuleContext, name: str) -> Finding | None:
     """The server says that it does not know what is named, whether it ever did or not."""
     error = case.response.error if case.response else None
     refusal = refusal_of(error, case.decoded) if error else None

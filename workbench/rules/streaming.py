@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly
-from workbench.leaves import leaves
 from workbench.protocols import RESPONSE
-from workbench.rules._case import Rule, RuleContext
+from workbench.provenance import leaves
+from workbench.rules._failure_place import in_stream, refusal_of
 from workbench.rules._provider_error import evidence, known_as
-from workbench.rules._refused import in_stream, refusal_of
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import weaker
 from workbench.wire import Origin
 

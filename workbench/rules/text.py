@@ -10,7 +10,7 @@ from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.protocols import RESPONSE
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.formats import TextCall, debris, find
 
@@ -71,7 +71,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
     for call in calls[:MOST]:
-        yield _copied(case, ref, call) if _is_parsed(call, answer) else _left(case, ref, call, answer)
+        yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer)
     for marker in debris(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
         message = f"{quote(marker.text)} belongs to the model's own format, but is in the response text"
@@ -87,23 +87,22 @@ def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
     return any((made.name, made.input) == (call.name, call.input) for made in parsed)
 
 
-def _copied(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
-    message = f"the call of {_named(call)} was parsed, but its {call.format} markup is still in the text"
+def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
+    message = f"the call of {_call_words(call)} was parsed, but its {call.format} markup is still in the text"
     return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
-def _left(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
+def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
     broken = [problem for problem in call.problems if problem not in AROUND]
     is_cut = answer.stop == "length" and "unclosed" in broken
     if broken and not is_cut:
         places = zip_longest(call.problems, call.places)
         piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
-        message = f"a call of {_named(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
+        message = f"a call of {_call_words(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", cut by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
-    message = (
-        f"the model wrote a call to {_named(call)} as {call.format} markup in plain text{why}: no client will run it"
-    )
+    form = f"{call.format} markup in plain text{why}"
+    message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
@@ -117,7 +116,8 @@ def _in_reasoning(
     said = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
     rule = weaker(IN_REASONING) if said else IN_REASONING
     for call in calls[-1:]:
-        what = f"the reasoning ends with a call of {_named(call)} in {call.format} markup, but the response has no call"
+        ending = f"a call of {_call_words(call)} in {call.format} markup"
+        what = f"the reasoning ends with {ending}, but the response has no call"
         yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
 
 
@@ -136,13 +136,13 @@ def _in_name(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Find
     if found and call.name:
         message = f"the name of a tool contains {quote(found[0], 40)}, which belongs to the model's own format"
         nearest = [name for name in case.tools if call.name.startswith(name)]
-        evidence = _meant(nearest, call.name)
+        evidence = _meant_words(nearest, call.name)
         yield case.at(TOKEN, ref, message, name="name", evidence=evidence)
 
 
-def _meant(declared: Sequence[str], name: str) -> str:
+def _meant_words(declared: Sequence[str], name: str) -> str:
     return f"{quote(name)}; meant was {quote(max(declared, key=len))}" if declared else quote(name)
 
 
-def _named(call: TextCall) -> str:
+def _call_words(call: TextCall) -> str:
     return quote(call.name, 60) if call.name else "a tool without a name"

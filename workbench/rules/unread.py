@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.protocols import REQUEST, RESPONSE, TEXT
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.wire import Framing, Headers, Origin, State
 
@@ -53,13 +53,13 @@ def check(case: RuleContext) -> Iterator[Finding]:
         text = text.removeprefix(f"{side}: ")
         if rule is FOREIGN and _is_placeholder(case):
             yield case.finding(ANSWER_UNREAD, RESPONSE, "", NOT_KEPT)
-        elif not (is_broken_off and side == RESPONSE) and text not in _noticed(case):
+        elif not (is_broken_off and side == RESPONSE) and text not in _noticed_slugs(case):
             yield case.finding(rule, side, problem.pointer, text, events=problem.events)
     if case.response:
         for noticed in case.response.anomalies:
             if noticed.slug == RESHAPED.slug:
                 yield case.finding(RESHAPED, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
-        yield from _mislabelled(case)
+        yield from _check_content_type(case)
     if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
         yield from _ending(case)
 
@@ -78,7 +78,7 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     return (f for f in found if not (is_left and f.side == RESPONSE and (f.rule in _OF_THE_END or last in f.events)))
 
 
-def _noticed(case: RuleContext) -> set[str]:
+def _noticed_slugs(case: RuleContext) -> set[str]:
     """What the stream decoder said of the same bytes."""
     return {noticed.message for noticed in case.response.anomalies} if case.response else set()
 
@@ -139,7 +139,7 @@ def _was_longer(headers: Headers, origin: Origin) -> bool:
     return length.isdecimal() and int(length) > 0
 
 
-def _mislabelled(case: RuleContext) -> Iterator[Finding]:
+def _check_content_type(case: RuleContext) -> Iterator[Finding]:
     """Clients that go by the content type read the body as another thing."""
     http, answer, framing = case.decoded.exchange.response, case.response, case.decoded.framing
     kind = (http.headers.get("content-type") or "") if http else ""

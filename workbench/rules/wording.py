@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import limits
-from workbench.contracts import Enforced, Finding, Severity
+from workbench.contracts import EnforcedCheck, Finding, Severity
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._case import Rule, RuleContext
+from workbench.rules.context import Rule, RuleContext
 
 MOST_RELATED = 16
 
@@ -34,7 +34,7 @@ def as_warning(finding: Finding) -> Finding:
     return replace(finding, severity=Severity.WARNING, check=None)
 
 
-def enforced_exactly(case: RuleContext, rule: Rule, *whens: str) -> Enforced | None:
+def enforced_exactly(case: RuleContext, rule: Rule, *whens: str) -> EnforcedCheck | None:
     """The provider's check of exactly this fault, whichever of its names is known; None for one of another fault."""
     checks = [check for check in case.contract.enforces if check.rule == rule.slug]
     return next((check for when in whens for check in checks if check.when == when), None)
@@ -54,10 +54,12 @@ def by_term(
     finding = case.finding(rule, REQUEST, pointer, message, when=when, **{"source": source, **more})
     if enforced_exactly(case, rule, when, ""):
         return finding
-    return replace(unproved(finding), severity=Severity.ERROR if fact else Severity.WARNING, fact=term if fact else "")
+    return replace(
+        as_unproved(finding), severity=Severity.ERROR if fact else Severity.WARNING, fact=term if fact else ""
+    )
 
 
-def unproved(finding: Finding) -> Finding:
+def as_unproved(finding: Finding) -> Finding:
     """The finding as a warning, where the refusal that is known is one of another fault of its rule."""
     return replace(as_warning(finding), refusal="")
 

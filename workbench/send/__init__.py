@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.send import configured, credentials, local, matrix, target, urls
+    from workbench.send import credentials, local, matrix, own_targets, target, urls
     from workbench.send.credentials import authenticate, is_set
     from workbench.send.endpoint import HttpEndpoint
     from workbench.send.headers import forwarded_headers, key_header, with_headers
+    from workbench.send.history_for_simulator import simulator_history
     from workbench.send.local import PORTS, LocalServer
     from workbench.send.matrix import MatrixHistory, MatrixRow, labels
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
     from workbench.send.preflight import Preflight, judge_exchange, run_preflight
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
-    from workbench.send.simulator_history import simulator_history
     from workbench.send.target import Origin, Target, origin, providers, resolve
     from workbench.send.unbound import UnboundReasoning, find_unbound
     from workbench.send.urls import join_url, server_url, with_query_of
@@ -47,7 +47,6 @@ __all__ = [
     "UnboundReasoning",
     "authenticate",
     "bound_body",
-    "configured",
     "credentials",
     "find_unbound",
     "forwarded_headers",
@@ -60,6 +59,7 @@ __all__ = [
     "local",
     "matrix",
     "origin",
+    "own_targets",
     "prepare",
     "providers",
     "resolve",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, UsageError
-from workbench.send.configured import REFERENCE
 from workbench.send.headers import key_header, with_headers
 from workbench.send.outgoing import Outgoing
+from workbench.send.own_targets import REFERENCE
 from workbench.send.target import origin
 from workbench.wire import Headers
 

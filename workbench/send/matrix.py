@@ -114,7 +114,7 @@ class MatrixHistory:
         history = self._in(spoken, contract)
         if isinstance(history, str):
             return MatrixRow(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
-        trial = self._inspector.judged(history.decoded, label, is_alone=history.is_converted)
+        trial = self._inspector.judge(history.decoded, label, is_alone=history.is_converted)
         found = judge(trial.findings, trial.contract)
         return MatrixRow(
             contract=label,
@@ -133,7 +133,7 @@ class MatrixHistory:
     def _in(self, protocol: str, contract: Contract) -> _HistoryForm | str:
         """The history in a protocol as this provider spells it, or the reason why there is none."""
         if protocol not in self._said:
-            self._said[protocol] = self._converted(protocol)
+            self._said[protocol] = self._convert(protocol)
         said = self._said[protocol]
         if isinstance(said, str) or not said.is_converted:
             return said
@@ -144,7 +144,7 @@ class MatrixHistory:
         asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
         return replace(said, decoded=self._read(asked, protocol))
 
-    def _converted(self, protocol: str) -> _HistoryForm | str:
+    def _convert(self, protocol: str) -> _HistoryForm | str:
         """The history in another protocol, or the reason why there is none."""
         try:
             made = convert(self._original, protocol)

@@ -242,7 +242,7 @@ class _TopLevelChanges:
         else:
             self.changes.append(patch.Insert(f"/{name}", value))
 
-    def done(self) -> bytes:
+    def apply(self) -> bytes:
         body = replaced(self.body, self.values) if self.values else self.body
         return patch.apply(body, self.changes) if self.changes else body
 
@@ -267,7 +267,7 @@ def _with_model_and_stream(
             members.changes.append(patch.Remove("/stream_options"))
             notes.append("stream_options removed: it is refused without a stream")
         request = other
-    return members.done(), request, tuple(notes)
+    return members.apply(), request, tuple(notes)
 
 
 def _warnings(asked: HttpRequest, made: _PreparedBody, target: Target, url: str) -> Iterator[str]:

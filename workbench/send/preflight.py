@@ -74,4 +74,4 @@ def judge_exchange(inspector: Inspector, index: int, outgoing: Outgoing, exchang
     """
     inspector.detail(index)  # inspects everything before it
     decoded = DecodedExchange(index, exchange, outgoing.protocol or None, known=inspector.known)
-    return inspector.judged(decoded, outgoing.contract.label, is_alone=outgoing.is_converted)
+    return inspector.judge(decoded, outgoing.contract.label, is_alone=outgoing.is_converted)

@@ -19,10 +19,10 @@ from workbench.ir import JsonValue
 from workbench.limits import ANSWER_SECONDS, MAX_RECORDED_BODY
 from workbench.send.credentials import AuthenticatedHeaders, authenticate
 from workbench.send.endpoint import HttpEndpoint, describe_error, is_tls_error
+from workbench.send.history_for_simulator import simulator_history
 from workbench.send.masking import SecretMask
 from workbench.send.outgoing import Outgoing
 from workbench.send.retrying import MOST_REQUESTED_SECONDS, backoff, blames_request, is_retryable, requested_wait
-from workbench.send.simulator_history import simulator_history
 from workbench.send.target import origin
 from workbench.simulator import ScriptedModel, SimulatedReply, Simulator
 from workbench.wire import (
@@ -206,11 +206,9 @@ class Sender:
         try:
             response = await self._endpoint.open(taken.outgoing.request, key.headers)
         except (httpx.LocalProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise LocalProtocolError(
-                f"HTTP cannot carry this request: {self._redacted(describe_error(error))}"
-            ) from None
+            raise LocalProtocolError(f"HTTP cannot carry this request: {self._redact(describe_error(error))}") from None
         except httpx.TransportError as error:
-            why = self._redacted(describe_error(error))
+            why = self._redact(describe_error(error))
             is_over = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout) or is_tls_error(error)
             if not is_over and attempt <= self._retries:
                 await self._wait(heard, RetryWait(0, attempt, backoff(attempt, self._jitter()), why))
@@ -261,7 +259,7 @@ class Sender:
                 if taken.size > MAX_RECORDED_BODY:
                     return taken.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
         except httpx.TransportError as error:
-            taken.abort(f"the connection broke during the response: {self._redacted(describe_error(error))}")
+            taken.abort(f"the connection broke during the response: {self._redact(describe_error(error))}")
         else:
             taken.finish()
         if shown := mask.close():
@@ -290,7 +288,7 @@ class Sender:
         self._redactor.seen |= {form.encode() for form in spelled}
         return key._replace(secrets=spelled)
 
-    def _redacted(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         """An error text without secrets."""
         return self._redactor.text(text.encode())[0].decode("utf-8", "replace")
 
@@ -300,7 +298,7 @@ class Sender:
             host = origin(urljoin(taken.request.url, place))[1]
         except ValueError:
             host = ""
-        return f"redirect to {self._redacted(host) or 'nowhere'} not followed: requests go to their target only"
+        return f"redirect to {self._redact(host) or 'nowhere'} not followed: requests go to their target only"
 
 
 def bound_body(body: Body) -> Body:

@@ -136,13 +136,13 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
     """
     from dataclasses import replace
 
-    from workbench.send import configured, local
+    from workbench.send import local, own_targets
 
     if key_variable and not VARIABLE.fullmatch(key_variable):
         raise UsageError("not a name of an environment variable", hint="name the variable, never the key itself")
     if text.startswith(SIMULATOR):
         return _simulator(text)
-    named = configured.configured_targets()
+    named = own_targets.configured_targets()
     known = {**providers(), **local.usual_targets()}
     if text in named or text in known:
         found = named[text] if text in named else known[text]

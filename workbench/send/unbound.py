@@ -42,7 +42,7 @@ def find_unbound(
     if decoded.request is None:
         return None
     for label in _checking_contracts(inspector, decoded, target):
-        trial = inspector.judged(decoded, label)
+        trial = inspector.judge(decoded, label)
         found = [f for f in trial.findings if f.rule == RULE]
         named = {p for f in found for p in (f.pointer, *f.related)}
         edited = set(signatures.unbound_pointers(before, decoded)) if before else set()
@@ -61,10 +61,10 @@ def find_unbound(
 
 def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: Target) -> Iterator[str]:
     """Contracts that check signatures against earlier content: those of the target, and of the request."""
-    own = inspector.judged(decoded).contract.label
+    own = inspector.judge(decoded).contract.label
     names = dict.fromkeys(label.partition(":")[0] for label in (target.contract, own))
     for label in (label for name in names if name in contracts.names() for label in contracts.variants(name)):
-        if contracts.get(label, protocol=decoded.protocol).enforced(RULE):
+        if contracts.get(label, protocol=decoded.protocol).check_for(RULE):
             yield label
 
 

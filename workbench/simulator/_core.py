@@ -180,7 +180,7 @@ class _PendingRequest:
     # Requests to a model
 
     def answer_model_request(self) -> SimulatedReply:
-        decoded = self.decoded()
+        decoded = self.decode()
         if decoded.request is None:
             return self.error_reply(400, _errors.unreadable(decoded.request_text, self.way.protocol))
         request, simulator = decoded.request, self.simulator
@@ -209,7 +209,7 @@ class _PendingRequest:
             return self.refuse(number, refused, judgement)
         return self.answer(number, _features.visible_request(request, turn.dials), contract, turn, judgement)
 
-    def decoded(self) -> DecodedExchange:
+    def decode(self) -> DecodedExchange:
         """The request, decoded in the endpoint's protocol; a token-count request as the request that it counts."""
         exchange = self.exchange if self.way.kind == MODEL else replace(self.exchange, request=self.as_question())
         return DecodedExchange(
@@ -236,7 +236,7 @@ class _PendingRequest:
     def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
         if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
             return None
-        return _errors.refused(judgement.finding, contract, self.way.protocol, self.request_id)
+        return _errors.refuse(judgement.finding, contract, self.way.protocol, self.request_id)
 
     def refuse(self, number: int, refused: Refusal, judgement: Judgement) -> SimulatedReply:
         data = dumps(refused.body)

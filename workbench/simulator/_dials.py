@@ -117,15 +117,15 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
         _one_of("dial", key, KEYS)
         name = key.replace("-", "_")
         if key in ("calls", "calls-in", "arguments", "stream"):
-            values[name] = _typed(key, value, str)
+            values[name] = _check_type(key, value, str)
         elif key in ("parallel", "mends", "chunk", "context", "result-limit", "name-limit", "id-limit"):
-            values[name] = _typed(key, value, int)
+            values[name] = _check_type(key, value, int)
         elif key in ("reads", "thinks", "stops", "needs-reasoning", "enforces"):
             values[name] = _switch(key, value)
         elif key in ("refuses", "ignores"):
             values[name] = _features(key, value)
         elif key == "latency":
-            values[key] = float(_typed(key, value, (int, float)))
+            values[key] = float(_check_type(key, value, (int, float)))
     if "http" in given:
         values["http"] = http_fault(str(given["http"]), given.get("retry-after"))
     elif "retry-after" in given:
@@ -140,7 +140,7 @@ def http_fault(text: str, retry_after: JsonValue = None) -> HttpFault:
     count = {"": "0", "always": "0", "once": "1"}.get(times, times)
     if not (status.isascii() and status.isdecimal() and count.isascii() and count.isdecimal()):
         raise UsageError(f"not an HTTP fault: {text!r}", hint="STATUS, STATUS:once or STATUS:N")
-    wait = None if retry_after is None else float(_typed("retry-after", retry_after, (int, float)))
+    wait = None if retry_after is None else float(_check_type("retry-after", retry_after, (int, float)))
     return HttpFault(int(status), int(count), wait)
 
 
@@ -162,11 +162,11 @@ def _switch(what: str, value: JsonValue) -> bool:
 
 def _features(what: str, value: JsonValue) -> tuple[str, ...]:
     """Names in a list, or in a comma-separated text."""
-    named = value if isinstance(value, list) else str(_typed(what, value, str)).split(",")
-    return tuple(dict.fromkeys(_typed(what, name, str).strip() for name in named))
+    named = value if isinstance(value, list) else str(_check_type(what, value, str)).split(",")
+    return tuple(dict.fromkeys(_check_type(what, name, str).strip() for name in named))
 
 
-def _typed(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:
+def _check_type(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UsageError(f"{what}: {value!r:.80} is not {'text' if kind is str else 'a number'}")
     return value

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from workbench import protocols as adapters
 from workbench.protocols import COUNT, STORED, Body, SmallEndpoint, endpoint
-from workbench.protocols.common import undecoded
+from workbench.protocols.common import undecoded_protocols
 
 __all__ = ["COUNT", "MODEL", "NAMES", "OWN", "STORED", "Route", "route"]
 
@@ -76,7 +76,7 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
         protocols: those the contract covers, its own first; () for every one.
     """
     spoken = tuple(protocols) or adapters.by_rank()
-    ordered = _preferred(target, headers, spoken)
+    ordered = _by_preference(target, headers, spoken)
     path = target.partition("?")[0]
     if method == "OPTIONS":
         return Route(ordered[0], "options", target)
@@ -114,7 +114,7 @@ def _foreign(method: str, target: str, spoken: Sequence[str]) -> str:
         endpoints = (e for e in adapters.get(name).serving.endpoints if method in e.methods)
         if adapters.get(name).claims_url(target) or any(e.path.search(path) for e in endpoints):
             return name
-    return undecoded.name_url(path) or ""
+    return undecoded_protocols.name_url(path) or ""
 
 
 def _spellings(target: str) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def _spellings(target: str) -> tuple[str, ...]:
     return (target, versioned + mark + query)
 
 
-def _preferred(target: str, headers: Mapping[str, str], protocols: tuple[str, ...]) -> tuple[str, ...]:
+def _by_preference(target: str, headers: Mapping[str, str], protocols: tuple[str, ...]) -> tuple[str, ...]:
     """The protocols, first the one that the request itself points at: small endpoints have the same path in several."""
     for protocol in sorted(protocols):
         clues = adapters.get(protocol).serving.clues

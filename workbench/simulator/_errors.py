@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from workbench import protocols as adapters
-from workbench.contracts import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal_of
+from workbench.contracts import SIMULATED, Contract, EnforcedCheck, Fact, Finding, Refusal, Severity, refusal_of
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols import ErrorStyle
@@ -37,10 +37,10 @@ def _style(protocol: str) -> ErrorStyle:
     return adapters.get(protocol).serving.errors
 
 
-def refused(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
+def refuse(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
     """What the provider answers to a request with this fault; None where nothing refuses it."""
-    named = replace(finding, values={**finding.values, **_named(request_id)})
-    return refusal_of(named, _shaped(contract, protocol))
+    named = replace(finding, values={**finding.values, **_request_values(request_id)})
+    return refusal_of(named, _with_error_body(contract, protocol))
 
 
 def error(
@@ -48,22 +48,22 @@ def error(
 ) -> Refusal:
     """A refusal that no rule predicts: an unknown path, a body that is no JSON, an injected fault."""
     shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
-    check = Enforced("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
-    finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_named(request_id))
-    made = refusal_of(finding, _shaped(contract, protocol))
+    check = EnforcedCheck("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
+    finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_request_values(request_id))
+    made = refusal_of(finding, _with_error_body(contract, protocol))
     assert made is not None
-    return replace(made, body=_retyped(made.body, status))
+    return replace(made, body=_with_error_type(made.body, status))
 
 
-def _retyped(body: JsonValue, status: int) -> JsonValue:
+def _with_error_type(body: JsonValue, status: int) -> JsonValue:
     """The body with an API's word for the status in place of its word for a refused request.
 
     Contracts of other protocols copy the words of Google's error model into their bodies.
     """
     if isinstance(body, dict):
-        return {key: _retyped(value, status) for key, value in body.items()}
+        return {key: _with_error_type(value, status) for key, value in body.items()}
     if isinstance(body, list):
-        return [_retyped(value, status) for value in body]
+        return [_with_error_type(value, status) for value in body]
     return _words().get(body, {}).get(status, body) if isinstance(body, str) else body
 
 
@@ -74,7 +74,7 @@ def _words() -> Mapping[str, Mapping[int, str]]:
     return {style.types[_REFUSED]: style.types for style in styles if style.are_words}
 
 
-def _named(request_id: str) -> Mapping[str, str]:
+def _request_values(request_id: str) -> Mapping[str, str]:
     """The variables that stand for a request: its id, and what follows its prefix."""
     return {"request_id": request_id, "request": request_id.partition("_")[2]}
 
@@ -85,7 +85,7 @@ def headers(protocol: str, request_id: str, contract: str) -> tuple[tuple[str, s
     return (*own, ("server", f"{SIMULATED}{contract}"))
 
 
-def _shaped(contract: Contract, protocol: str) -> Contract:
+def _with_error_body(contract: Contract, protocol: str) -> Contract:
     """The contract with the error body of its protocol, where it says none of its own."""
     body = _style(protocol).body
     if contract.term("errors.body") is not None or body is None:

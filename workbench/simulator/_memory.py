@@ -12,7 +12,7 @@ from workbench.contracts import Finding
 from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.protocols import DecodedExchange
-from workbench.rules import Inspected, Inspector
+from workbench.rules import InspectedExchange, Inspector
 from workbench.wire import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 
@@ -86,7 +86,7 @@ class SimulatorMemory:
         self._next = self._first + len(exchanges)
         self._bytes = sum(map(_size, exchanges))
 
-    def begin(self, exchange: Exchange) -> tuple[int, Inspected]:
+    def begin(self, exchange: Exchange) -> tuple[int, InspectedExchange]:
         """Add a pending request; returns its number and its findings."""
         if self._next - self._first >= MOST_EXCHANGES or self._bytes > MOST_BYTES:
             self._forget()
@@ -103,7 +103,7 @@ class SimulatorMemory:
             self._bytes += _size(exchange)
             self._session.put(number - self._first, exchange)
 
-    def inspect_apart(self, exchange: Exchange) -> Inspected:
+    def inspect_apart(self, exchange: Exchange) -> InspectedExchange:
         """Findings on a request that is not part of the session."""
         self._session.refresh()
         seen = (*self._session.exchanges[-_SEEN_AT_COUNT:], replace(exchange, state=State.OPEN))

@@ -176,7 +176,7 @@ class _Writer:
     def answer(self) -> ModelResponse:
         calls = list(self.calls())
         text = self.script.text if self.script.text is not None else "" if calls else self.words()
-        thought = self.thought(calls)
+        thought = self.reasoning_text(calls)
         text_calls = calls if self.dials.calls != NATIVE else []
         if text_calls:
             written = formats.get(self.dials.calls).render(text_calls)
@@ -365,7 +365,7 @@ class _Writer:
         """Texts, calls and reasoning are items with ids of their own."""
         return bool(self.adapter.serving.item_ids)
 
-    def thought(self, calls: Sequence[ToolCallIR]) -> str | None:
+    def reasoning_text(self, calls: Sequence[ToolCallIR]) -> str | None:
         """Reasoning text; None if thinking is off."""
         if self.script.thinking is not None:
             return self.script.thinking

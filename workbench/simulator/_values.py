@@ -79,9 +79,9 @@ class _ValueBuilder:
         if inner and "properties" not in schema:
             return self.value({**_without_combinators(schema), **_dict(inner[0])}, name, depth + 1)
         kinds = types_of(schema.get("type")) if "type" in schema else [_implied_type(schema)]
-        return self.typed(next((k for k in kinds if k != "null"), "null"), schema, name, depth)
+        return self.typed_value(next((k for k in kinds if k != "null"), "null"), schema, name, depth)
 
-    def typed(self, kind: str, schema: dict[str, JsonValue], name: str, depth: int) -> JsonValue:
+    def typed_value(self, kind: str, schema: dict[str, JsonValue], name: str, depth: int) -> JsonValue:
         match kind.lower():
             case "object":
                 return dict(self.members(schema, depth))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from workbench.rules import Inspected, Inspector
+    from workbench.rules import InspectedExchange, Inspector
     from workbench.tui.exchange_view import ExchangeView
     from workbench.wire import Exchange
     from workbench.wire.session import Session
@@ -72,7 +72,7 @@ class NotOpened(Message):
 class RowsCame(Message):
     """Exchanges were inspected. ``rows`` are all rows so far: earlier ones may have changed."""
 
-    def __init__(self, rows: tuple[Inspected, ...]) -> None:
+    def __init__(self, rows: tuple[InspectedExchange, ...]) -> None:
         super().__init__()
         self.rows = rows
 
@@ -190,7 +190,7 @@ class Inspecting:
         if self._branched is None or self._branched[0] is not branches or self._branched[1] != known:
             shown = inspector
             for index, made in branches.items():
-                shown = shown.replaced(index, made()) if index < known else shown
+                shown = shown.with_exchange(index, made()) if index < known else shown
             self._branched = branches, known, shown
         return self._branched[2] if branches else inspector
 

@@ -13,7 +13,7 @@ from workbench.tui.models.headline import CLIENTS_KEY
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.rules import Causes, Inspected
+    from workbench.rules import Causes, InspectedExchange
     from workbench.wire import Summary
 
 OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
@@ -43,7 +43,7 @@ class SessionState:
     def __init__(self, name: str = "") -> None:
         self.name = name
         self.summaries: Sequence[Summary] = ()
-        self.rows: Sequence[Inspected] = ()
+        self.rows: Sequence[InspectedExchange] = ()
         self.findings: list[Finding] = []
         self.damage: tuple[str, ...] = ()
         self.trouble = ""
@@ -56,8 +56,8 @@ class SessionState:
         self._reading = ""
         self._lanes: list[str] = []
         self._causes: Causes | None = None
-        self._collected: list[Inspected] = []
-        self._branches: dict[int, Inspected] = {}
+        self._collected: list[InspectedExchange] = []
+        self._branches: dict[int, InspectedExchange] = {}
 
     def list(
         self,
@@ -126,7 +126,7 @@ class SessionState:
         done = f"inspected {len(self.rows):,} of {len(self.summaries):,}"
         return f"{done}, stopped: I continues" if self.is_paused else done
 
-    def update(self, rows: Sequence[Inspected]) -> None:
+    def update(self, rows: Sequence[InspectedExchange]) -> None:
         """Take the rows so far."""
         self.rows = rows
         self._collect()
@@ -154,7 +154,7 @@ class SessionState:
         self._collected = list(rows)
         self.findings = causes.findings()
 
-    def branch(self, index: int, row: Inspected | None) -> bool:
+    def branch(self, index: int, row: InspectedExchange | None) -> bool:
         """Take the findings of a branch in the place of those of its exchange; None: those of the exchange again.
 
         Returns whether that changes anything.
@@ -191,7 +191,7 @@ class SessionState:
         many = f"{len(self._passing):,} of {len(self.summaries):,} shown"
         return " · ".join(f for f in (many, outside, self._reading) if f)
 
-    def row(self, index: int) -> Inspected | None:
+    def row(self, index: int) -> InspectedExchange | None:
         """The inspected row of an exchange, None while it is not inspected."""
         return self.rows[index] if index < len(self.rows) else None
 

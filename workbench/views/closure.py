@@ -38,7 +38,7 @@ def call_body(call: CallLine, width: int) -> list[Line]:
 
 def closure_summary(closure: Closure) -> str:
     """``closed 1 of 2``."""
-    return f"closed {closure.closed} of {closure.calls}" if closure.lines else ""
+    return f"closed {closure.closed_count} of {closure.calls}" if closure.lines else ""
 
 
 def _id(call: CallLine) -> str:

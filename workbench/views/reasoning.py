@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.chain import Entry, Ledger, Sent
+from workbench.chain import Entry, Ledger, ReplayOutcome
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import count, event_range
 
-LOOK: dict[Sent, tuple[str, str]] = {
-    Sent.SENT: ("✓", "ok"),
-    Sent.MISSING: ("✗", "error"),
-    Sent.EMPTY: ("✗", "error"),
-    Sent.ALTERED: ("✗", "error"),
-    Sent.NOT_OWED: ("·", "muted"),
+LOOK: dict[ReplayOutcome, tuple[str, str]] = {
+    ReplayOutcome.SENT: ("✓", "ok"),
+    ReplayOutcome.MISSING: ("✗", "error"),
+    ReplayOutcome.EMPTY: ("✗", "error"),
+    ReplayOutcome.ALTERED: ("✗", "error"),
+    ReplayOutcome.NOT_OWED: ("·", "muted"),
 }
 """What a request did with reasoning → glyph and style; the word is shown next to them."""
 
@@ -19,15 +19,15 @@ LOOK: dict[Sent, tuple[str, str]] = {
 def entry_line(entry: Entry) -> Line:
     """One turn: what was sent back, and whether that is required."""
     glyph, style = LOOK[entry.sent]
-    if not entry.owed and entry.sent not in (Sent.SENT, Sent.NOT_OWED):
+    if not entry.owed and entry.sent not in (ReplayOutcome.SENT, ReplayOutcome.NOT_OWED):
         glyph, style = "!", "warning"
-    word = "not required" if entry.sent is Sent.NOT_OWED else str(entry.sent)
+    word = "not required" if entry.sent is ReplayOutcome.NOT_OWED else str(entry.sent)
     return line(
         Span(f"{glyph} ", style),
         Span(f"{word} ", style, max(9, len(word) + 1)),
         Span(f"turn {entry.turn + 1}", "strong"),
         Span(
-            "" if entry.sent is Sent.NOT_OWED else "  required" if entry.owed else "  not required",
+            "" if entry.sent is ReplayOutcome.NOT_OWED else "  required" if entry.owed else "  not required",
             "" if entry.owed else "muted",
         ),
     )
@@ -51,7 +51,7 @@ def reasoning_summary(ledger: Ledger) -> str:
     owed = [e for e in ledger.entries if e.owed]
     if not owed:
         return "none required" if ledger.entries else ""
-    return f"sent {sum(e.sent is Sent.SENT for e in owed)} of {len(owed)}"
+    return f"sent {sum(e.sent is ReplayOutcome.SENT for e in owed)} of {len(owed)}"
 
 
 def came_in(ledger: Ledger) -> str:

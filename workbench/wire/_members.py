@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire._loads import loads
 from workbench.wire.json_index import JsonIndex
 

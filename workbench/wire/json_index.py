@@ -7,8 +7,8 @@ import re
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
+from workbench.provenance import escape
 from workbench.wire.json_scan import CUT, ChildTable, Scanner
 from workbench.wire.json_strings import StringText, decode
 

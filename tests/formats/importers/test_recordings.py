@@ -10,7 +10,7 @@ import pytest
 
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
 

@@ -104,6 +104,6 @@ def begun(
 
 def requests(motion: ToolLoop) -> ModelRequest:
     """The last request that was sent."""
-    request = motion.loop.decoded.request
+    request = motion.loop.decoded_exchange.request
     assert request is not None
     return request

@@ -37,7 +37,7 @@ def test_every_fault_is_named_and_nothing_else_is(report: selftest.SelftestRepor
     assert report.misses == []
     assert report.alarms == []
     assert report.is_clean
-    assert report.named == report.planted > 200
+    assert report.named_count == report.planted_count > 200
     assert report.healthy > 20
 
 

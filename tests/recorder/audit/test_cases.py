@@ -9,7 +9,7 @@ import pytest
 from workbench.contracts import pages
 from workbench.protocols.decode import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, ResponseEnd, Theme, mark
-from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
+from workbench.recorder.audit.cases import PROTOCOLS, cases_of, conversion_cases, hello
 from workbench.recorder.audit.sighting import BodySighting, Sighting
 from workbench.wire.exchange import Headers
 from workbench.wire.http1.head import read_response
@@ -70,7 +70,7 @@ def test_another_model_is_asked_for_where_the_protocol_names_it() -> None:
 
 
 def test_a_gateway_that_translates_gets_requests_of_one_protocol_and_answers_of_the_other() -> None:
-    cases = {case.name: case for case in converted("anthropic-messages", "openai-chat")}
+    cases = {case.name: case for case in conversion_cases("anthropic-messages", "openai-chat")}
     assert b"chat.completion" in cases["signature"].response.pieces[0]
     assert b'"stream":true' in (cases["streamed-parallel"].request.body or b"")
     assert cases["streamed-parallel"].request.path == "/v1/messages"

@@ -75,7 +75,7 @@ async def test_all_of_them_are_seen_and_each_pause_can_be_named(monkeypatch: pyt
         await asyncio.to_thread(work)
         (await first.forwarded(OTHER)).send(OK)
         await clients[0].expects(OK)
-        assert first.gate.armed == second.gate.armed == ["closure", "repeat"]
+        assert first.gate.armed_names == second.gate.armed_names == ["closure", "repeat"]
 
 
 async def test_it_waits_as_long_as_one_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

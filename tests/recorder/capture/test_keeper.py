@@ -113,7 +113,7 @@ def test_exchanges_stand_in_the_order_in_which_they_began() -> None:
         keeper.take([slow[0], *quick])
         keeper.take(slow[1:])
         assert [e.request and e.request.body.raw for e in look(path)] == [b"slow", b"quick"]
-        assert keeper.released > 0
+        assert keeper.released_bytes > 0
         assert keeper.tally.exchanges == 2
 
 
@@ -123,7 +123,7 @@ def test_the_weight_of_what_is_written_is_released() -> None:
 
     with keeping() as (keeper, _):
         keeper.take(events)
-        assert keeper.released == sum(map(memory_of, events))
+        assert keeper.released_bytes == sum(map(memory_of, events))
 
 
 def _pieces(data: st.DataObject, whole: bytes) -> list[bytes]:

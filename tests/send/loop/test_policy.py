@@ -39,7 +39,7 @@ def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> 
             simulator = Simulator(name, model=ScriptedModel(Dials(parallel=3)))
             loop = continued(simulator, replace(begun(simulator, protocol, stream=stream), policy=SERIAL), [])
             assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call"), (protocol, stream)
-            history = loop.decoded.request
+            history = loop.decoded_exchange.request
             assert history and sum(len(list(m.tool_calls())) for m in history.messages) == 1, (protocol, stream)
             assert [s.finding for s in simulator.served if s.finding] == []
 

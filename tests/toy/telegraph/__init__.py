@@ -31,7 +31,7 @@ from workbench.protocols.common.edits import answer_in, edit_answer, edit_reques
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.declaration import BaseVariable, ErrorStyle, ImportHints, Serving, endpoint
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 _EVENTS = ("open", "words", "errand", "orders", "close")
 

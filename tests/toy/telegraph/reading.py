@@ -21,7 +21,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common.error_body import read_answer_body
 from workbench.protocols.common.reading import ITSELF, BlockReader, Notes, kind_of, read_messages
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PARAMS: Mapping[str, str] = {"limit": "max_tokens", "warmth": "temperature"}
 """Key of the request → common name of the parameter."""

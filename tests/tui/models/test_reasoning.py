@@ -5,30 +5,30 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import samples
-from workbench.chain.ledger import Entry, Sent
+from workbench.chain.ledger import Entry, ReplayOutcome
 from workbench.views.lines import plain
 from workbench.views.reasoning import LOOK, came_in, entry_body, entry_line, reasoning_summary
 
 
-def entry(sent: Sent, *, owed: bool = True) -> Entry:
+def entry(sent: ReplayOutcome, *, owed: bool = True) -> Entry:
     return Entry(0, 1, 0, (3, 4), "reasoning_content", "I think so.", None, None, owed, sent, "owed for good")
 
 
-@pytest.mark.parametrize("sent", list(Sent))
-def test_every_outcome_has_a_sign_and_its_word(sent: Sent) -> None:
+@pytest.mark.parametrize("sent", list(ReplayOutcome))
+def test_every_outcome_has_a_sign_and_its_word(sent: ReplayOutcome) -> None:
     assert plain(entry_line(entry(sent))).startswith(f"{LOOK[sent][0]} {str(sent).replace('owed', 'required')}")
 
 
 def test_what_nobody_asks_for_is_no_error() -> None:
-    assert plain(entry_line(entry(Sent.ALTERED, owed=False))).startswith("! altered")
+    assert plain(entry_line(entry(ReplayOutcome.ALTERED, owed=False))).startswith("! altered")
 
 
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (entry(Sent.NOT_OWED, owed=False), "· not required turn 1"),
-        (entry(Sent.SENT), "✓ sent     turn 1  required"),
-        (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not required"),
+        (entry(ReplayOutcome.NOT_OWED, owed=False), "· not required turn 1"),
+        (entry(ReplayOutcome.SENT), "✓ sent     turn 1  required"),
+        (replace(entry(ReplayOutcome.ALTERED, owed=False), turn=794), "! altered  turn 795  not required"),
     ],
 )
 def test_it_is_said_once_whether_a_turn_is_owed(made: Entry, said: str) -> None:
@@ -36,7 +36,7 @@ def test_it_is_said_once_whether_a_turn_is_owed(made: Entry, said: str) -> None:
 
 
 def test_an_open_entry_tells_where_it_came_from() -> None:
-    told = " ".join(plain(x) for x in entry_body(entry(Sent.MISSING), 100))
+    told = " ".join(plain(x) for x in entry_body(entry(ReplayOutcome.MISSING), 100))
     for words in (
         "owed for good",
         "message 2",

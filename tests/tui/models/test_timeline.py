@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.contracts import Finding, Severity
-from workbench.rules.inspection import Inspected
+from workbench.rules.inspection import InspectedExchange
 from workbench.tui.models.timeline import MAX_HOP, MAX_LANES, hop_columns, lanes, row_line
 from workbench.views.lines import Span, plain
 from workbench.wire.exchange import Kind, Origin, State, Summary
@@ -43,12 +43,12 @@ def summary(**more: object) -> Summary:
     return Summary(**known | more)  # type: ignore[arg-type]
 
 
-def row(**more: object) -> Inspected:
+def row(**more: object) -> InspectedExchange:
     known: dict[str, object] = {
         "index": 1, "summary": summary(), "protocol": "openai-chat", "protocol_from": "",
         "provider": "openai", "provider_from": "from host", "model": "gpt", "conversation": 0,
     }  # fmt: skip
-    return Inspected(**known | more)  # type: ignore[arg-type]
+    return InspectedExchange(**known | more)  # type: ignore[arg-type]
 
 
 ERROR = Finding("closure.missing-result", Severity.ERROR, 1, "request", "", "")
@@ -74,7 +74,7 @@ WARNING = Finding("stream.truncated", Severity.WARNING, 1, "response", "", "")
         (summary(), row(calls=("ls", "cat", "rm", "mv")), 80, " 2 ● 200  1.4 s  ◆ ls, cat, rm …  gpt  3.1 kB"),
     ],
 )
-def test_row_in_words_and_signs(what: Summary, inspected: Inspected | None, width: int, expected: str) -> None:
+def test_row_in_words_and_signs(what: Summary, inspected: InspectedExchange | None, width: int, expected: str) -> None:
     made = row_line(what, inspected, "●", width, 2)
     text = "".join(s.text.rjust(-s.width) if s.width < 0 else s.text.ljust(s.width) for s in made)
     assert text.split() == expected.split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import ToolDef
-from workbench.rules import lens
+from workbench.rules import schema_check
 from workbench.tui.models import tools
 from workbench.tui.models.tools import Declared, Lens
 from workbench.views.lines import plain
@@ -19,8 +19,8 @@ ONE_OF = {
 NODE = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}}
 
 
-def judged(schema: object, dialect: str) -> lens.Judged:
-    return next(lens.judge("run", schema, c, d) for c, d in lens.dialects() if d.name == dialect)
+def judged(schema: object, dialect: str) -> schema_check.JudgedSchema:
+    return next(schema_check.judge("run", schema, c, d) for c, d in schema_check.dialects() if d.name == dialect)
 
 
 def declared(name: str | None) -> Declared:
@@ -62,8 +62,8 @@ def test_what_the_line_says_is_said_again_only_where_it_is_cut(width: int, repea
 
 @pytest.mark.parametrize("schema", [ONE_OF, NODE, "no schema", {"type": 3}], ids=str)
 def test_every_dialect_has_its_lines(schema: object) -> None:
-    for contract, dialect in lens.dialects():
-        found = lens.judge("run", schema, contract, dialect)
+    for contract, dialect in schema_check.dialects():
+        found = schema_check.judge("run", schema, contract, dialect)
         line = plain(tools.dialect_line(found, is_here=False))
         assert dialect.name in line and found.verdict in line
         assert tools.verdict_words(found).startswith(found.verdict)

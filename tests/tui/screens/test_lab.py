@@ -12,7 +12,7 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.probes.profiles import ProfileStore
-from workbench.send import configured
+from workbench.send import own_targets
 from workbench.send.target import resolve
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
@@ -178,7 +178,7 @@ async def test_targets_stand_side_by_side() -> None:
 
 async def add_here(driver: Driver, screen: LabScreen, url: str) -> None:
     """Add a target of targets.yaml that has no model: it is asked for."""
-    path = configured.path()
+    path = own_targets.path()
     path.parent.mkdir(parents=True)
     path.write_text(f"targets: {{here: {{base_url: '{url}', protocol: anthropic-messages}}}}\n")
     await driver.press("T", *"here", "enter")

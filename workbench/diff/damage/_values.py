@@ -14,7 +14,7 @@ from workbench.diff.damage._lists import ItemGroup, group_items, text_of
 from workbench.diff.damage._texts import is_joined, kind_of, same_json, scalar_change, text_change
 from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 
 NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 

@@ -11,7 +11,7 @@ from workbench.diff.damage._values import Fingerprints, ValueChange, changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import JsonIndex, loads
 
 __all__ = ["CONVERSATION", "SPELLING", "ValueChange", "body_damages", "changes_of", "is_inside"]

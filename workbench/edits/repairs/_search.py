@@ -146,7 +146,7 @@ class RepairSearch:
         If none passes alone, except by ending the conversation earlier, pairs are checked; then an earlier end.
         """
         found = list[RepairCost]()
-        for of in (self.single, self.combined, self.earlier_end):
+        for of in (self.single, self.pairs, self.earlier_end):
             if min(found, default=RepairCost.CUT) < RepairCost.CUT or (found and of == self.earlier_end):
                 return
             for tried in of(finding, most):
@@ -157,7 +157,7 @@ class RepairSearch:
         """Proposals of the families that pass alone."""
         return self._check_all(finding, self.proposals(finding) if self.budget > 0 else (), most)
 
-    def combined(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
+    def pairs(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
         """Pairs of proposals that pass together; call ``single`` first, which collects the first halves."""
         near = self._near_misses.get((finding.rule, finding.pointer), ()) if self.budget > 0 else ()
         pairs = (pair for first in near for pair in _pairs(self, first, finding))
@@ -348,7 +348,7 @@ def fix(search: RepairSearch, again: NextSearch, steps: int = limits.MAX_REPAIR_
 def _next_repair(search: RepairSearch) -> CheckedRepair | None:
     """The repair to apply next; None if there is none."""
     findings, ends = search.findings(), list[CheckedRepair]()
-    for of in (search.single, search.combined):
+    for of in (search.single, search.pairs):
         for finding in findings:
             found = best(of(finding, _allowed_cost(finding)))
             if found and found[0].proposal.cost < RepairCost.CUT:

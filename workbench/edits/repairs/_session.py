@@ -41,7 +41,7 @@ def with_repairs(
         own = list(group)
         if spent < limits.MAX_CHECK_BYTES and budget > 0 and any(map(_search.is_repairable, own)):
             size = max(1, len(inspector.detail(index).decoded.request_text))
-            search = RepairSearch(families, inspector, index, budget=min(budget, max(4, _left(spent) // size)))
+            search = RepairSearch(families, inspector, index, budget=min(budget, max(4, _remaining(spent) // size)))
             most = search.budget
             own = [replace(f, repairs=_best_repairs(search, f)) if _search.is_repairable(f) else f for f in own]
             budget -= most - search.budget
@@ -50,7 +50,7 @@ def with_repairs(
     return tuple(made)
 
 
-def _left(spent: int) -> int:
+def _remaining(spent: int) -> int:
     return limits.MAX_CHECK_BYTES - spent
 
 

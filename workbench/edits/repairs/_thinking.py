@@ -9,7 +9,7 @@ from workbench.convert import FieldPlaces
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import Change, Insert, Replace
 
 TITLE = "switch thinking off for this request"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.chain import marks
-from workbench.contracts import dotted
+from workbench.contracts import dotted_path
 from workbench.edits import HEADERS, SetHeader
 from workbench.edits.fault import Fault
 from workbench.edits.json_changes import changes_between
@@ -18,7 +18,7 @@ from workbench.wire import Insert, Remove, Replace
 def unknown_field(fault: Fault) -> Iterator[Proposal]:
     """Remove the field: here, and in every other message that has it."""
     at = fault.finding.pointer
-    yield Proposal(f"remove {dotted(at)}", (Remove(at),), RepairCost.DROPPED)
+    yield Proposal(f"remove {dotted_path(at)}", (Remove(at),), RepairCost.DROPPED)
     key = at.rpartition("/")[2]
     if fault.number is not None:
         places = [f"{m.pointer}/{key}" for m in fault.messages]
@@ -49,7 +49,7 @@ def beta_header(fault: Fault) -> Iterator[Proposal]:
     """Remove the value from the header, or from the body."""
     at, name = fault.finding.pointer, fault.finding.values.get("name", "")
     if not at.startswith(HEADERS):
-        yield Proposal(f"remove {dotted(at)}", (Remove(at),), RepairCost.DROPPED)
+        yield Proposal(f"remove {dotted_path(at)}", (Remove(at),), RepairCost.DROPPED)
         return
     header = at.removeprefix(HEADERS)
     http = fault.case.decoded.exchange.request

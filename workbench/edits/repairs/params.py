@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.contracts import dotted
+from workbench.contracts import dotted_path
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _thinking
@@ -20,7 +20,7 @@ _ROLES = {"developer": "system", "system": "user", "tool": "user"}
 def unsupported(fault: Fault) -> Iterator[Proposal]:
     """Set the nearest accepted value, else remove the parameter, or what it conflicts with."""
     at = fault.finding.pointer
-    path, value = dotted(at), fault.value(at)
+    path, value = dotted_path(at), fault.value(at)
     if at.endswith("/role"):
         other = _ROLES.get(str(value))
         if other:
@@ -32,7 +32,7 @@ def unsupported(fault: Fault) -> Iterator[Proposal]:
     yield Proposal(f"remove {path}", (Remove(at),), RepairCost.MODE)
     parent = at.rpartition("/")[0]
     if parent.count("/") == 1:
-        yield Proposal(f"remove {dotted(parent)}", (Remove(parent),), RepairCost.MODE)
+        yield Proposal(f"remove {dotted_path(parent)}", (Remove(parent),), RepairCost.MODE)
     for changes in _thinking.switch_off(fault):
         yield Proposal(_thinking.TITLE, changes, RepairCost.MODE)
 
@@ -46,7 +46,7 @@ def missing(fault: Fault) -> Iterator[Proposal]:
         written = fault.adapter.write_request(said)
         key = at.rpartition("/")[2]
         if key in written and key not in bare and fault.value(at) is None:
-            yield Proposal(f"set {dotted(at)} to {written[key]}", (Insert(at, written[key]),), RepairCost.STAND_IN)
+            yield Proposal(f"set {dotted_path(at)} to {written[key]}", (Insert(at, written[key]),), RepairCost.STAND_IN)
 
 
 REPAIRS: Mapping[str, tuple[Proposer, ...]] = {

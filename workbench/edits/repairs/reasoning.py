@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.chain import NodeRef, Sent
+from workbench.chain import NodeRef, ReplayOutcome
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
-from workbench.edits.repairs import _recorded, _thinking
+from workbench.edits.repairs import _recorded_reasoning, _thinking
 from workbench.edits.repairs._history import cut_back
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import Reasoning
@@ -24,13 +24,15 @@ def restore(fault: Fault) -> Iterator[Proposal]:
     """Restore the recorded reasoning: of this turn, and of every turn that sends it altered or not at all."""
     if fault.number is None:
         return
-    entry = _recorded.entry_of(fault, fault.number)
+    entry = _recorded_reasoning.entry_of(fault, fault.number)
     if entry and entry.received_in is not None:
         title = f"restore the reasoning from exchange {entry.received_in + 1}"
-        yield Proposal(title, _recorded.restore(fault, entry))
-    wrong = [e for e in _recorded.entries(fault) if e.sent is not Sent.SENT and (e.owed or e.sent_part)]
+        yield Proposal(title, _recorded_reasoning.restore(fault, entry))
+    wrong = [
+        e for e in _recorded_reasoning.entries(fault) if e.sent is not ReplayOutcome.SENT and (e.owed or e.sent_part)
+    ]
     if len(wrong) > 1:
-        changes = tuple(change for e in wrong for change in _recorded.restore(fault, e))
+        changes = tuple(change for e in wrong for change in _recorded_reasoning.restore(fault, e))
         yield Proposal(f"restore the reasoning of {len(wrong)} turns", changes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from workbench.chain import Closure, Conversation, Ledger
 from workbench.contracts import Contract, Finding, Severity
 from workbench.edits.fault import Fault
-from workbench.edits.repairs import _recorded
+from workbench.edits.repairs import _recorded_reasoning
 from workbench.ir import Part
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import RuleContext
@@ -27,5 +27,7 @@ def restore_reasoning(
     case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
     fault = Fault(Finding("reasoning.missing", Severity.ERROR, decoded.index, REQUEST, "", ""), case)
     return tuple(
-        change for number, parts in received.items() for change in _recorded.restore_parts(fault, number, parts)
+        change
+        for number, parts in received.items()
+        for change in _recorded_reasoning.restore_parts(fault, number, parts)
     )

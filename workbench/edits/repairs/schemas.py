@@ -112,12 +112,12 @@ def tools_missing(fault: Fault) -> Iterator[Proposal]:
             title = f"declare the tools as in exchange {index + 1}"
             yield Proposal(title, (_set_member(fault, key, declared),))
             break
-    key, made = _declared(fault, sorted(wanted))
+    key, made = _declared_schema(fault, sorted(wanted))
     title = "declare the tools that the history uses, with any arguments"
     yield Proposal(title, (_set_member(fault, key, made),), RepairCost.STAND_IN)
 
 
-def _declared(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
+def _declared_schema(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
     tools = tuple(ToolDef(name, None, {"type": "object"}) for name in names)
     body = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, (), tools=tools))
     key = next(k for k in ("tools", "toolConfig") if k in body)

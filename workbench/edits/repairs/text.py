@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._search import Proposer
-from workbench.leaves import scalars
+from workbench.provenance import scalars
 from workbench.wire import Replace
 
 

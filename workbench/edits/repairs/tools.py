@@ -9,7 +9,7 @@ from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.leaves import scalars
+from workbench.provenance import scalars
 from workbench.rules import quote
 from workbench.wire import Change, Remove, Replace
 

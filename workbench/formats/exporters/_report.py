@@ -20,7 +20,7 @@ from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters._private_text import RedactedSession
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.ir import NOTHING, JsonValue
-from workbench.rules import Inspected, Inspector, by_cause, judge
+from workbench.rules import InspectedExchange, Inspector, by_cause, judge
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Redactor, Summary, decode, decode_partial, dumps
 from workbench.wire.session import Session
 
@@ -283,12 +283,12 @@ def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, ha
     )
 
 
-def _title(row: Inspected) -> str:
+def _title(row: InspectedExchange) -> str:
     status = row.summary.status or row.summary.state
     return f"{line(row.summary.method)} {line(row.summary.url)[:200]} · {status}"
 
 
-def _facts(row: Inspected) -> str:
+def _facts(row: InspectedExchange) -> str:
     facts = [row.protocol or "not a model exchange", line(row.model or ""), row.provider and f"contract {row.provider}"]
     if row.summary.started_at is not None:
         facts.append(f"{datetime.fromtimestamp(row.summary.started_at, UTC):%Y-%m-%d %H:%M:%S} UTC")
@@ -299,7 +299,7 @@ def _facts(row: Inspected) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _verdict_of(row: Inspected) -> str:
+def _verdict_of(row: InspectedExchange) -> str:
     if row.provider is None:
         return ""
     return str(judge(row.findings, contracts.get(row.provider)).verdict)

@@ -80,7 +80,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
 
 def recognise(text: str) -> UnusableText | None:
     """Kind of a text that cannot be read; None if its form does not show it."""
-    matches = error_texts.known(text) if len(text) <= MOST_PASTED else []
+    matches = error_texts.find_matches(text) if len(text) <= MOST_PASTED else []
     if matches:
         first = matches[0]
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider

@@ -76,11 +76,11 @@ def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None)
     Args:
         counts: of the running session.
     """
-    found = [*(_measured(profile) if profile else ()), *(_running(counts) if counts else ())]
+    found = [*(_measured_reasons(profile) if profile else ()), *(_running(counts) if counts else ())]
     return Fall(tuple(sorted(found, key=lambda reason: -reason.level)))
 
 
-def _measured(profile: CapabilityProfile) -> list[FallReason]:
+def _measured_reasons(profile: CapabilityProfile) -> list[FallReason]:
     found: list[FallReason] = []
     if profile.fact("tool_call_format") == "none":
         found.append(FallReason(CautionLevel.NO_TOOLS, f"the model makes no calls ({_samples(profile, 'format')})"))

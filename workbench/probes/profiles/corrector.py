@@ -130,7 +130,7 @@ def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> 
 
 def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> ConversationLoop:
     """The loop with corrections applied: parser, limits of errors, and policy."""
-    request = loop.decoded.request
+    request = loop.decoded_exchange.request
     tools = request.tools if request else ()
     level = value_of(decided, SCHEMA)
     made = replace(
@@ -154,7 +154,7 @@ def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapp
     if value_of(decided, NO_TOOLS):
         return {EVERY_TOOL: "this model cannot use tools"}
     given = value_of(decided, READ_ONLY)
-    request = loop.decoded.request
+    request = loop.decoded_exchange.request
     if given is None or request is None:
         return {}
     found = of_request(request.tools, given)
@@ -177,7 +177,7 @@ class _CorrectedRequest:
         return VariedRequest.alone(self.http, self.protocol)
 
     @property
-    def decoded(self) -> DecodedExchange:
+    def decode(self) -> DecodedExchange:
         return DecodedExchange(0, Exchange("corrected", self.http), self.protocol)
 
 
@@ -186,10 +186,10 @@ Made = tuple[HttpRequest, str]
 
 
 def _stream(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    request = asked.decoded.request
+    request = asked.decode.request
     if request is None or not request.stream or not request.tools:
         return asked.http, ""
-    return with_stream(asked.decoded, False), "streaming switched off, because the request declares tools"
+    return with_stream(asked.decode, False), "streaming switched off, because the request declares tools"
 
 
 def _level(asked: _CorrectedRequest, value: JsonValue) -> Made:
@@ -216,15 +216,15 @@ def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: s
     held = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
     if not held:
         first = request.messages[0].pointer if request.messages else ""
-        return apply_changes(asked.http, subject.text, insert_message(asked.decoded, "system", words, first))
+        return apply_changes(asked.http, subject.text, insert_message(asked.decode, "system", words, first))
 
     def more(parts: Iterable[Part]) -> tuple[Part, ...]:
         return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is held[-1] else p for p in parts)
 
-    def said(message: Message) -> Message:
+    def add_text(message: Message) -> Message:
         return replace(message, parts=more(message.parts)) if message in systems[:1] else message
 
-    meant = replace(request, system=more(request.system), messages=tuple(map(said, request.messages)))
+    meant = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
     return with_body(asked.http, subject.adapter.encode_request(meant, subject.text), subject.text)
 
 

@@ -241,8 +241,8 @@ def begin(
 # -- details of each state
 
 
-def _selected(motion: ToolLoop) -> list[str]:
-    request = motion.loop.decoded.request
+def _selection_lines(motion: ToolLoop) -> list[str]:
+    request = motion.loop.decoded_exchange.request
     model = motion.model or motion.target.model or (request.model if request else "")
     return [f"{model or 'no model'} at {motion.target.name}"]
 
@@ -260,32 +260,34 @@ def _probe(motion: ToolLoop) -> list[str]:
     return [f"{due.probe.name}: {due.why}" for due in motion.due]
 
 
-def _chosen(motion: ToolLoop) -> list[str]:
+def _choice_lines(motion: ToolLoop) -> list[str]:
     protocol = (
-        protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol or "protocol unknown"
+        protocol_of(motion.decided, motion.target.protocols)
+        or motion.loop.decoded_exchange.protocol
+        or "protocol unknown"
     )
     read = f"calls parsed from text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
     told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
     return [f"{protocol}, {read}", *told]
 
 
-def _encoded(motion: ToolLoop) -> list[str]:
+def _encoding_lines(motion: ToolLoop) -> list[str]:
     leaving = motion.outgoing
     return [f"{leaving.protocol}, {len(leaving.request.body.raw):,} bytes", *leaving.notes]
 
 
-def _received(motion: ToolLoop) -> list[str]:
+def _response_lines(motion: ToolLoop) -> list[str]:
     exchange = motion.loop.exchange
     status = exchange.response.status if exchange.response else None
     return [f"status {status}" if status else f"no response: {exchange.note}"]
 
 
-def _parsed(motion: ToolLoop) -> list[str]:
+def _parsing_lines(motion: ToolLoop) -> list[str]:
     calls = motion.loop.calls
     return [f"{call.name} {call.id or '(no id)'}" for call in calls] or ["no call"]
 
 
-def _validated(motion: ToolLoop) -> list[str]:
+def _validation_lines(motion: ToolLoop) -> list[str]:
     loop, lines = motion.loop, list[str]()
     while isinstance(step := loop.step, AnswerCall):
         rungs = ", ".join(step.ladder.rungs) if step.ladder else "free text"
@@ -299,7 +301,7 @@ def _results(motion: ToolLoop) -> list[str]:
     return [f"{len(step.added)} new elements at {step.pointer}"] if isinstance(step, Send) else []
 
 
-def _kept(motion: ToolLoop) -> list[str]:
+def _history_lines(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     came = motion.loop.carriers
     gone = list(step.notes) if isinstance(step, Send) else []
@@ -307,26 +309,26 @@ def _kept(motion: ToolLoop) -> list[str]:
     return [*kept, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
 
 
-def _recorded(motion: ToolLoop) -> list[str]:
+def _recording_lines(motion: ToolLoop) -> list[str]:
     return [f"exchange {motion.loop.exchange.id}"]
 
 
-def _ended(motion: ToolLoop) -> list[str]:
+def _end_lines(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     return [step.text] if isinstance(step, LoopEnd) else []
 
 
 _LINES = {
-    LoopState.SELECTED: _selected,
+    LoopState.SELECTED: _selection_lines,
     LoopState.PROFILE: _profile,
     LoopState.PROBE: _probe,
-    LoopState.CHOSEN: _chosen,
-    LoopState.ENCODED: _encoded,
-    LoopState.RECEIVED: _received,
-    LoopState.PARSED: _parsed,
-    LoopState.VALIDATED: _validated,
+    LoopState.CHOSEN: _choice_lines,
+    LoopState.ENCODED: _encoding_lines,
+    LoopState.RECEIVED: _response_lines,
+    LoopState.PARSED: _parsing_lines,
+    LoopState.VALIDATED: _validation_lines,
     LoopState.RESULTS: _results,
-    LoopState.KEPT: _kept,
-    LoopState.RECORDED: _recorded,
-    LoopState.ENDED: _ended,
+    LoopState.KEPT: _history_lines,
+    LoopState.RECORDED: _recording_lines,
+    LoopState.ENDED: _end_lines,
 }

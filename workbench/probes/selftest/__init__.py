@@ -88,11 +88,11 @@ class SelftestReport:
     alarms: list[tuple[str, int, Finding]] = field(default_factory=list)
 
     @property
-    def planted(self) -> int:
+    def planted_count(self) -> int:
         return sum(t.planted for t in self.tallies.values())
 
     @property
-    def named(self) -> int:
+    def named_count(self) -> int:
         return sum(t.named for t in self.tallies.values())
 
     @property

@@ -82,13 +82,13 @@ def _encode_twice(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
 
 def _forget_an_argument(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     for pointer, call, place in said.calls:
-        name = next(iter(_required(said, call) & set(call.input)), None) if isinstance(call.input, dict) else None
+        name = next(iter(_required_names(said, call) & set(call.input)), None) if isinstance(call.input, dict) else None
         if name is not None and isinstance(call.input, dict):
             left = {key: value for key, value in call.input.items() if key != name}
             yield _with_value(said, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
 
 
-def _required(said: HealthyAnswer, call: ToolCallIR) -> set[str]:
+def _required_names(said: HealthyAnswer, call: ToolCallIR) -> set[str]:
     request = said.decoded.request
     for tool in request.tools if request else ():
         if tool.name == call.name and isinstance(tool.schema, dict):

@@ -35,7 +35,7 @@ from workbench.protocols.families.blocks.nodes import request_nodes, response_no
 from workbench.protocols.families.blocks.request import PROTOCOL, read_request
 from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy

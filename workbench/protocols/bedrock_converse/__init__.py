@@ -33,7 +33,7 @@ from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
 from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 _URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _MODEL = re.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")

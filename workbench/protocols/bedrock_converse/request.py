@@ -27,11 +27,11 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.leaves import escape
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree, put, read_content
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of, read_messages
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
+from workbench.provenance import escape
 from workbench.wire import dumps, loads
 
 PROTOCOL = "bedrock-converse"

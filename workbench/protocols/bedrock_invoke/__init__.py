@@ -43,7 +43,7 @@ from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 from workbench.protocols.families.blocks.write import write_request
 from workbench.protocols.families.blocks.write_answer import BlockWriter, write_response
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent, aws_message, dumps, loads, sealed_payload
 
 PROTOCOL = "bedrock-invoke"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients import known
+    from workbench.protocols.clients import known_clients
     from workbench.protocols.clients.buffers import CALL
     from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies, where_they_differ
     from workbench.protocols.clients.effects import Effects, usage_words
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
-    from workbench.protocols.clients.known import CLIENTS, PROVIDERS, SDKS, Client, client_of
+    from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, Client, client_of
     from workbench.protocols.clients.our_answer import declared_calls
     from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
 else:
@@ -38,7 +38,7 @@ __all__ = [
     "What",
     "client_of",
     "declared_calls",
-    "known",
+    "known_clients",
     "noun_of",
     "one_by_one",
     "policies",

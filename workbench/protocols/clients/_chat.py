@@ -67,7 +67,7 @@ class ChatPolicy:
 
     def choice(self, choice: Delta, event: int) -> None:
         """One choice of a chunk: its text, its reasoning and its calls."""
-        held = self.held(choice)
+        held = self.held_choice(choice)
         delta = choice.get("delta")
         if choice.get("finish_reason"):
             held.finish_reason = str(choice["finish_reason"])
@@ -78,7 +78,7 @@ class ChatPolicy:
             for call in calls_of(delta):
                 self.call(held, call, event)
 
-    def held(self, choice: Delta) -> HeldChoice:
+    def held_choice(self, choice: Delta) -> HeldChoice:
         """The choice of this index."""
         index = choice.get("index")
         return self.choices.setdefault(index if type(index) is int else 0, HeldChoice())

@@ -41,7 +41,7 @@ class OpenAINode(_ByIndex):
     def choice(self, choice: Delta, event: int) -> None:
         delta = choice.get("delta")
         super().choice(choice, event)
-        for name, part in self.held(choice).reasoning.items():
+        for name, part in self.held_choice(choice).reasoning.items():
             if isinstance(delta, dict) and isinstance(delta.get(name), str):
                 part.put("text", delta[name], event)
 
@@ -148,7 +148,7 @@ class Llm(_ByIndex):
     name, package = "llm", "llm 0.36"
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held({}), choice.get("delta")
+        held, delta = self.held_choice({}), choice.get("delta")
         if isinstance(delta, dict):
             held.take_text(delta, event)
             for call in calls_of(delta):

@@ -51,7 +51,7 @@ class OpenAIPython(ChatPolicy):
         self.is_begun = True
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held(choice), choice.get("delta")
+        held, delta = self.held_choice(choice), choice.get("delta")
         if not isinstance(delta, dict):
             raise Stop("AttributeError", "a choice without a delta")
         self._content(held, delta, event)
@@ -158,7 +158,7 @@ class LangChain(ChatPolicy):
             self.choice(first[0] | {"index": 0}, event)
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held(choice), choice.get("delta")
+        held, delta = self.held_choice(choice), choice.get("delta")
         if not isinstance(delta, dict):
             return
         held.take_text(delta, event)

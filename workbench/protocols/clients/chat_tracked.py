@@ -104,7 +104,7 @@ class VercelCompatible(ChatPolicy):
             self.choice(first[0] | {"index": 0}, event)
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held(choice), choice.get("delta")
+        held, delta = self.held_choice(choice), choice.get("delta")
         if choice.get("finish_reason"):
             held.finish_reason = str(choice["finish_reason"])
         if not delta:
@@ -196,7 +196,7 @@ class VercelCompatible(ChatPolicy):
 
     def finish(self) -> None:
         for index, waiting in self.waiting.items():
-            self._track(self.held({}), waiting.id, index, None, waiting.pieces)
+            self._track(self.held_choice({}), waiting.id, index, None, waiting.pieces)
         for held in self.choices.values():
             if all(part.name for part in held.calls):
                 held.calls.sort(key=lambda part: int(part.name))

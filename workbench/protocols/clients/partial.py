@@ -138,7 +138,7 @@ class _Reader:
     def _wrong(self) -> WireError:
         return WireError("not JSON", where=f"character {self.at}", hint="look at the arguments as they were sent")
 
-    def closed(self) -> str:
+    def closed_text(self) -> str:
         """The text up to where it can be cut, and what closes it."""
         end = self.cut[0]
         if end < 0:
@@ -173,7 +173,7 @@ def read_partial(text: str, *, is_lenient: bool) -> JsonValue:
     reader = _Reader(text, is_lenient=is_lenient)
     end = reader.read()
     if end is None:
-        return loads(reader.closed())
+        return loads(reader.closed_text())
     if not is_lenient and text[end:].strip(" \t\r\n"):
         raise WireError(
             "text after the value", where=f"character {end}", hint="look at the arguments as they were sent"

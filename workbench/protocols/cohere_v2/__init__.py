@@ -31,7 +31,7 @@ from workbench.protocols.common.edits import answer_in, edit_answer, edit_reques
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.chat.tools import tool_json
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 _URL = re.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")
 _OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")

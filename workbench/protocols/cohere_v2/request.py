@@ -15,7 +15,7 @@ from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import Notes, read_messages
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.tools import read_tools
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "cohere-v2"
 

@@ -125,7 +125,7 @@ class EventStreamDecoder:
             self._note("stream.block-order", "a second message-start", _BASE, number)
         self._is_started = True
         self._take_top(value)
-        said = self._said(number, value)
+        said = self._delta_message(number, value)
         held = (*_LISTS, "tool_plan")
         if said.get("tool_plan") and isinstance(said["tool_plan"], str):
             self._begin_plan()
@@ -177,7 +177,7 @@ class EventStreamDecoder:
             item.is_over = True
 
     def _plan_delta(self, number: int, value: Json) -> None:
-        text = self._said(number, value).get("tool_plan")
+        text = self._delta_message(number, value).get("tool_plan")
         if isinstance(text, str):
             self._begin_plan()
             self._plan.add(text, number, f"{_SAID}/tool_plan")
@@ -221,7 +221,7 @@ class EventStreamDecoder:
             call.is_over = True
 
     def _citation(self, number: int, value: Json) -> None:
-        found = self._said(number, value).get("citations")
+        found = self._delta_message(number, value).get("citations")
         self._citations += found if isinstance(found, list) else [found]
 
     def _message_end(self, number: int, value: Json) -> None:
@@ -263,7 +263,7 @@ class EventStreamDecoder:
     def _take_top(self, value: Json) -> None:
         self._top.update((k, v) for k, v in value.items() if k not in ("type", "delta", "index"))
 
-    def _said(self, number: int, value: Json) -> Json:
+    def _delta_message(self, number: int, value: Json) -> Json:
         """The message in a delta."""
         delta = value.get("delta")
         message = delta.get("message") if isinstance(delta, dict) else None
@@ -275,7 +275,7 @@ class EventStreamDecoder:
 
     def _entries(self, number: int, value: Json, key: str) -> Iterator[tuple[Json, str]]:
         """Entries that a delta adds to a list, with pointers: one object; some gateways put it into a list."""
-        found = self._said(number, value).get(key)
+        found = self._delta_message(number, value).get(key)
         if isinstance(found, list):
             entries = [(entry, f"{_SAID}/{key}/{n}") for n, entry in enumerate(found)]
         else:

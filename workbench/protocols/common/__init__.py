@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.protocols.common import undecoded
+    from workbench.protocols.common import undecoded_protocols
     from workbench.protocols.common.error_body import read_error
     from workbench.protocols.common.think_tags import Splitter
     from workbench.protocols.common.writing import string_of, write_part
@@ -22,6 +22,6 @@ __all__ = [
     "Splitter",
     "read_error",
     "string_of",
-    "undecoded",
+    "undecoded_protocols",
     "write_part",
 ]

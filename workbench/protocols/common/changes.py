@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import dumps, loads, replace
 
 _DERIVED = frozenset({"error", "is_error", "media_type", "type", "kind"})

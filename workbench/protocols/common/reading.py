@@ -17,8 +17,8 @@ from workbench.ir import (
     ModelRequest,
     Source,
 )
-from workbench.protocols.known import KnownMessages
-from workbench.protocols.known import Reader as MessageReader
+from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.wire import elements, loads
 
 ITSELF: Mapping[str, str] = {"text": ""}

@@ -45,7 +45,7 @@ from workbench.protocols.gemini.response import ENVELOPE as ANSWER_ENVELOPE
 from workbench.protocols.gemini.response import KEYS, read_response, reason_of
 from workbench.protocols.gemini.stream import ContentsStreamDecoder
 from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import loads
 
 if TYPE_CHECKING:

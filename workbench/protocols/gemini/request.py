@@ -15,7 +15,7 @@ from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of,
 from workbench.protocols.gemini.nodes import ContentNode, as_list, get, key_of, text_of
 from workbench.protocols.gemini.parts import read_content, read_parts
 from workbench.protocols.gemini.schema import json_schema
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "gemini"
 KEY = "contents"

@@ -257,7 +257,7 @@ class Candidate:
         for n, item in enumerate(self.items):
             notes, events = Notes(pointer), tuple(dict.fromkeys(item.events))
             at = f"/parts/{n}"
-            parts += (_placed(part, at, item, events) for part in read_part(item.value(), at, notes))
+            parts += (_place(part, at, item, events) for part in read_part(item.value(), at, notes))
             if isinstance(item, GrowingPart) and item.pieces.damaged_events():
                 what = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                 notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged_events())
@@ -268,7 +268,7 @@ class Candidate:
 _TEXT_KEYS = frozenset(("text", "thought"))
 
 
-def _placed(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall, events: tuple[int, ...]) -> Part:
+def _place(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall, events: tuple[int, ...]) -> Part:
     """The part, each of its fields with the pieces of the stream it came in."""
     segments = dict(_segments(part, at, item))
     fields = {name: part.source.fields[name] for name in segments}
@@ -276,7 +276,7 @@ def _placed(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctio
     if isinstance(part, Reasoning) and item.proofs():
         part = replace(part, copies=item.proofs())
     if isinstance(part, ToolResultIR):
-        return replace(part, content=tuple(_placed(inner, at, item, events) for inner in part.content), source=source)
+        return replace(part, content=tuple(_place(inner, at, item, events) for inner in part.content), source=source)
     return replace(part, source=source)
 
 

@@ -32,7 +32,7 @@ from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, re
 from workbench.protocols.gemini_interactions.step import is_step
 from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import read_untyped
 
 _URL = re.compile(

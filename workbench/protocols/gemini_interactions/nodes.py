@@ -17,7 +17,7 @@ READ_OF_ANSWERS = ("id", "model", "finish_reason", "error")
 def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
     """The keys of a request with its instructions, its choice, its tools, its steps."""
     own = {"model": request.model, PREVIOUS: request.previous_id}
-    keys = _known(own) | dict(request.params)
+    keys = _known_keys(own) | dict(request.params)
     choice = request.tool_choice
     choices = Message("", (), {} if choice is None else {"tool_choice": choice_json(choice)}, f"/{CONFIG}")
     tools = (Message("", (), tool_json(tool), tool.pointer) for tool in request.tools)
@@ -27,11 +27,11 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
 def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
     """The keys of an answer, its steps."""
     own = {"id": response.id, "model": response.model, "status": response.finish_reason}
-    keys = _known(own) | dict(response.params)
+    keys = _known_keys(own) | dict(response.params)
     if response.usage:
         keys["usage"] = response.usage.raw
     return (Message("", (), keys), *response.messages)
 
 
-def _known(keys: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _known_keys(keys: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {key: value for key, value in keys.items() if value is not None}

@@ -25,7 +25,7 @@ from workbench.ir import (
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.gemini_interactions.step import read_step
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "gemini-interactions"
 KEY = "input"

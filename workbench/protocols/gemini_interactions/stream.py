@@ -158,7 +158,7 @@ class StepStreamDecoder:
             self._abandon(number)
         self.interactions.append((held, number))
         if held.get("error") or (kind in ENDS and error_of(held)):
-            self._failed(error_of(held) or verbatim(held.get("error")), number)
+            self._note_failure(error_of(held) or verbatim(held.get("error")), number)
         if kind not in ENDS:
             return
         self._ended = number
@@ -358,16 +358,16 @@ class StepStreamDecoder:
         error = read_error(value) if is_error or "error" in value else None
         if error is None and not is_error:
             return False
-        self._failed(error or verbatim(value), number)
+        self._note_failure(error or verbatim(value), number)
         return True
 
-    def _failed(self, error: ApiError, number: int) -> None:
+    def _note_failure(self, error: ApiError, number: int) -> None:
         self._error = self._error or error
         self._note("stream.error-event", "an error arrives inside the running stream", number)
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if event.name == "error":
-            self._failed(read_error_text(event.data or b""), event.number)
+            self._note_failure(read_error_text(event.data or b""), event.number)
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", event.number)
         else:

@@ -96,7 +96,7 @@ class StreamedStep(StreamedItem):
             return read_output(value, pointer, notes)
         parsed, error = parse_arguments(track.text)
         message = read_output({**value, "arguments": {} if error else parsed}, pointer, notes)
-        return replace(message, parts=tuple(_written(part, track.text, error) for part in message.parts))
+        return replace(message, parts=tuple(_call_from_text(part, track.text, error) for part in message.parts))
 
     def _proven(self, part: Part) -> Part:
         track = self.tracks.get(SIGNATURE)
@@ -110,7 +110,7 @@ class StreamedStep(StreamedItem):
         return super()._says(at, value, text)
 
 
-def _written(part: Part, raw: str, error: str | None) -> Part:
+def _call_from_text(part: Part, raw: str, error: str | None) -> Part:
     """A call whose arguments came as text."""
     if not isinstance(part, ToolCallIR):
         return part

@@ -90,12 +90,12 @@ def _write_thought(parts: Sequence[Reasoning]) -> Json:
 
 def _call(call: ToolCallIR) -> Json:
     own = {"id": call.id, "name": call.name, "arguments": {} if call.input is None else call.input}
-    return {"type": "function_call", **_known(own)}
+    return {"type": "function_call", **_known_keys(own)}
 
 
 def _result(part: ToolResultIR) -> Json:
     own = {"call_id": part.tool_call_id, "name": part.name, "is_error": part.is_error}
-    return {"type": "function_result", **_known(own), "result": _write_result(part.content)}
+    return {"type": "function_result", **_known_keys(own), "result": _write_result(part.content)}
 
 
 def _write_result(parts: Sequence[Part]) -> JsonValue:
@@ -115,7 +115,7 @@ def _content(part: Part) -> Json:
         return {"type": "text", "text": part.text}
     if isinstance(part, Media):
         own = {"mime_type": part.media_type, "data": part.data, "uri": part.url if part.data is None else None}
-        return {"type": part.kind, **_known(own)}
+        return {"type": part.kind, **_known_keys(own)}
     value = part.value if isinstance(part, Opaque) else None
     return {"type": "text", "text": dumps(value).decode("utf-8", "surrogatepass")}
 
@@ -129,7 +129,7 @@ def write_response(response: ModelResponse) -> Json:
 
 
 def _about(response: ModelResponse) -> Json:
-    return {"object": "interaction", **_known({"id": response.id, "model": response.model})}
+    return {"object": "interaction", **_known_keys({"id": response.id, "model": response.model})}
 
 
 def _end(response: ModelResponse) -> Json:
@@ -147,17 +147,17 @@ def _usage(usage: Usage) -> Json:
         "total_output_tokens": None if usage.output is None else max(usage.output - (usage.reasoning or 0), 0),
         "total_thought_tokens": usage.reasoning,
     }
-    known = _known(counts)
+    known = _known_keys(counts)
     if usage.input is not None and usage.output is not None:
         known["total_tokens"] = known["total_input_tokens"] + usage.output
     return known
 
 
 def _error(error: ApiError) -> Json:
-    return _known({"code": error.code, "message": error.message})
+    return _known_keys({"code": error.code, "message": error.message})
 
 
-def _known(keys: Json) -> Json:
+def _known_keys(keys: Json) -> Json:
     return {key: value for key, value in keys.items() if value is not None}
 
 

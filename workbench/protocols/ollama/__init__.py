@@ -26,7 +26,7 @@ from workbench.protocols.common.edits import answer_in, edit_answer, edit_reques
 from workbench.protocols.common.reading import decode_request
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.chat.tools import tool_json
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama import write as _native_write
 from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request

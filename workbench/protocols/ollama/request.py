@@ -14,7 +14,7 @@ from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.chat.tools import read_tools
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
 
 PROTOCOL = "ollama"

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
-from workbench.leaves import escape
 from workbench.protocols.common.error_body import read_answer_body, read_error
 from workbench.protocols.common.reading import BlockReader, Notes
 from workbench.protocols.common.usage import count
 from workbench.protocols.ollama.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.protocols.ollama.request import PROTOCOL
+from workbench.provenance import escape
 
 STOPS: Mapping[str, str] = {"stop": "stop", "length": "length"}
 """``done_reason`` in the vocabulary of the IR; "load" and "unload" answer requests without messages."""

@@ -36,7 +36,7 @@ from workbench.protocols.families.chat.nodes import READ, request_nodes, respons
 from workbench.protocols.families.chat.request import PROTOCOL, read_request
 from workbench.protocols.families.chat.response import read_response
 from workbench.protocols.families.chat.stream import ChatStreamDecoder
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from workbench.protocols.families.items.response import read_response
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
 from workbench.protocols.families.items.write_stream import ItemWriter
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.wire import read_untyped
 

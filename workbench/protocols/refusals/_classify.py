@@ -131,7 +131,7 @@ def classify(
     said = _plain(text)
     given = [word for whole in words for word in (whole, *re.split(r"[/#:]", whole))]
     given += [found[1] for found in _NAMED.finditer(said)]
-    found = _found(said, given, status or _status_in(said))
+    found = _find(said, given, status or _status_in(said))
     if found is None:
         return None
     kind, by, told, source, values = found
@@ -141,7 +141,7 @@ def classify(
     return KnownRefusal(kind, by, told, known, _speaker(said), source)
 
 
-def _found(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
+def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
     known, small = table(), said.translate(_SMALL)
     for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
         if patterns is None:

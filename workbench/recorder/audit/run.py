@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.limits import SNIPPET
 from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs
-from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
+from workbench.recorder.audit.cases import PROTOCOLS, cases_of, conversion_cases, hello
 from workbench.recorder.audit.client import NO_TIME, AuditClient, GatewayURL
 from workbench.recorder.audit.stage import CaseStage, PieceTimeout
 from workbench.recorder.audit.upstream import AuditUpstream
@@ -157,7 +157,9 @@ class _AuditRun:
 
     async def _protocol(self, protocol: str, place: AuditPlace) -> None:
         model = self._plan.model
-        known = cases_of(protocol, model) if place.spoken == protocol else converted(protocol, place.spoken, model)
+        known = (
+            cases_of(protocol, model) if place.spoken == protocol else conversion_cases(protocol, place.spoken, model)
+        )
         cases = [case for case in known if not self._plan.only or case.name in self._plan.only]
         for done, case in enumerate(cases):
             self._progress(protocol, done, len(cases))

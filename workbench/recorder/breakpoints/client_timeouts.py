@@ -63,7 +63,7 @@ def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> 
 
     Args:
         headers: of its request.
-        client: its name, see ``clients.known.client_of``.
+        client: its name, see ``clients.known_clients.client_of``.
         has_head: it has the head of its response, and waits for more of the body.
     """
     is_script = (headers.get("x-stainless-lang") or "") == "js"

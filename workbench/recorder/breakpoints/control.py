@@ -127,7 +127,7 @@ class ControlServer:
                 raise UsageError(f"unknown command {verb!a}", hint=f"there are {known}")
         if verb in (CONTINUE, EDIT, ANSWER, DROP):
             return {"pause": pause}
-        return {"armed": gate.armed, "pauses": gate.pauses, "trouble": gate.trouble}
+        return {"armed": gate.armed_names, "pauses": gate.pauses, "trouble": gate.trouble}
 
 
 def _body(asked: Mapping[str, JsonValue]) -> bytes:

@@ -110,7 +110,7 @@ class BreakpointGate:
             self._armed[each.name] = each
         self.trouble = ""
         self._judge.start()
-        self._emit({"event": "armed", "armed": self.armed})
+        self._emit({"event": "armed", "armed": self.armed_names})
 
     def disarm(self, name: str) -> None:
         """Disarm a breakpoint. Paused exchanges stay paused. Raises UsageError."""
@@ -119,10 +119,10 @@ class BreakpointGate:
             if each not in self._armed:
                 raise UsageError(f"{each!a} is not armed", hint=f"armed: {', '.join(self._armed) or 'nothing'}")
             del self._armed[each]
-        self._emit({"event": "armed", "armed": self.armed})
+        self._emit({"event": "armed", "armed": self.armed_names})
 
     @property
-    def armed(self) -> list[str]:
+    def armed_names(self) -> list[str]:
         """Names of the armed breakpoints."""
         return [*self._armed]
 

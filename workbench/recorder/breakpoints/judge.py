@@ -31,7 +31,7 @@ from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
 from workbench.recorder.child import send_line, serve
-from workbench.rules import Inspected, Inspector
+from workbench.rules import InspectedExchange, Inspector
 from workbench.send import simulator_history, with_query_of
 from workbench.simulator import Simulator
 from workbench.wire import Body, Exchange, Headers, HttpResponse, State, decode_body, detect_encoding, loads, summarize
@@ -125,7 +125,7 @@ class BreakpointJudge:
         pieces = [base64.b64encode(piece.data).decode() for piece in reply.pieces]
         return {"status": reply.status, "headers": reply.headers, "pieces": pieces, "is_cut": reply.is_cut}
 
-    def _row(self, exchange: str, within: float) -> Inspected:
+    def _row(self, exchange: str, within: float) -> InspectedExchange:
         """The row of an exchange, once its request is in the file; what ended before is there, too."""
         until = self._clock() + within
         while True:
@@ -139,7 +139,7 @@ class BreakpointJudge:
                 raise NotJudged(f"its request was not in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
-    def _facts(self, row: Inspected, read: Callable[[], Exchange]) -> Facts:
+    def _facts(self, row: InspectedExchange, read: Callable[[], Exchange]) -> Facts:
         return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1], read)
 
 

@@ -89,7 +89,7 @@ class Keeper:
         run: str = "",
         trouble: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.released = 0
+        self.released_bytes = 0
         self.tally = RecordingTally()
         self._writer = writer
         self._redactor = redactor
@@ -122,7 +122,7 @@ class Keeper:
             )
         exchange = self._open.get(event.key)
         if exchange is None:
-            self.released += memory_of(event)  # of one that was given up
+            self.released_bytes += memory_of(event)  # of one that was given up
             return
         exchange.apply(event)
         self._changed[event.key] = None
@@ -215,7 +215,7 @@ class Keeper:
         self.is_failing = False
 
     def _drop(self, key: int) -> None:
-        self.released += self._open.pop(key).memory
+        self.released_bytes += self._open.pop(key).memory
         self._changed.pop(key, None)
 
     def _write(self, exchange: OpenExchange) -> WrittenPart | Exchange:

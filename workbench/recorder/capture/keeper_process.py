@@ -59,7 +59,7 @@ class KeeperProcess:
         trouble: Callable[[str], None] = lambda line: None,
         patience: float = END_SECONDS,
     ) -> None:
-        self.released = 0
+        self.released_bytes = 0
         self.is_failing = False
         self._tally: RecordingTally | None = None
         self._trouble = trouble
@@ -90,7 +90,7 @@ class KeeperProcess:
             if "trouble" in told:
                 self._trouble(told["trouble"])
             elif "released" in told:
-                self.released, self.is_failing = told["released"], told["is_failing"]
+                self.released_bytes, self.is_failing = told["released"], told["is_failing"]
             else:
                 self._tally = RecordingTally(**told)
 
@@ -125,7 +125,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
     send_line({})
     for batch in _batches():
         keeper.take(unpack(batch))
-        send_line({"released": keeper.released, "is_failing": keeper.is_failing})
+        send_line({"released": keeper.released_bytes, "is_failing": keeper.is_failing})
     send_line(asdict(keeper.close()))
     return 0
 

@@ -57,7 +57,7 @@ class EventSink(Protocol):
     """Writes events: a ``Keeper``, in this process or in one of its own."""
 
     @property
-    def released(self) -> int:
+    def released_bytes(self) -> int:
         """Memory of all events that need not be held any more, in bytes."""
         ...
 
@@ -151,7 +151,7 @@ class Capture:
             self._hurry.set()
 
     def _held_memory(self) -> int:
-        return self._queued_memory - self._keeper.released
+        return self._queued_memory - self._keeper.released_bytes
 
     def _put(self, event: Event | BytesLost | RequestsSkipped) -> None:
         if event.key in self._counts:

@@ -143,7 +143,7 @@ def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -
     taken = {result.tool_call_id for result in results}
     open_calls = [call for call in calls if call.id and call.id not in taken]
 
-    def named(part: Part) -> Part:
+    def add_id(part: Part) -> Part:
         if not isinstance(part, ToolResultIR) or part.tool_call_id or part.is_server:
             return part
         call = next((call for call in open_calls if part.name in (call.name, None)), None)
@@ -152,7 +152,7 @@ def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -
         open_calls.remove(call)
         return replace(part, tool_call_id=call.id)
 
-    return [replace(message, parts=tuple(map(named, message.parts))) for message in messages]
+    return [replace(message, parts=tuple(map(add_id, message.parts))) for message in messages]
 
 
 def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationChange]) -> Iterator[Part]:

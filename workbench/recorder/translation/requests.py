@@ -204,13 +204,13 @@ def _translate(
     parser = value_of(decided, PARSER) or ""
     contract = _contract(upstream, spoken, model)
 
-    def wanted(part: Reasoning) -> bool:
+    def is_wanted(part: Reasoning) -> bool:
         return _is_wanted(part, contract, decided)
 
     is_same = client == spoken
     if is_same:
         is_owed = _is_replay_required(contract, decided)
-        own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and wanted(part))
+        own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
             turn = _pass_unchanged(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
@@ -218,7 +218,7 @@ def _translate(
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)
     else:
-        back = restore_history(request, memory, wanted)
+        back = restore_history(request, memory, is_wanted)
         context, changes = back.context, [TranslationChange(CONVERSION, f"from {client} to {spoken}"), *back.changes]
         decoded.request = _with_text_calls(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
@@ -329,7 +329,7 @@ def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
 
 def _is_replay_required(contract: Contract, decided: Sequence[Correction]) -> bool:
     """A client of the upstream's own protocol has to send reasoning back: as measured, or as the contract says."""
-    is_bound = contract.reasoning.scope is not Scope.NEVER or contract.enforced(_PAIRED) is not None
+    is_bound = contract.reasoning.scope is not Scope.NEVER or contract.check_for(_PAIRED) is not None
     return is_bound or value_of(decided, REASONING) is not None
 
 
@@ -373,7 +373,7 @@ def _with_text_calls(request: ModelRequest, parser: str, changes: list[Translati
     """The request for a model that reads and writes tool calls as text, with its history in that form."""
     form = formats.get(parser)
 
-    def said(message: Message) -> Message:
+    def as_text(message: Message) -> Message:
         calls = [part for _, part in message.tool_calls()]
         results = [part for _, part in message.tool_results()]
         if not calls and not results:
@@ -387,4 +387,4 @@ def _with_text_calls(request: ModelRequest, parser: str, changes: list[Translati
         parts = (*told, *rest) if results else (*rest, *told)
         return replace(message, role="user" if results else message.role, parts=parts)
 
-    return replace(request, messages=tuple(said(message) for message in request.messages))
+    return replace(request, messages=tuple(as_text(message) for message in request.messages))

@@ -149,7 +149,7 @@ def _encode_streamed(
     marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
     if not adapter.capabilities.answer.interleaved:
         marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
-    body, request = written(adapter, (Message("assistant", tuple(marked)),))
+    body, request = write_messages(adapter, (Message("assistant", tuple(marked)),))
     details = [p for m in decoded.response.choices[0] for _, p in m.reasoning()]
     for message in request.messages:
         for part in message.parts:
@@ -159,7 +159,7 @@ def _encode_streamed(
     return [value_at(body, message.pointer) for message in request.messages]
 
 
-def written(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
+def write_messages(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
     """A body of these messages in normal form, and what it decodes to."""
     body = adapter.write_request(ModelRequest(adapter.name, "-", tuple(messages)))
     return body, adapter.decode_request(dumps(body))

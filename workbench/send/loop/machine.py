@@ -93,7 +93,7 @@ class ConversationLoop:
         return made
 
     @cached_property
-    def decoded(self) -> DecodedExchange:
+    def decoded_exchange(self) -> DecodedExchange:
         """The last exchange, decoded."""
         return DecodedExchange(0, self.exchange, self.protocol or None)
 
@@ -102,16 +102,17 @@ class ConversationLoop:
         """Contract of the last exchange."""
         request = self.exchange.request
         clues = contracts.Clues(
-            url=request.url if request else None, model=self.decoded.request.model if self.decoded.request else None
+            url=request.url if request else None,
+            model=self.decoded_exchange.request.model if self.decoded_exchange.request else None,
         )
         if self.contract:
-            return contracts.get(self.contract, protocol=self.decoded.protocol, clues=clues)
-        return choose(clues, self.decoded.protocol)[0]
+            return contracts.get(self.contract, protocol=self.decoded_exchange.protocol, clues=clues)
+        return choose(clues, self.decoded_exchange.protocol)[0]
 
     @cached_property
     def calls(self) -> tuple[ToolCallIR, ...]:
         """Calls of the answer that the client answers."""
-        answer = self.decoded.answer
+        answer = self.decoded_exchange.answer
         if answer is None or not answer.choices:
             return ()
         return self._native[:1] if self._drops_calls else self._native or self._text_calls(answer.choices[0])
@@ -119,14 +120,14 @@ class ConversationLoop:
     @cached_property
     def _native(self) -> tuple[ToolCallIR, ...]:
         """Calls of the answer in the protocol's own form."""
-        answer = self.decoded.answer
+        answer = self.decoded_exchange.answer
         messages = answer.choices[0] if answer and answer.choices else ()
         return tuple(call for message in messages for _, call in message.tool_calls())
 
     @property
     def _drops_calls(self) -> bool:
         """Calls after the first are removed from the history; impossible if the server stores the answer."""
-        request = self.decoded.request
+        request = self.decoded_exchange.request
         return self.policy.is_serial and len(self._native) > 1 and request is not None and request.previous_id is None
 
     @cached_property
@@ -140,7 +141,7 @@ class ConversationLoop:
         if len(self.results) < len(self.calls):
             return self._repeat_end() or self._answer(len(self.results))
         if not self.calls and self.said is None and not self._is_paused:
-            return self._finished()
+            return self._end()
         return self._limit_end() or self._error_end() or self._next()
 
     def after(self, outcome: Outcome, *, protocol: str = "") -> ConversationLoop:
@@ -187,10 +188,10 @@ class ConversationLoop:
 
     def _usage(self) -> tuple[int, bool]:
         """Tokens of the last exchange, and whether they are estimated."""
-        usage = self.decoded.response.usage if self.decoded.response else None
+        usage = self.decoded_exchange.response.usage if self.decoded_exchange.response else None
         if usage and usage.input is not None and usage.output is not None:
             return sum(n or 0 for n in (usage.input, usage.output, usage.cache_read, usage.cache_write)), False
-        size = len(self.decoded.request_text) + len(self.decoded.response_text)
+        size = len(self.decoded_exchange.request_text) + len(self.decoded_exchange.response_text)
         return -(-size // BYTES_PER_TOKEN), True
 
     # -- steps
@@ -198,7 +199,7 @@ class ConversationLoop:
     def _first(self) -> Send:
         request = self.exchange.request
         assert request is not None
-        return Send(request, self.decoded.protocol or "")
+        return Send(request, self.decoded_exchange.protocol or "")
 
     def _answer(self, number: int) -> AnswerCall:
         call = self.calls[number]
@@ -208,7 +209,7 @@ class ConversationLoop:
         return AnswerCall(call, number, len(self.calls), read)
 
     def _ladder(self, call: ToolCallIR) -> Ladder | None:
-        request = self.decoded.request
+        request = self.decoded_exchange.request
         if call.format in FREE_TEXT:
             return None
         if request and not request.tools and request.previous_id is not None:  # the server stores the tools
@@ -220,10 +221,10 @@ class ConversationLoop:
             made = self._following()
         except (LocalProtocolError, WireError) as error:
             return LoopEnd(EndReason.UNREADABLE, f"the conversation cannot be continued: {error}")
-        return Send(made.request, self.decoded.protocol or "", made.pointer, made.added, tuple(self._notes()))
+        return Send(made.request, self.decoded_exchange.protocol or "", made.pointer, made.added, tuple(self._notes()))
 
     def _following(self) -> NextRequest:
-        request = self.decoded.request
+        request = self.decoded_exchange.request
         assert request is not None
         adapter = protocols.get(request.protocol)
         told = user_values(adapter, self.said) if self.said is not None else []
@@ -231,25 +232,25 @@ class ConversationLoop:
             told = [*text_result_values(adapter, self.parser, self.calls, self.results), *told]
         elif self.calls:
             told = [*result_values(adapter, self.calls, self.results), *told]
-        said = answer_values(self.decoded, self._unwanted, only_first_call=self._drops_calls)
-        return next_request(self.decoded, said, told)
+        said = answer_values(self.decoded_exchange, self._unwanted_carriers, only_first_call=self._drops_calls)
+        return next_request(self.decoded_exchange, said, told)
 
     @property
-    def _unwanted(self) -> Sequence[str]:
+    def _unwanted_carriers(self) -> Sequence[str]:
         refused = self.terms.term("reasoning.refused-carriers")
-        return self.policy.unwanted(self.carriers, refused if isinstance(refused, list) else ())
+        return self.policy.unwanted_carriers(self.carriers, refused if isinstance(refused, list) else ())
 
     @property
     def carriers(self) -> Sequence[str]:
         """Carriers of the reasoning in the answer, each once."""
-        response = self.decoded.response
+        response = self.decoded_exchange.response
         messages = response.choices[0] if response and response.choices else ()
         return list(dict.fromkeys(part.carrier.value for m in messages for _, part in m.reasoning()))
 
     def _notes(self) -> list[str]:
-        response = self.decoded.response
+        response = self.decoded_exchange.response
         who = "by measurement the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
-        notes = [f"{name} removed: {who} it" for name in self.carriers if name in self._unwanted]
+        notes = [f"{name} removed: {who} it" for name in self.carriers if name in self._unwanted_carriers]
         if self._drops_calls:
             notes.append(f"one call at a time: {len(self._native) - 1} further calls removed")
         for call, result in zip(self.calls, self.results, strict=False):
@@ -264,14 +265,14 @@ class ConversationLoop:
     def _unreadable(self) -> LoopEnd | None:
         if self.exchange.request is None:
             return LoopEnd(EndReason.UNREADABLE, "no request was recorded")
-        if self.decoded.protocol not in protocols.protocols() or self.decoded.request is None:
+        if self.decoded_exchange.protocol not in protocols.protocols() or self.decoded_exchange.request is None:
             if self.exchange.response is None and text_of(self.exchange.request):
                 return None  # it can still be sent unchanged
             return LoopEnd(EndReason.UNREADABLE, "the request is unreadable, so nothing can be added to it")
         return None
 
     def _error_or_cut(self) -> LoopEnd | None:
-        answer, http = self.decoded.answer, self.exchange.response
+        answer, http = self.decoded_exchange.answer, self.exchange.response
         if answer and answer.error:
             status = f"{http.status}: " if http and http.status >= 400 else ""
             return LoopEnd(EndReason.REFUSED, f"{status}{answer.error.message}")
@@ -287,8 +288,8 @@ class ConversationLoop:
             return LoopEnd(EndReason.CUT, "the response is incomplete")
         return None
 
-    def _finished(self) -> LoopEnd:
-        answer, request = self.decoded.response, self.decoded.request
+    def _end(self) -> LoopEnd:
+        answer, request = self.decoded_exchange.response, self.decoded_exchange.request
         text = "\n".join(_texts(answer.choices[0])) if answer and answer.choices else ""
         found = formats.find(text, request.tools if request else ()) if not self.parser else ()
         if found:
@@ -331,7 +332,7 @@ class ConversationLoop:
     @property
     def _is_paused(self) -> bool:
         """The provider wants its answer sent back to continue it."""
-        return self.decoded.response is not None and self.decoded.response.stop == "pause"
+        return self.decoded_exchange.response is not None and self.decoded_exchange.response.stop == "pause"
 
     # -- calls in text
 
@@ -343,7 +344,7 @@ class ConversationLoop:
         """Calls in the model's text, or in its reasoning if the text has none."""
         if not self.parser:
             return ()
-        tools = self.decoded.request.tools if self.decoded.request else ()
+        tools = self.decoded_exchange.request.tools if self.decoded_exchange.request else ()
         thoughts = (p.text for m in messages for p in m.parts if isinstance(p, Reasoning) and p.text)
         for text in ("\n".join(_texts(messages)), "\n".join(thoughts)):
             reader = formats.get(self.parser).parser(tools)

@@ -11,7 +11,7 @@ from workbench.edits import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import Adapter, DecodedExchange
-from workbench.send.loop.answer_values import normal_calls, value_at, written
+from workbench.send.loop.answer_values import normal_calls, value_at, write_messages
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
 from workbench.wire import HttpRequest, dumps, loads, patch
@@ -62,7 +62,7 @@ def next_request(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequ
 
 def _list_of(adapter: Adapter) -> str:
     """Pointer of a protocol's list of messages: "/messages"."""
-    _, request = written(adapter, (Message("user", (Text("-"),)),))
+    _, request = write_messages(adapter, (Message("user", (Text("-"),)),))
     return "/" + request.messages[0].pointer.split("/")[1]
 
 
@@ -83,7 +83,7 @@ def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequen
     plain = [(c, r) for c, r in zip(calls, results, strict=True) if r.element is None]
     made = [_result(adapter, call, result) for call, result in plain]
     asked = Message("assistant", normal_calls([call for call, _ in plain]))
-    body, request = written(adapter, (asked, Message("tool", tuple(made))))
+    body, request = write_messages(adapter, (asked, Message("tool", tuple(made))))
     holders = [m for m in request.messages if any(m.tool_results())]
     values = [value_at(body, message.pointer) for message in holders]
     if any(call.format == LEGACY for call in calls):
@@ -118,7 +118,7 @@ def text_result_values(
 
 def user_values(adapter: Adapter, text: str) -> list[JsonValue]:
     """A user message, as elements of the list."""
-    body, request = written(adapter, (Message("user", (Text(text),)),))
+    body, request = write_messages(adapter, (Message("user", (Text(text),)),))
     return [value_at(body, message.pointer) for message in request.messages]
 
 

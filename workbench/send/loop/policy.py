@@ -34,7 +34,7 @@ class LoopPolicy:
     schemas: Mapping[str, JsonValue] = NOTHING
     closed: Mapping[str, str] = NOTHING
 
-    def unwanted(self, carriers: Sequence[str], refused: Sequence[str]) -> Sequence[str]:
+    def unwanted_carriers(self, carriers: Sequence[str], refused: Sequence[str]) -> Sequence[str]:
         """Carriers of an answer that are not sent back. ``refused``: by the contract."""
         if self.reasoning:
             return carriers if self.reasoning == LEFT_OUT else ()

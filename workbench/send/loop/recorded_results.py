@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
-from workbench.leaves import scalars
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, KnownMessages
+from workbench.provenance import scalars
 from workbench.send.loop.answer_values import value_at
 from workbench.send.loop.steps import BUILT_IN, CallResult
 from workbench.wire import loads

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import loads
 
 if TYPE_CHECKING:

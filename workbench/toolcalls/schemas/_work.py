@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from workbench import limits
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.toolcalls.schemas import fits as _fits
 from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable
 from workbench.toolcalls.schemas.dialect import Dialect

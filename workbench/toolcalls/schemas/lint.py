@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.walk import SchemaNode, is_cyclic, nodes, resolve
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench import limits
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 
 __all__ = ["ANNOTATIONS", "LISTS", "MAPS", "SINGLE", "SchemaNode", "children", "is_cyclic", "nodes", "resolve"]
 

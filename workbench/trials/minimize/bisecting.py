@@ -71,7 +71,7 @@ class Bisection:
     def run(self) -> Steps[BisectResult]:
         """Find the border."""
         whole = self.body_judge.judge(self.body_judge.text)
-        messages = whole.decoded.messages(REQUEST)
+        messages = whole.decoded_exchange.messages(REQUEST)
         if (yield from self._holds(whole, len(messages))):
             return self._result(len(messages), len(messages), None, None)
         ends = _ends(messages)
@@ -103,7 +103,11 @@ class Bisection:
     def _judge(self, whole: JudgedBody, end: int) -> JudgedBody:
         """Judge a prefix in the place of the exchange that sent it, so that nothing later is known."""
         if end not in self._judged:
-            at = bisect_left(self._rows, end, key=self._length) if end < len(whole.decoded.messages(REQUEST)) else None
+            at = (
+                bisect_left(self._rows, end, key=self._length)
+                if end < len(whole.decoded_exchange.messages(REQUEST))
+                else None
+            )
             place = self.body_judge.index if at is None or at == len(self._rows) else self._rows[at]
             self._judged[end] = self.body_judge.judge(_prefix(whole, end), place)
         return self._judged[end]
@@ -168,6 +172,6 @@ def _ends(messages: Sequence[Message]) -> list[int]:
 
 
 def _prefix(whole: JudgedBody, end: int) -> bytes:
-    messages = whole.decoded.messages(REQUEST)
+    messages = whole.decoded_exchange.messages(REQUEST)
     gone = dict.fromkeys(message.pointer for message in messages[end:] if message.pointer)
     return patch.apply(whole.text, [patch.Remove(pointer) for pointer in gone])

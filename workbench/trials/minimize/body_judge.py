@@ -31,7 +31,7 @@ class JudgedBody:
     trial: Trial
 
     @property
-    def decoded(self) -> DecodedExchange:
+    def decoded_exchange(self) -> DecodedExchange:
         """The decoded request."""
         return self.trial.decoded
 
@@ -91,7 +91,7 @@ class BodyJudge:
         exchange = replace(self._exchange, request=self.with_body(text))
         index = self.index if at is None else at
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.inspector.known)
-        trial = self.inspector.judged(decoded, self.contract)
+        trial = self.inspector.judge(decoded, self.contract)
         judged = JudgedBody(text, contract_failure(trial), trial)
         if index == self.index:
             self._known[body_digest(text)] = judged.failure

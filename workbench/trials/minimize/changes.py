@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 
 from workbench.ir import JsonValue
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.wire import Change, Insert, Remove, Replace, dumps
 
 ALIKE = 0.5

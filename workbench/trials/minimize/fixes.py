@@ -17,8 +17,8 @@ from workbench.edits import repair_edits, value_at
 from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
-from workbench.leaves import escape
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.provenance import escape
 from workbench.rules import judge
 from workbench.trials.minimize.body_judge import BodyJudge, body_digest
 from workbench.trials.minimize.changes import aligned_changes
@@ -110,7 +110,7 @@ class FixSearch:
             if not changes or not (yield from self._passes(changes)):
                 continue
             kept = yield from self._minimal(changes)
-            whole = yield from self._completed(changes, kept)
+            whole = yield from self._complete(changes, kept)
             loss = RepairCost.NONE if _continues(changes, earlier) else RepairCost.DROPPED
             self.found.append(self._fix_of(whole, earlier.index, loss))
             if whole != kept:
@@ -129,7 +129,7 @@ class FixSearch:
             loss = RepairCost.DROPPED
         return MinimalFix(repair, made, _size(repair), index, loss)
 
-    def _completed(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
+    def _complete(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
         """The minimal changes plus those of the same elements, if the request passes with all of them."""
         body = loads(self.body_judge.text)
         element = {id(c): _element(c, changes, body) for c in changes}

@@ -218,7 +218,7 @@ class MinimizeSearch:
     def _shrink(self) -> Steps[None]:
         """Remove what can be removed: large units first, then all kinds until nothing more can go."""
         assert self.view
-        if self.view.decoded.request is None and self.view.value is None:
+        if self.view.decoded_exchange.request is None and self.view.value is None:
             yield from self._cut_bytes()
             return
         self.stage = "removing messages"
@@ -355,7 +355,7 @@ def _finding_messages(view: JudgedBody) -> set[int]:
     if finding is None:
         return set()
     pointers = [f"{p}/" for p in (finding.pointer, *finding.related) if p]
-    messages = view.decoded.messages("request")
+    messages = view.decoded_exchange.messages("request")
     return {n for n, m in enumerate(messages) if m.pointer and any(p.startswith(f"{m.pointer}/") for p in pointers)}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from workbench.ir import JsonValue, Reasoning, ToolCallIR
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.trials.minimize.body_judge import JudgedBody
 from workbench.wire import Change, Remove, Replace, dumps
 
@@ -90,14 +90,14 @@ def rounds(judged: JudgedBody) -> list[Unit]:
 
 
 def _removals(judged: JudgedBody, members: list[list[int]]) -> list[Unit]:
-    messages = judged.decoded.messages("request")
+    messages = judged.decoded_exchange.messages("request")
     units = (tuple(dict.fromkeys(Remove(messages[n].pointer) for n in group)) for group in members)
     return [unit for unit in units if all(c.pointer for c in unit)]
 
 
 def _turns(judged: JudgedBody) -> list[list[int]]:
     made: list[list[int]] = []
-    messages = judged.decoded.messages("request")
+    messages = judged.decoded_exchange.messages("request")
     for group in groups(judged):
         first = messages[group[0]]
         is_asked = first.role == "user" and not any(first.tool_results())
@@ -109,7 +109,7 @@ def _turns(judged: JudgedBody) -> list[list[int]]:
 
 def groups(judged: JudgedBody) -> list[list[int]]:
     """Indices of messages that belong together by their calls, in order of the first of each."""
-    messages = judged.decoded.messages("request")
+    messages = judged.decoded_exchange.messages("request")
     parent = list(range(len(messages)))
 
     def root(n: int) -> int:
@@ -124,7 +124,7 @@ def groups(judged: JudgedBody) -> list[list[int]]:
             parent[high] = low
     for n, message in enumerate(messages[:-1]):
         only_reasoning = message.parts and all(isinstance(p, Reasoning) for p in message.parts)
-        if only_reasoning and judged.decoded.request and judged.decoded.request.itemized:
+        if only_reasoning and judged.decoded_exchange.request and judged.decoded_exchange.request.itemized:
             low, high = sorted((root(n), root(n + 1)))
             parent[high] = low
     found: defaultdict[int, list[int]] = defaultdict(list)
@@ -135,7 +135,7 @@ def groups(judged: JudgedBody) -> list[list[int]]:
 
 def pairs(judged: JudgedBody) -> list[Unit]:
     """Calls with their results, if their messages contain more."""
-    messages, made = judged.decoded.messages("request"), list[Unit]()
+    messages, made = judged.decoded_exchange.messages("request"), list[Unit]()
     for line in judged.closure.lines:
         refs = [ref for ref in (line.call, *line.results) if ref and ref.side == "request"]
         pointers = []
@@ -150,7 +150,7 @@ def pairs(judged: JudgedBody) -> list[Unit]:
 
 def tools(judged: JudgedBody) -> list[Unit]:
     """Declared tools."""
-    request = judged.decoded.request
+    request = judged.decoded_exchange.request
     return [(Remove(tool.pointer),) for tool in request.tools if tool.pointer] if request else []
 
 
@@ -171,11 +171,11 @@ def properties(judged: JudgedBody) -> list[Unit]:
 def nodes(depth: int) -> Lister:
     """Members and elements at a depth: parameters at 1, messages and tools at 2, parts at 4, and so on."""
 
-    def listed(judged: JudgedBody) -> list[Unit]:
+    def list_units(judged: JudgedBody) -> list[Unit]:
         found = (p for p, _ in _walk("", judged.value) if p.count("/") == depth and not _is_frame(p))
         return [(Remove(pointer),) for pointer in found]
 
-    return listed
+    return list_units
 
 
 def _is_frame(pointer: str) -> bool:
@@ -192,7 +192,7 @@ def depth_of(judged: JudgedBody) -> int:
 def arguments(judged: JudgedBody) -> list[Unit]:
     """Argument texts of calls, reduced: empty, or without one argument."""
     made = list[Unit]()
-    for message in judged.decoded.messages("request"):
+    for message in judged.decoded_exchange.messages("request"):
         for part in message.parts:
             if isinstance(part, ToolCallIR) and part.raw and isinstance(part.input, dict) and part.input:
                 pointer, held = message.absolute(part, "input"), part.input

@@ -45,13 +45,13 @@ VARIANTS = (drop_reasoning, empty_reasoning, trim_reasoning, move_reasoning)
 
 
 def _other_text(subject: VariedRequest, name: str, title: str, change: Callable[[str], str]) -> RequestVariant:
-    def changed(part: Part) -> Part:
+    def change_part(part: Part) -> Part:
         if isinstance(part, Reasoning) and part.text:
             return replace(part, text=change(part.text))
         return part
 
     is_there = any(True for _ in subject.fault.parts(Reasoning))
-    return subject.variant_by_parts(name, title, changed, UNREADABLE if is_there else NONE)
+    return subject.variant_by_parts(name, title, change_part, UNREADABLE if is_there else NONE)
 
 
 def _why_not_moved(subject: VariedRequest) -> str:

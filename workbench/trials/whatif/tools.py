@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.edits import changes_between, value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.rules import schema_at, standing
 from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level
 from workbench.trials.whatif._subject import RequestVariant, VariedRequest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import ElementKind, Splices, additions, operations, parent_pointer
 from workbench.errors import LocalProtocolError
-from workbench.leaves import escape
+from workbench.provenance import escape
 from workbench.tui.models.edit import Entry
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from workbench.safetext import cells, clip
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.rules import Inspected
+    from workbench.rules import InspectedExchange
 
 _UPSTREAM = 32
 
@@ -21,7 +21,7 @@ CLIENTS_KEY = "client's API key not stored"
 
 def headline(
     name: str,
-    row: Inspected | None,
+    row: InspectedExchange | None,
     width: int,
     progress: str = "",
     mode: str = "replay",
@@ -53,7 +53,7 @@ def _cells(of: Line) -> int:
     return sum(abs(span.width) or cells(span.text) for span in of)
 
 
-def _facts(row: Inspected) -> str:
+def _facts(row: InspectedExchange) -> str:
     if row.protocol is None:
         return f"exchange {row.index + 1}: {row.protocol_from}"
     if row.conversation is None:

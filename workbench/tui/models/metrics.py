@@ -296,8 +296,8 @@ def _parts(item: Item, width: int) -> Iterator[Line]:
 def _savings(costs: Costs, width: int) -> Iterator[Line]:
     for saving in costs.savings():
         yield from wrap(saving_words(saving), width, "" if saving.tokens else "muted", indent=2)
-    if costs.unpriced:
-        yield from wrap(f"no price for {', '.join(costs.unpriced)}", width, "muted", indent=2)
+    if costs.unpriced_models:
+        yield from wrap(f"no price for {', '.join(costs.unpriced_models)}", width, "muted", indent=2)
 
 
 # What is above.

@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 def pieces(view: JudgedBody) -> tuple[Piece, ...]:
     """Remaining parts of a request, in the order of the wire."""
-    request, value = view.decoded.request, view.value
+    request, value = view.decoded_exchange.request, view.value
     if request is None or not isinstance(value, dict):
         return (Piece("bytes", "unreadable body", len(view.text), None),)
     made = list[tuple[str, str, str]]()
@@ -55,7 +55,7 @@ def pieces(view: JudgedBody) -> tuple[Piece, ...]:
 
 
 def _piece(view: JudgedBody, kind: str, text: str, pointer: str) -> Piece:
-    span = view.decoded.request_index.span(pointer)
+    span = view.decoded_exchange.request_index.span(pointer)
     return Piece(kind, text, span[1] - span[0] if span else 0, span)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.chain import Ledger, NodeRef, Sent
+from workbench.chain import Ledger, NodeRef, ReplayOutcome
 from workbench.ir import (
     JsonValue,
     Media,
@@ -55,7 +55,7 @@ class Outline:
     """The nodes of both sides, in wire order."""
 
     def __init__(self, decoded: DecodedExchange, ledger: Ledger) -> None:
-        self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is Sent.MISSING}
+        self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is ReplayOutcome.MISSING}
         self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded), *_frames(decoded)])
         self._by_pointer: dict[tuple[str, str], int] = {}
         self._by_ref: dict[NodeRef, int] = {}

@@ -10,7 +10,7 @@ from workbench.tui.models import changed
 from workbench.views import Line, Span, count, duration, join_lines, line, size
 
 if TYPE_CHECKING:
-    from workbench.rules import Inspected
+    from workbench.rules import InspectedExchange
     from workbench.wire import Summary
 
 MAX_LANES = 6
@@ -61,7 +61,7 @@ def hop_columns(hops: Iterable[str]) -> int:
 
 def row_line(
     summary: Summary,
-    row: Inspected | None,
+    row: InspectedExchange | None,
     lane: str,
     width: int,
     digits: int,
@@ -92,7 +92,7 @@ def row_line(
     return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
 
 
-def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool, carried: int) -> list[Line]:
+def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, carried: int) -> list[Line]:
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row, carried)]
@@ -124,7 +124,7 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool, carried: 
     return marks
 
 
-def _verdict(row: Inspected, carried: int) -> Line:
+def _verdict(row: InspectedExchange, carried: int) -> Line:
     """The breaks that begin in an exchange; where it has none of its own, those that it carries on."""
     errors = sum(f.severity == "error" for f in row.findings)
     warnings = sum(f.severity == "warning" for f in row.findings)

@@ -12,7 +12,7 @@ from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, plain, size, 
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
-    from workbench.rules import Judged
+    from workbench.rules import JudgedSchema
     from workbench.toolcalls.schemas import Issue, LoweredSchema, LoweringStep
 
 VERDICTS = {
@@ -42,7 +42,7 @@ class Lens(NamedTuple):
         why: why there is nothing.
     """
 
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[JudgedSchema, ...] = ()
     body: bytes = b""
     rows: tuple[tuple[Row, ...], ...] = ()
     why: str = ""
@@ -95,7 +95,7 @@ def _tally(tally: Counter[str]) -> str:
     return f"{', '.join(words)} of {tally.total():,}"
 
 
-def dialect_line(judged: Judged, *, is_here: bool) -> Line:
+def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
     """A dialect: its verdict, and the first reason."""
     sign, style = SCHEMA_SIGNS[judged.verdict]
     first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
@@ -108,7 +108,7 @@ def dialect_line(judged: Judged, *, is_here: bool) -> Line:
     )
 
 
-def verdict_words(judged: Judged) -> str:
+def verdict_words(judged: JudgedSchema) -> str:
     """Verdict of a dialect on a tool, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
         what = "accepted in parts" if judged.lowered.parts else "its schema is accepted"
@@ -116,7 +116,7 @@ def verdict_words(judged: Judged) -> str:
     return VERDICTS[judged.verdict]
 
 
-def rows_of(judged: Judged, spans: dict[str, Range]) -> tuple[Row, ...]:
+def rows_of(judged: JudgedSchema, spans: dict[str, Range]) -> tuple[Row, ...]:
     """Everything there is to say of a dialect: what it refuses and ignores, the changes, the check, what remains."""
     ordered = sorted(judged.issues, key=lambda issue: issue.effect != "refused")
     made = [_issue(issue, spans) for issue in ordered]
@@ -195,7 +195,7 @@ def declared_title(lens: Lens) -> Line:
     return line(f" Declared · {size(len(lens.body))} ") if lens.body else line(" Declared ")
 
 
-def lowered_title(judged: Judged, lowered: bytes, declared: bytes) -> Line:
+def lowered_title(judged: JudgedSchema, lowered: bytes, declared: bytes) -> Line:
     """The border over what to declare in its place."""
     same = "unchanged" if lowered == declared else size(len(lowered))
     return line(f" For {judged.dialect.name} · {same} ")

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from workbench.library import SessionMetrics, files, gather
-from workbench.rules import GROUPS, Costs, Counts, Key, Prices, Turn, counted, grouped, load_prices, turns
+from workbench.rules import GROUPS, Costs, Counts, Key, Prices, Turn, count_exchanges, group_counts, load_prices, turns
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
@@ -112,7 +112,7 @@ class Tally:
         for turn in turns(inspector, self._listed):
             self.turns.append(turn)
             yield turn
-        for pair in counted(inspector, Costs(tuple(self.turns))):
+        for pair in count_exchanges(inspector, Costs(tuple(self.turns))):
             self.counts.append(pair)
             yield pair
 
@@ -270,7 +270,9 @@ class MetricsScreen(Screen["int | None"]):
 
     def _make_items(self) -> list[Item]:
         if self.view == "rates":
-            return metrics.of_groups(grouped((pair for one in self._sessions_shown() for pair in one.counts), self.by))
+            return metrics.of_groups(
+                group_counts((pair for one in self._sessions_shown() for pair in one.counts), self.by)
+            )
         if self.session_number is None:
             return metrics.of_sessions(self.gathered)
         seen = self._sessions_shown()

@@ -162,7 +162,7 @@ def _offer_upstreams(text: str) -> FormOffer:
             f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
         }
     else:
-        known = dict(upstreams.known())
+        known = dict(upstreams.known_upstreams())
     fitting = [each for each in known if each.startswith(word)]
     column = max(map(len, known))
     suggestions = [

@@ -75,7 +75,7 @@ class TargetScreen(FormScreen[Target]):
 
 def offer_targets(text: str, own: str) -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, endpoints, other simulators."""
-    from workbench.send import configured, matrix
+    from workbench.send import matrix, own_targets
 
     typed = text.strip()
     if typed.startswith(URLS):
@@ -83,7 +83,7 @@ def offer_targets(text: str, own: str) -> FormOffer:
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [FormSuggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
     try:
-        mine = tuple(configured.configured_targets().values())
+        mine = tuple(own_targets.configured_targets().values())
         trouble = []
     except (WorkbenchError, OSError) as error:
         mine, trouble = (), [FormSuggestion(f"targets.yaml: {error}", typed, is_final=False)]

@@ -74,14 +74,14 @@ class ToolsSource(WorklistSource[Declared, Lens]):
         self._index = index
 
     def subjects_in(self, inspector: Inspector) -> Sequence[Declared]:
-        from workbench.rules import lens
+        from workbench.rules import schema_check
 
         decoded = inspector.detail(self._index).decoded
         declared = decoded.request.tools if decoded.request else ()
-        return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
+        return [Declared(tool, schema_check.pointer_of(decoded, tool)) for tool in declared]
 
     def judge(self, inspector: Inspector, subject: Declared) -> Lens:
-        from workbench.rules import lens
+        from workbench.rules import schema_check
         from workbench.wire import JsonIndex, dumps
 
         tool = subject.tool
@@ -91,8 +91,8 @@ class ToolsSource(WorklistSource[Declared, Lens]):
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
             return Lens(body=body, why="too large to be judged here; use workbench schema")
-        standing = lens.standing(inspector.detail(self._index).decoded, tool)
-        judged = [lens.judge(tool.name or "", tool.schema, *held, standing) for held in lens.dialects()]
+        standing = schema_check.standing(inspector.detail(self._index).decoded, tool)
+        judged = [schema_check.judge(tool.name or "", tool.schema, *held, standing) for held in schema_check.dialects()]
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps
         }

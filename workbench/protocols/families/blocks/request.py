@@ -21,7 +21,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.blocks.content import read_content
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "anthropic-messages"
 

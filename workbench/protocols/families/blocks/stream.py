@@ -80,7 +80,7 @@ class BlockStreamDecoder:
         """The answer so far."""
         notes = Notes()
         parts = tuple(block.part(f"/content/{n}", notes) for n, block in enumerate(self._blocks))
-        found = [*self._noted(), *notes.anomalies, *self._endings(parts)]
+        found = [*self._block_anomalies(), *notes.anomalies, *self._endings(parts)]
         found.sort(key=lambda anomaly: anomaly.events[:1])
         role = self._body.get("role")
         message = Message(role if isinstance(role, str) else "assistant", parts)
@@ -160,7 +160,7 @@ class BlockStreamDecoder:
         """The first delta of its type in a block, and every delta that brings no string or is out of place."""
         delta = self._object(number, value, "delta")
         index = self._index(number, value, next(reversed(self._open), None))
-        block = self._open.get(index) or self._stopped(number, index)
+        block = self._open.get(index) or self._stopped_block(number, index)
         kind = delta.get("type")
         if not isinstance(kind, str):
             self._fault("content.shape", f"a delta of block {index} without a type", number)
@@ -168,12 +168,12 @@ class BlockStreamDecoder:
             return
         if kind not in DELTAS:
             if block is None or not block.take(delta, number):
-                self._misplaced(number, index, block, kind)
+                self._note_misplaced(number, index, block, kind)
                 self._unknown.append(value)
             return
         track = (block.tracks.get(kind) or block.open_track(kind)) if block else None
         if track is None:
-            self._misplaced(number, index, block, kind)
+            self._note_misplaced(number, index, block, kind)
             track = self._stray(number, index, kind)
         piece = delta.get(track.key)
         if isinstance(piece, str):
@@ -182,14 +182,14 @@ class BlockStreamDecoder:
             self._fault("content.shape", f"a {kind} whose {track.key!r} is {kind_of(piece)}", number)
             self._unknown.append(value)
 
-    def _stopped(self, number: int, index: JsonValue) -> StreamedBlock | None:
+    def _stopped_block(self, number: int, index: JsonValue) -> StreamedBlock | None:
         """The block of this index although it has stopped."""
         block = self._latest.get(index)
         what = "never opened" if block is None else "already stopped"
         self._fault("stream.block-order", f"a delta for block {index}, which was {what}", number)
         return block
 
-    def _misplaced(self, number: int, index: JsonValue, block: StreamedBlock | None, kind: JsonValue) -> None:
+    def _note_misplaced(self, number: int, index: JsonValue, block: StreamedBlock | None, kind: JsonValue) -> None:
         if block is not None:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which is of type {block.kind!r}", number)
 
@@ -283,7 +283,7 @@ class BlockStreamDecoder:
         self._fault("stream.index", "an event of a block without the block's index", number)
         return instead
 
-    def _noted(self) -> Iterator[Anomaly]:
+    def _block_anomalies(self) -> Iterator[Anomaly]:
         for (slug, message), events in self._faults.items():
             yield Anomaly(slug, message, events=tuple(events))
 

@@ -14,7 +14,7 @@ from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice
 from workbench.protocols.common.reading import Notes, read_messages
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.tools import read_tools
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "openai-chat"
 

@@ -24,7 +24,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.items.item import read_item
-from workbench.protocols.known import KnownMessages
+from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "openai-responses"
 

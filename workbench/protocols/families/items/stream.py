@@ -221,7 +221,7 @@ class ItemStreamDecoder:
         index = value.get("output_index")
         if type(index) is not int:
             self._note("stream.index", "an event of an item without the item's index", number)
-            index = self._begun(found) if is_done else len(self.items)
+            index = self._begun_index(found) if is_done else len(self.items)
         item = self._by_index.get(index)
         if item is not None and (item.is_done or not is_done):
             self._note("stream.index", f"output_index {index} is used again", number, f"/output/{len(self.items)}")
@@ -248,7 +248,7 @@ class ItemStreamDecoder:
             item.is_done = True
             self._growing.pop(index, None)
 
-    def _begun(self, done: Value) -> int:
+    def _begun_index(self, done: Value) -> int:
         """The index of the item that an event without one ends: told by its id; a new one where none of it began."""
         item = self._by_id.get(text_of(done.get("id")) or "")
         return len(self.items) if item is None or item.index is None else item.index

@@ -142,7 +142,7 @@ class StreamedItem:
         """The item as a message with the places of its fields, and what is wrong with it."""
         notes, value = Notes(), self.value()
         message = self._read(value, pointer, notes)
-        parts = tuple(self._located(self._proven(part), value) for part in message.parts)
+        parts = tuple(self._locate(self._proven(part), value) for part in message.parts)
         found = [replace(a, events=self.events(a.pointer[len(pointer) :])) for a in notes.anomalies]
         return replace(message, parts=parts), [*found, *self._disputes(pointer), *self._damage(pointer)]
 
@@ -172,7 +172,7 @@ class StreamedItem:
         """Every whole value that holds what stands at a pointer, in order of arrival."""
         return sorted((s for place in _ways(at) for s in self._said.get(place, ())), key=lambda said: said.event)
 
-    def _located(self, part: Part, whole: JsonValue) -> Part:
+    def _locate(self, part: Part, whole: JsonValue) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
         base = part.source.pointer
         segments: dict[str, tuple[Segment, ...]] = {}
@@ -184,7 +184,7 @@ class StreamedItem:
         fields = {name: part.source.fields[name] for name in segments}
         source = Source(base, fields, segments, self.events(base))
         if isinstance(part, ToolResultIR):
-            return replace(part, content=tuple(self._located(inner, whole) for inner in part.content), source=source)
+            return replace(part, content=tuple(self._locate(inner, whole) for inner in part.content), source=source)
         return replace(part, source=source)
 
     def events(self, at: str) -> tuple[int, ...]:

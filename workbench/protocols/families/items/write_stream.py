@@ -61,7 +61,7 @@ class ItemWriter:
             return self._open_thought(part)
         closed = self._close_item()
         assert isinstance(part, ToolCallIR)  # normal form has nothing else here
-        item = self._named(said_call(part))
+        item = self._with_id(said_call(part))
         self._text, key = _STEMS[item["type"]]
         return closed + self._open_item({**item, key: ""})
 
@@ -85,10 +85,10 @@ class ItemWriter:
                 "response.reasoning_summary_part.done", **self._place, part=_summary(part.text or "")
             )
         assert isinstance(part, ToolCallIR)
-        item = self._named(said_call(part))
+        item = self._with_id(said_call(part))
         key = _STEMS[item["type"]][1]
         done = self._event(f"{self._text}.done", **self._place, **{key: item[key]})
-        return done + self._done(item)
+        return done + self._end_item(item)
 
     def end(self, response: ModelResponse) -> bytes:
         """The last event holds the whole answer; without it the answer is not complete."""
@@ -103,7 +103,7 @@ class ItemWriter:
         written = b""
         if not self._texts:
             written = self._close_item()
-            written += self._open_item({**self._named(message_item([part])), "content": []})
+            written += self._open_item({**self._with_id(message_item([part])), "content": []})
         self._text = _SAID
         self._place = {**self._own(), "content_index": len(self._texts)}
         return written + self._event("response.content_part.added", **self._place, part=said_text(Text("")))
@@ -117,7 +117,7 @@ class ItemWriter:
                 self._text = ""
                 self._item = {}
                 return written
-            written += self._open_item(self._named({"type": "reasoning", "summary": []}))
+            written += self._open_item(self._with_id({"type": "reasoning", "summary": []}))
         elif not self._item:
             return written
         if part.text is None:
@@ -127,7 +127,7 @@ class ItemWriter:
         self._place = {**self._own(), "summary_index": len(self._thoughts)}
         return written + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
 
-    def _named(self, item: Item) -> Item:
+    def _with_id(self, item: Item) -> Item:
         return with_id(item, self._answer, len(self._items))
 
     def _own(self) -> Item:
@@ -142,15 +142,15 @@ class ItemWriter:
     def _close_item(self) -> bytes:
         """The end of an item that holds several parts."""
         if self._texts:
-            item = self._named(message_item(self._texts))
+            item = self._with_id(message_item(self._texts))
         elif self._thoughts:
-            item = self._named(reasoning_item(self._thoughts))
+            item = self._with_id(reasoning_item(self._thoughts))
         else:
             return b""
         written = b"" if self._item else self._whole(item)
-        return written + self._done(item)
+        return written + self._end_item(item)
 
-    def _done(self, item: Item) -> bytes:
+    def _end_item(self, item: Item) -> bytes:
         written = self._event("response.output_item.done", output_index=len(self._items), item=item)
         self._items.append(item)
         self._item, self._texts, self._thoughts = None, [], []

@@ -26,7 +26,7 @@ from workbench.recorder.audit.cases._speech import Speech
 __all__ = [
     "PROTOCOLS",
     "cases_of",
-    "converted",
+    "conversion_cases",
     "hello",
     "speech_of",
 ]
@@ -55,7 +55,7 @@ def cases_of(protocol: str, model: str = "") -> tuple[AuditCase, ...]:
     return tuple(_asking(case, own, model) for case in found) if model not in ("", own) else found
 
 
-def converted(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, ...]:
+def conversion_cases(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, ...]:
     """Cases for a gateway that is asked in one protocol and speaks another one upstream. Raises KeyError.
 
     Requests are those of the first, answers those of the second, where they can be judged by what they say.
@@ -66,7 +66,9 @@ def converted(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, .
     return (
         *(replace(case, response=there.answer()) for case in asks),
         *(
-            _asking(replace(case, request=here.asked(case.name, streams=case.streams)), here.model, model or here.model)
+            _asking(
+                replace(case, request=here.request(case.name, streams=case.streams)), here.model, model or here.model
+            )
             for case in answers
         ),
     )

@@ -41,7 +41,7 @@ def _case(
     means: bool = False,
 ) -> AuditCase:
     """A case of an answer; the request asks for a stream where one comes."""
-    asked = speech.asked(name, streams=answer.framing is ResponseFraming.CHUNKED)
+    asked = speech.request(name, streams=answer.framing is ResponseFraming.CHUNKED)
     return AuditCase(name, theme, shows, asked, answer, why, rule, is_convertible=means)
 
 
@@ -49,7 +49,7 @@ def _stream(
     speech: Speech, name: str, shows: str, pieces: Sequence[str | bytes], why: str = "", rule: str = "", *,
     theme: Theme = Theme.EVENTS, means: bool = False,
 ) -> AuditCase:  # fmt: skip
-    return _case(speech, name, theme, shows, speech.streamed(tuple(pieces)), why, rule, means=means)
+    return _case(speech, name, theme, shows, speech.stream_response(tuple(pieces)), why, rule, means=means)
 
 
 def _bodies(speech: Speech) -> Iterator[AuditCase]:
@@ -75,7 +75,7 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
         speech, "answer-headers", Theme.HEADERS_BACK, "request ids, limits and headers of its own come through",
         speech.answer(headers=head), "without the id of the request nobody at the provider can look it up",
     )  # fmt: skip
-    stream = speech.streamed(speech.events(), headers=head)
+    stream = speech.stream_response(speech.events(), headers=head)
     yield _case(
         speech, "stream-headers", Theme.HEADERS_BACK, "the same of a stream", stream,
         "without the id of the request nobody at the provider can look it up",
@@ -142,7 +142,7 @@ def _writing(speech: Speech) -> Iterator[AuditCase]:
 
 def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> CaseResponse:
     """A stream in chunks that are no whole events."""
-    return replace(speech.streamed(tuple(pieces)), in_events=False)
+    return replace(speech.stream_response(tuple(pieces)), in_events=False)
 
 
 def _buffering(speech: Speech) -> Iterator[AuditCase]:
@@ -206,7 +206,7 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
     page = CaseResponse((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
     yield _case(speech, "error-page", Theme.ERRORS, "an error that is no JSON comes as it is", page, _RETRY)
     refused = speech.answer(speech.error, status=400, TYPE="invalid_request_error", TEXT='"stream: no"')
-    asked = speech.asked("refused-stream", streams=True)
+    asked = speech.request("refused-stream", streams=True)
     yield AuditCase("refused-stream", Theme.ERRORS, "a refusal of a stream is no stream", asked, refused, why)
     yield _stream(
         speech, "error-in-stream", "an error in a stream comes through", (*speech.events(ending=False), speech.broken),
@@ -216,7 +216,7 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
 
 def _breaks(speech: Speech) -> Iterator[AuditCase]:
     why, rule = "the client takes half an answer for all of it", "stream.truncated"
-    half = speech.streamed(speech.events(ending=False), end=ResponseEnd.CUT)
+    half = speech.stream_response(speech.events(ending=False), end=ResponseEnd.CUT)
     yield _case(
         speech,
         "broken-stream",
@@ -227,14 +227,14 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         rule,
         means=True,
     )
-    text = speech.streamed((*speech.opening[:1], *speech.arguments[:2]), end=ResponseEnd.CUT)
+    text = speech.stream_response((*speech.opening[:1], *speech.arguments[:2]), end=ResponseEnd.CUT)
     yield _case(speech, "broken-call", Theme.BREAKS, "so does one inside a call", text, why, "args.truncated")
     whole = speech.answer(TEXT='"Half of it."')
     broken = replace(whole, end=ResponseEnd.CUT)
     yield _case(
         speech, "broken-body", Theme.BREAKS, "an answer that is not whole is not passed on as whole", broken, why, rule
     )
-    no_end = speech.streamed(speech.events(ending=False))
+    no_end = speech.stream_response(speech.events(ending=False))
     yield _case(
         speech,
         "no-terminator",
@@ -244,8 +244,8 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         why,
         "stream.no-terminator",
     )
-    left = speech.streamed((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
-    asked = speech.asked("hang-up", streams=True)
+    left = speech.stream_response((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
+    asked = speech.request("hang-up", streams=True)
     yield AuditCase(
         "hang-up", Theme.BREAKS, "when the client disconnects, the provider notices", asked, left,
         "the model continues, and every token is billed", is_convertible=True, hangs_up=True,
@@ -258,7 +258,7 @@ def _codings(speech: Speech) -> Iterator[AuditCase]:
     packed: Pairs = (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
 
     def case(name: str, shows: str, answer: CaseResponse, *, streams: bool = False) -> AuditCase:
-        return AuditCase(name, theme, shows, speech.asked(name, headers=accepts, streams=streams), answer, why)
+        return AuditCase(name, theme, shows, speech.request(name, headers=accepts, streams=streams), answer, why)
 
     plain = speech.answer(headers=packed)
     yield case(
@@ -268,7 +268,7 @@ def _codings(speech: Speech) -> Iterator[AuditCase]:
     )
     squeeze = zlib.compressobj(wbits=31)
     chunks = [squeeze.compress(e.encode()) + squeeze.flush(zlib.Z_SYNC_FLUSH) for e in speech.events()]
-    stream = speech.streamed((*chunks, squeeze.flush()), headers=packed)
+    stream = speech.stream_response((*chunks, squeeze.flush()), headers=packed)
     yield case("gzip-stream", "a compressed stream comes as it is, piece by piece", stream, streams=True)
     text = json.dumps("".join(f"{n:06x} " for n in range(60_000)))
     yield case("large-answer", "an answer of 400 kB comes whole", speech.answer(TEXT=text))

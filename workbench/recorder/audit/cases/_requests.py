@@ -34,13 +34,13 @@ def cases(speech: Speech) -> Iterator[AuditCase]:
 
 def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, why: str, rule: str = "") -> AuditCase:
     """A case about the schema of a tool."""
-    asked = speech.asked(name, MORE=speech.tools, SCHEMA=schema)
+    asked = speech.request(name, MORE=speech.tools, SCHEMA=schema)
     return AuditCase(name, theme, shows, asked, speech.answer(), why, rule)
 
 
 def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> AuditCase:
     """A case about what a user says; ``text`` as it stands between the quotes."""
-    asked = speech.asked(name, TEXT=f'"{text}"')
+    asked = speech.request(name, TEXT=f'"{text}"')
     return AuditCase(name, theme, shows, asked, speech.answer(), why, rule, is_convertible=theme is Theme.TEXTS)
 
 
@@ -48,14 +48,14 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
     fields, rule = Theme.FIELDS, "gateway.dropped-field"
     name = "unknown-members"
     more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
-    asked = speech.asked(name, MORE=more)
+    asked = speech.request(name, MORE=more)
     yield AuditCase(name, fields, "members that a gateway does not know stay", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-tools"
-    asked = speech.asked(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
+    asked = speech.request(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
     yield AuditCase(name, fields, "the same inside of tools", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-turns"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
-    asked = CaseRequest(speech.asked(name).path, turn.encode(), speech.headers)
+    asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
     yield AuditCase(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
     yield _schema(
         speech, "schema-keywords", fields, "rare keywords of tool schemas stay",
@@ -78,7 +78,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     yield _schema(speech, "key-order", theme, "members keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
-    asked = CaseRequest(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
+    asked = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield AuditCase(
         name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break"
     )
@@ -91,7 +91,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
         "@MARK@ café 日本語 😀 <b> & ' \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
     )  # fmt: skip
     name = "argument-spelling"
-    asked = speech.asked(
+    asked = speech.request(
         name, speech.called, ARGS=r'{ "q" :"caf\u00e9 \/ ü", "n":1.0,"m": 1e2, "z":1,"a":[ ], "big":9007199254740993 }'
     )
     why = "a model that reads other arguments than it wrote does not find its own words again"
@@ -99,7 +99,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
         name, theme, "arguments of calls stay as they are written", asked, speech.answer(), why, "args.encoding"
     )  # fmt: skip
     name = "repeated-keys"
-    asked = speech.asked(name, MORE=',"metadata":{"a":"1","a":"2"}')
+    asked = speech.request(name, MORE=',"metadata":{"a":"1","a":"2"}')
     yield AuditCase(
         name,
         theme,
@@ -181,21 +181,21 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
 
 def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     name = "empty-values"
-    asked = speech.asked(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
+    asked = speech.request(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield AuditCase(
         name, Theme.FIELDS, "empty texts, objects and null stay", asked, speech.answer(),
         "what is empty says something too", "gateway.dropped-field",
     )  # fmt: skip
     name = "long-result"
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
-    asked = speech.asked(name, speech.called, RESULT=result)
+    asked = speech.request(name, speech.called, RESULT=result)
     yield AuditCase(
         name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
         "args.truncated", is_convertible=True,
     )  # fmt: skip
     name = "many-turns"
     yield AuditCase(
-        name, Theme.TEXTS, "a call and its result stay where they are", speech.asked(name, speech.called),
+        name, Theme.TEXTS, "a call and its result stay where they are", speech.request(name, speech.called),
         speech.answer(), "a call without its result is refused", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
@@ -203,11 +203,11 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
 def _ids(speech: Speech) -> Iterator[AuditCase]:
     why, rule = "a result that names another call is refused", "closure.id-mismatch"
     for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
-        asked = speech.asked(name, speech.called, ID=id)
+        asked = speech.request(name, speech.called, ID=id)
         shows = f"an id such as {id[:14]} stays" if name == "odd-id" else f"an id of {len(id)} characters stays"
         yield AuditCase(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
     name = "parallel-calls"
-    asked = speech.asked(name, speech.parallel)
+    asked = speech.request(name, speech.parallel)
     yield AuditCase(
         name, Theme.IDS, "two calls at once stay two, each with its result", asked, speech.answer(),
         "a call without its result is refused", "closure.missing-result", is_convertible=True,
@@ -215,7 +215,7 @@ def _ids(speech: Speech) -> Iterator[AuditCase]:
 
     name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
-    asked = CaseRequest(speech.asked(name).path, turn.encode(), speech.headers)
+    asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
     yield AuditCase(
         name, Theme.IDS, "a name of 64 characters stays", asked, speech.answer(),
         "the client knows no tool of the name that is called then", "call.unknown-tool", is_convertible=True,
@@ -224,7 +224,7 @@ def _ids(speech: Speech) -> Iterator[AuditCase]:
 
 def _headers(speech: Speech) -> Iterator[AuditCase]:
     def case(name: str, shows: str, headers: Pairs, why: str) -> AuditCase:
-        return AuditCase(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)
+        return AuditCase(name, Theme.HEADERS, shows, speech.request(name, headers=headers), speech.answer(), why)
 
     own: Pairs = (
         ("X-Audit-Session", "3f-audit"),
@@ -256,7 +256,7 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
     answer = speech.answer('{"object":"list","data":[],"has_more":false}')
     path, why = Theme.PATH, "another resource is asked for"
     name = "query"
-    body = speech.asked(name).body
+    body = speech.request(name).body
     asked = CaseRequest(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
     why_query = "the query chooses the version of the interface"
     yield AuditCase(name, path, "the query of a request stays", asked, speech.answer(), why_query)
@@ -275,10 +275,10 @@ def _sizes(speech: Speech) -> Iterator[AuditCase]:
     line = "0123456789 abcdefghij "
     text = f'"@MARK@ {line * (BIG // len(line))}"'
     why = "a long conversation does not arrive"
-    large = speech.asked(name, TEXT=text)
+    large = speech.request(name, TEXT=text)
     yield AuditCase(name, Theme.SIZE, "1.5 MB arrive whole", large, speech.answer(), why, "args.truncated")
     name = "compressed-body"
-    asked = speech.asked(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
+    asked = speech.request(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
     packed = gzip.compress(asked.body or b"", mtime=0)
     headers = (*asked.headers, ("Content-Encoding", "gzip"))
     yield AuditCase(

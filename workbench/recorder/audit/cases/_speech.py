@@ -99,7 +99,7 @@ class Speech:
             template = template.replace(f"@{key}@", given[key])
         return template.replace("@MARK@", mark(name)).replace("@MODEL@", self.model)
 
-    def asked(
+    def request(
         self, name: str, template: str = "", values: Mapping[str, str] = NOTHING, *, headers: Pairs = (),
         streams: bool = False, **more: str,
     ) -> CaseRequest:  # fmt: skip
@@ -121,7 +121,7 @@ class Speech:
         first = (*self.opening, next(said), *between, *said)
         return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
 
-    def streamed(
+    def stream_response(
         self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: ResponseEnd = ResponseEnd.WHOLE
     ) -> CaseResponse:
         """A streamed answer, a chunk a piece."""
@@ -131,7 +131,7 @@ class Speech:
     def plain(self) -> AuditCase:
         """The request that shows whether a gateway has a way for this protocol."""
         name = f"hello-{self.protocol}"
-        return AuditCase(name, Theme.FIELDS, "a plain request arrives", self.asked(name), self.answer())
+        return AuditCase(name, Theme.FIELDS, "a plain request arrives", self.request(name), self.answer())
 
 
 def put(text: str, *values: object) -> str:
@@ -146,7 +146,7 @@ def data(text: str, name: str = "") -> str:
     return f"event: {name}\ndata: {text}\n\n" if name else f"data: {text}\n\n"
 
 
-def typed(text: str) -> str:
+def typed_event(text: str) -> str:
     """One event that is named as its ``type`` is."""
     value = loads(text.encode())
     assert isinstance(value, dict)

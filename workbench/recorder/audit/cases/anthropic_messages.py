@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, CaseRequest, Theme
-from workbench.recorder.audit.cases._speech import Speech, data, put, typed
+from workbench.recorder.audit.cases._speech import Speech, data, put, typed_event
 
 _ASK = '{"model":"@MODEL@","max_tokens":64,"messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _TURN = (
@@ -31,40 +31,40 @@ SPEECH = Speech(
     whole='{"id":"msg_01audit","type":"message","role":"assistant","model":"@MODEL@","content":[{"type":"text",'
     '"text":@TEXT@}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":3}@MORE@}',
     opening=(
-        typed(
+        typed_event(
             '{"type":"message_start","message":{"id":"msg_01audit","type":"message","role":"assistant","model":"'
             '@MODEL@",'
             '"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":1}}}'
         ),
-        typed('{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'),
+        typed_event('{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'),
     ),
-    delta=typed('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@T@"}}').replace(
+    delta=typed_event('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@T@"}}').replace(
         '"@T@"', "@TEXT@"
     ),
     closing=(
-        typed('{"type":"content_block_stop","index":0}'),
-        typed(
+        typed_event('{"type":"content_block_stop","index":0}'),
+        typed_event(
             '{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":9,'
             '"cache_creation_input_tokens":0,"cache_read_input_tokens":2048,"output_tokens":3}}'
         ),
-        typed('{"type":"message_stop"}'),
+        typed_event('{"type":"message_stop"}'),
     ),
     arguments=(
-        typed(
+        typed_event(
             '{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_01-audit_Z",'
             '"name":"look","input":{}}}'
         ),
         *(
-            typed(
+            typed_event(
                 put('{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":%s}}', p)
             )
             for p in ('""', r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')
         ),
-        typed('{"type":"content_block_stop","index":1}'),
+        typed_event('{"type":"content_block_stop","index":1}'),
     ),
     error='{"type":"error","error":{"type":"@TYPE@","message":@TEXT@},"request_id":"req_011audit"}',
-    broken=typed('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
-    unknown=typed('{"type":"audit_event","index":0,"note":"a client passes over what it does not know"}'),
+    broken=typed_event('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
+    unknown=typed_event('{"type":"audit_event","index":0,"note":"a client passes over what it does not know"}'),
     odd_ids=("toolu_01-audit_Z", "toolu_" + "aZ0-_" * 12),
     query="/v1/messages?beta=true",
     listing="/v1/models?limit=2&after_id=claude%2Faudit",
@@ -97,14 +97,14 @@ def _turn(
     name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "", **values: str
 ) -> AuditCase:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
-    asked = SPEECH.asked(name, template, values)
+    asked = SPEECH.request(name, template, values)
     return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule, is_convertible=theme is not Theme.FIELDS)
 
 
 def _ask(
     name: str, theme: Theme, shows: str, why: str = "", rule: str = "", template: str = _ASK, **values: str
 ) -> AuditCase:
-    return AuditCase(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
+    return AuditCase(name, theme, shows, SPEECH.request(name, template, values), SPEECH.answer(), why, rule)
 
 
 def _reasoning() -> Iterator[AuditCase]:
@@ -203,10 +203,10 @@ def _headers() -> Iterator[AuditCase]:
     why, rule = "without its beta a request is refused, or answered otherwise", "gateway.beta-header"
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
-    asked = SPEECH.asked(name, headers=(("anthropic-beta", betas),))
+    asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))
     yield AuditCase(name, Theme.HEADERS, "the list of betas stays", asked, SPEECH.answer(), why, rule)
     name = "beta-headers"
-    twice = SPEECH.asked(
+    twice = SPEECH.request(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
     )
     yield AuditCase(name, Theme.HEADERS, "betas in two headers both stay", twice, SPEECH.answer(), why, rule)
@@ -221,15 +221,15 @@ def _headers() -> Iterator[AuditCase]:
 
 def _answers() -> Iterator[AuditCase]:
     def case(name: str, theme: Theme, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.asked(name, streams=True)
-        return AuditCase(name, theme, shows, asked, SPEECH.streamed(events), why, rule, is_convertible=True)
+        asked = SPEECH.request(name, streams=True)
+        return AuditCase(name, theme, shows, asked, SPEECH.stream_response(events), why, rule, is_convertible=True)
 
     def block(index: int, start: str, *deltas: str) -> tuple[str, ...]:
         at = f'"index":{index}'
         return (
-            typed(put('{"type":"content_block_start",%s,"content_block":%s}', at, start)),
-            *(typed(put('{"type":"content_block_delta",%s,"delta":%s}', at, delta)) for delta in deltas),
-            typed(put('{"type":"content_block_stop",%s}', at)),
+            typed_event(put('{"type":"content_block_start",%s,"content_block":%s}', at, start)),
+            *(typed_event(put('{"type":"content_block_delta",%s,"delta":%s}', at, delta)) for delta in deltas),
+            typed_event(put('{"type":"content_block_stop",%s}', at)),
         )
 
     start, *_ = SPEECH.opening

@@ -98,13 +98,13 @@ def _turn(
     name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = ""
 ) -> AuditCase:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
-    return AuditCase(name, theme, shows, SPEECH.asked(name, template), SPEECH.answer(), why, rule)
+    return AuditCase(name, theme, shows, SPEECH.request(name, template), SPEECH.answer(), why, rule)
 
 
 def _ask(
     name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str
 ) -> AuditCase:
-    return AuditCase(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
+    return AuditCase(name, theme, shows, SPEECH.request(name, template, values), SPEECH.answer(), why, rule)
 
 
 def _fields() -> Iterator[AuditCase]:
@@ -152,6 +152,6 @@ def _answers() -> Iterator[AuditCase]:
     last = _event('{"text":""}', ',"finishReason":"STOP","finishMessage":""', ',"promptFeedback":{}')
     events = (thought, call, last)
     yield AuditCase(
-        name, Theme.EVENTS, "thoughts and the signature of a call come through", SPEECH.asked(name, streams=True),
-        SPEECH.streamed(events), _SIGNED, "reasoning.missing", is_convertible=True,
+        name, Theme.EVENTS, "thoughts and the signature of a call come through", SPEECH.request(name, streams=True),
+        SPEECH.stream_response(events), _SIGNED, "reasoning.missing", is_convertible=True,
     )  # fmt: skip

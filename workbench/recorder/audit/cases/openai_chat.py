@@ -90,21 +90,21 @@ def cases() -> Iterator[AuditCase]:
     yield from _answers()
 
 
-def _said(name: str, shows: str, said: str, why: str, rule: str, template: str = _CALLED) -> AuditCase:
-    asked = SPEECH.asked(name, template.replace("@SAID@", said))
+def _case(name: str, shows: str, said: str, why: str, rule: str, template: str = _CALLED) -> AuditCase:
+    asked = SPEECH.request(name, template.replace("@SAID@", said))
     return AuditCase(name, Theme.IDS, shows, asked, SPEECH.answer(), why, rule, is_convertible="content" in name)
 
 
 def _reasoning() -> Iterator[AuditCase]:
     missing = "reasoning.missing"
-    yield _said(
+    yield _case(
         "reasoning-content",
         "reasoning_content comes back as it was",
         r',"reasoning_content":" I look.\n\n"',
         _ECHO,
         missing,
     )
-    yield _said(
+    yield _case(
         "empty-reasoning", "an empty reasoning_content stays", ',"reasoning_content":""', _ECHO, "reasoning.empty"
     )
     details = (
@@ -112,19 +112,19 @@ def _reasoning() -> Iterator[AuditCase]:
         '"id":null,"format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"gAAAA+/_-=","id":'
         '"rs_1","format":"openai-responses-v1","index":1}]'
     )
-    yield _said("reasoning-details", "reasoning_details come back as they were", details, _ECHO, missing)
+    yield _case("reasoning-details", "reasoning_details come back as they were", details, _ECHO, missing)
     signed = _CALLED.replace(
         '"type":"function","function":{"name":"look"',
         '"type":"function","extra_content":{"google":{"thought_signature":"CiQB0+/x=="}},"function":{"name":"look"',
         1,
     )
     why = "Gemini refuses a call whose thought signature does not come back"
-    yield _said("thought-signature", "a signature inside a call stays", "", why, missing, signed)
+    yield _case("thought-signature", "a signature inside a call stays", "", why, missing, signed)
 
 
 def _history() -> Iterator[AuditCase]:
     def case(name: str, shows: str, template: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.asked(name, template)
+        asked = SPEECH.request(name, template)
         return AuditCase(name, Theme.TEXTS, shows, asked, SPEECH.answer(), why, rule, is_convertible=True)
 
     plain = SPEECH.called
@@ -166,7 +166,7 @@ def _fields() -> Iterator[AuditCase]:
     why, rule = "what was asked for is not done", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
-        asked = SPEECH.asked(name, MORE=more, TEXT=text)
+        asked = SPEECH.request(name, MORE=more, TEXT=text)
         return AuditCase(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
 
     yield case(
@@ -208,8 +208,10 @@ def _fields() -> Iterator[AuditCase]:
 
 def _answers() -> Iterator[AuditCase]:
     def case(name: str, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.asked(name, streams=True)
-        return AuditCase(name, Theme.EVENTS, shows, asked, SPEECH.streamed(events), why, rule, is_convertible=True)
+        asked = SPEECH.request(name, streams=True)
+        return AuditCase(
+            name, Theme.EVENTS, shows, asked, SPEECH.stream_response(events), why, rule, is_convertible=True
+        )
 
     opening, *_ = SPEECH.opening
     finish, usage, done = SPEECH.closing

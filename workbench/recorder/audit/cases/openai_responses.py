@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, Theme
-from workbench.recorder.audit.cases._speech import Speech, put, typed
+from workbench.recorder.audit.cases._speech import Speech, put, typed_event
 
 _ASK = '{"model":"@MODEL@","input":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _CALL = (
@@ -48,20 +48,20 @@ _PENDING = (
 )
 
 
-def _completed(*items: str) -> str:
+def _completed_event(*items: str) -> str:
     text = '{"type":"response.completed","sequence_number":9,"response":{%s,"status":"completed","output":[%s],%s}}'
-    return typed(put(text, _HEAD, ",".join(items), _USAGE))
+    return typed_event(put(text, _HEAD, ",".join(items), _USAGE))
 
 
 def _item(kind: str, index: int, item: str) -> str:
-    return typed(
+    return typed_event(
         put('{"type":"response.output_item.%s","sequence_number":2,"output_index":%s,"item":%s}', kind, index, item)
     )
 
 
 def _argument(text: str) -> str:
     at = '"sequence_number":7,"item_id":"fc_1audit","output_index":1'
-    return typed(put('{"type":"response.function_call_arguments.delta",%s,"delta":%s}', at, text))
+    return typed_event(put('{"type":"response.function_call_arguments.delta",%s,"delta":%s}', at, text))
 
 
 SPEECH = Speech(
@@ -77,7 +77,7 @@ SPEECH = Speech(
     tools=',"tools":[@TOOLS@]',
     whole=put('{%s,"status":"completed","output":[%s],%s@MORE@}', _HEAD, _MESSAGE, _USAGE),
     opening=(
-        typed(
+        typed_event(
             put(
                 '{"type":"response.created","sequence_number":0,"response":{%s,"status":"in_progress","output":['
                 '],"usage":null}}',
@@ -87,7 +87,7 @@ SPEECH = Speech(
         _item(
             "added", 0, '{"id":"msg_0audit","type":"message","status":"in_progress","role":"assistant","content":[]}'
         ),
-        typed(
+        typed_event(
             put(
                 '{"type":"response.content_part.added","sequence_number":3,%s,"part":{"type":"output_text",'
                 '"annotations":[],'
@@ -98,8 +98,10 @@ SPEECH = Speech(
     ),
     delta=_DELTA,
     closing=(
-        typed(put('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}', _AT)),
-        typed(
+        typed_event(
+            put('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}', _AT)
+        ),
+        typed_event(
             put(
                 '{"type":"response.content_part.done","sequence_number":6,%s,"part":{"type":"output_text",'
                 '"annotations":[],'
@@ -108,12 +110,12 @@ SPEECH = Speech(
             )
         ),
         _item("done", 0, _FINE),
-        _completed(_FINE),
+        _completed_event(_FINE),
     ),
     arguments=(
         _item("added", 1, put(_PENDING, '"arguments":""')),
         *map(_argument, (r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')),
-        typed(
+        typed_event(
             '{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_1audit",'
             '"output_index":1,'
             r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"}'
@@ -125,10 +127,10 @@ SPEECH = Speech(
         ),
     ),
     error='{"error":{"message":@TEXT@,"type":"@TYPE@","param":null,"code":null}}',
-    broken=typed(
+    broken=typed_event(
         '{"type":"error","sequence_number":5,"code":"server_error","message":"The server had an error","param":null}'
     ),
-    unknown=typed(
+    unknown=typed_event(
         '{"type":"response.audit_event","sequence_number":5,"note":"a client passes over what it does not know"}'
     ),
     odd_ids=("call_0-audit_Z", "call_" + "aZ0-_" * 11),
@@ -155,7 +157,7 @@ def cases() -> Iterator[AuditCase]:
 
 def _requests() -> Iterator[AuditCase]:
     def case(name: str, theme: Theme, shows: str, said: str, why: str, rule: str = "") -> AuditCase:
-        asked = SPEECH.asked(
+        asked = SPEECH.request(
             name, _TURN.replace("@SAID@", said), MORE=',"store":false,"include":["reasoning.encrypted_content"]'
         )
         return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule)
@@ -207,7 +209,7 @@ def _fields() -> Iterator[AuditCase]:
     why, rule = "what was asked for is not done", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> AuditCase:
-        return AuditCase(name, Theme.FIELDS, shows, SPEECH.asked(name, MORE=more), SPEECH.answer(), why, rule)
+        return AuditCase(name, Theme.FIELDS, shows, SPEECH.request(name, MORE=more), SPEECH.answer(), why, rule)
 
     yield case(
         "rare-parameters", "parameters of the provider stay", ',"reasoning":{"effort":"minimal","summary":"auto"'
@@ -237,7 +239,7 @@ def _answers() -> Iterator[AuditCase]:
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
     first = _item("added", 0, put(reasoning, "", "gAAAA"))
-    said = typed(
+    said = typed_event(
         put('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}', at)
     )
     name = "streamed-reasoning"
@@ -245,9 +247,9 @@ def _answers() -> Iterator[AuditCase]:
     message = _FINE
     events = (
         SPEECH.opening[0], first, said, _item("done", 0, done), _item("added", 1, message), _item("done", 1, message),
-        _completed(done, message),
+        _completed_event(done, message),
     )  # fmt: skip
     yield AuditCase(
-        name, Theme.EVENTS, "sealed reasoning in a stream comes through", SPEECH.asked(name, streams=True),
-        SPEECH.streamed(events), _BOUND, "reasoning.missing", is_convertible=True,
+        name, Theme.EVENTS, "sealed reasoning in a stream comes through", SPEECH.request(name, streams=True),
+        SPEECH.stream_response(events), _BOUND, "reasoning.missing", is_convertible=True,
     )  # fmt: skip

@@ -212,7 +212,7 @@ class ContinuingScreen(Screen[None]):
 
         if not self.stepper.pending or not isinstance(self.stepper.pending.step, LoopEnd):
             return ""
-        response = self.stepper.loop.decoded.response
+        response = self.stepper.loop.decoded_exchange.response
         messages = response.choices[0] if response and response.choices else ()
         return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
 

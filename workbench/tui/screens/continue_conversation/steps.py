@@ -58,7 +58,7 @@ def find_settings(
     from workbench.probes.profiles import earlier
     from workbench.tui.preflight import chosen
 
-    choice = chosen(target, loop.decoded, off)
+    choice = chosen(target, loop.decoded_exchange, off)
     return StepSettings(target, choice, tuple(earlier(inspector, index, choice.decided)))
 
 

@@ -17,12 +17,12 @@ from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
-    from workbench.rules import Inspected, Inspector
+    from workbench.rules import InspectedExchange, Inspector
     from workbench.tui.panes.filterbar import FilterBar
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Exchange
 
-Decisions = Mapping[int, tuple["Inspected", bool]]
+Decisions = Mapping[int, tuple["InspectedExchange", bool]]
 
 SLICE_SECONDS = 0.1
 """Seconds of reading exchanges before other questions are answered."""
@@ -41,7 +41,7 @@ class SessionFilter:
         self.text = ""
         self.history: list[str] = []
         self._filter: Filter | None = None
-        self._decided: dict[int, tuple[Inspected, bool]] = {}
+        self._decided: dict[int, tuple[InspectedExchange, bool]] = {}
         self._generation = 0
         self._is_reading = False
         self._bar: FilterBar | None = None
@@ -142,7 +142,7 @@ class SessionFilter:
             self.add_rows()
             self.screen.refresh_lists()
 
-    def _facts_to_decide(self, rows: Sequence[Inspected]) -> list[Facts]:
+    def _facts_to_decide(self, rows: Sequence[InspectedExchange]) -> list[Facts]:
         from workbench.filters import Facts, turns
 
         self._decided = {n: decision for n, decision in self._decided.items() if n < len(rows)}
@@ -191,7 +191,7 @@ def _decide(
 ) -> Answer:
     """Decide on exchanges for one slice of time, at least on one. An unreadable one does not pass."""
     until = time.monotonic() + SLICE_SECONDS
-    decisions: dict[int, tuple[Inspected, bool]] = {}
+    decisions: dict[int, tuple[InspectedExchange, bool]] = {}
     for fact in facts:
         fact.read = partial(inspector.session.exchange, fact.row.index)
         try:

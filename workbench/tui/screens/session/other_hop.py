@@ -37,13 +37,13 @@ def _linked_exchange(summaries: Sequence[Summary], index: int) -> int | None:
 
 
 def _inner(inspector: Inspector, index: int) -> int | None:
-    inner = inspector.judged(inspector.detail(index).decoded).case.hops.inner
+    inner = inspector.judge(inspector.detail(index).decoded).case.hops.inner
     return inner.index if inner else None
 
 
 def _outermost(inspector: Inspector, index: int) -> int | None:
     seen = [index]
-    while outer := inspector.judged(inspector.detail(seen[-1]).decoded).case.hops.outer:
+    while outer := inspector.judge(inspector.detail(seen[-1]).decoded).case.hops.outer:
         if outer.index in seen:
             break
         seen.append(outer.index)

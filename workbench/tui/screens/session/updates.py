@@ -8,7 +8,7 @@ from workbench.safetext import visible
 from workbench.views import Line, Span, join_lines
 
 if TYPE_CHECKING:
-    from workbench.rules import Inspected
+    from workbench.rules import InspectedExchange
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Listed, Trouble
@@ -43,7 +43,7 @@ class SessionUpdates:
         )
         return join_lines(marks, Span(" "))
 
-    def add_rows(self, rows: tuple[Inspected, ...]) -> None:
+    def add_rows(self, rows: tuple[InspectedExchange, ...]) -> None:
         """Show the rows inspected so far."""
         screen = self.screen
         was_done = screen.state.is_done

@@ -42,7 +42,7 @@ def choose_contract(
     """
     clues = clues_of(decoded)
     if not provider:
-        label, how = _translated(decoded, summaries)
+        label, how = _choose_translated(decoded, summaries)
         if label:
             return Choice(contracts.get(label, protocol=decoded.protocol, clues=clues), how, is_translated=True)
         return Choice(*choose(clues, decoded.protocol, expected()), is_own=True)
@@ -53,7 +53,7 @@ def choose_contract(
     return Choice(contract, how)
 
 
-def _translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
+def _choose_translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
     """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
     made = translation_of(decoded.exchange.branch)
     if made:

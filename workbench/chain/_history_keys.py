@@ -27,7 +27,7 @@ class State(NamedTuple):
 
 
 @dataclass(slots=True)
-class Told:
+class HistoryKeys:
     """One request, and what may be put behind it.
 
     Attributes:
@@ -47,21 +47,21 @@ class Told:
     ends: list[int]
 
     @classmethod
-    def after(cls, start: State, model: str | None) -> Told:
+    def after(cls, start: State, model: str | None) -> HistoryKeys:
         """Nothing yet, on top of a state."""
         return cls(model, start.hop, start.base, [], [start.plain], [start.exact], [])
 
-    def tell(self, messages: Iterable[Message]) -> Told:
+    def tell(self, messages: Iterable[Message]) -> HistoryKeys:
         """Add messages of a request."""
         for message in messages:
             if message.role not in SYSTEM:
-                self._add(fact(message, _said))
+                self._add(fact(message, _items_of))
             self.ends.append(len(self.items))
         return self
 
-    def answered(self, messages: Iterable[Message]) -> Told:
+    def with_answer(self, messages: Iterable[Message]) -> HistoryKeys:
         """The same with an answer behind it, which may be several items."""
-        told = Told(self.model, self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
+        told = HistoryKeys(self.model, self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
         for message in messages:
             told._add(items(message, is_answer=True))
         return told
@@ -99,11 +99,11 @@ class Told:
             else:
                 stop -= 1
 
-    def asked(self, n: int) -> int:
+    def request_key(self, n: int) -> int:
         """Key of a request with the first n items."""
         return hash(("asked", self.hop, self.base, self.plain[n]))
 
-    def retold(self, n: int) -> int:
+    def retelling_key(self, n: int) -> int:
         """Key of a request with the first n items under any instructions."""
         return hash(("retold", self.hop, self.plain[n]))
 
@@ -125,7 +125,7 @@ class Told:
         return tuple(i.plain for i in self.items[start:stop])
 
 
-def _said(message: Message) -> tuple[Item, ...]:
+def _items_of(message: Message) -> tuple[Item, ...]:
     """What a message of a request says."""
     return tuple(items(message, is_answer=message.role in ANSWERING))
 

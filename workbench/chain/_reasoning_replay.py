@@ -12,7 +12,7 @@ from workbench.chain.fingerprint import digest
 from workbench.ir import Carrier, Reasoning
 
 
-class Sent(StrEnum):
+class ReplayOutcome(StrEnum):
     """What a request did with a piece of reasoning."""
 
     SENT = "sent"  # byte for byte as received (or: nothing is known of how it was received)
@@ -31,7 +31,7 @@ class Replay(NamedTuple):
         note: in words.
     """
 
-    sent: Sent
+    sent: ReplayOutcome
     block: int = 0
     differs: str = ""
     note: str = ""
@@ -53,11 +53,15 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
     sent = _as_kept(sent, received)
     if not received:
         brought_none = all(_is_empty(r) for r in sent)
-        return Replay(Sent.EMPTY) if brought_none else Replay(Sent.ALTERED, differs="count", note="none received")
+        return (
+            Replay(ReplayOutcome.EMPTY)
+            if brought_none
+            else Replay(ReplayOutcome.ALTERED, differs="count", note="none received")
+        )
     kinds = dict.fromkeys(_kind(r) for r in sent)
     found = [_compare_kind(sent, [r for r in received if _kind(r) == kind], received, kind) for kind in kinds]
-    altered = next((f for f in found if f.sent is Sent.ALTERED), None)
-    return altered or next((f for f in found if f.sent is Sent.SENT), found[0])
+    altered = next((f for f in found if f.sent is ReplayOutcome.ALTERED), None)
+    return altered or next((f for f in found if f.sent is ReplayOutcome.SENT), found[0])
 
 
 def _as_kept(sent: Sequence[Reasoning], received: Sequence[Reasoning]) -> Sequence[Reasoning]:
@@ -96,16 +100,16 @@ def _is_empty(block: Reasoning) -> bool:
     return not block.text and not block.signature and not block.data
 
 
-def _joined(blocks: Sequence[Reasoning]) -> str:
+def _join(blocks: Sequence[Reasoning]) -> str:
     return "".join(b.text or "" for b in blocks)
 
 
 def _alone(sent: Sequence[Reasoning]) -> Replay:
     """Reasoning that nobody saw come in can only be seen to be empty."""
     if all(_is_empty(b) for b in sent):
-        return Replay(Sent.EMPTY, differs="text")
+        return Replay(ReplayOutcome.EMPTY, differs="text")
     unsigned = next((n for n, b in enumerate(sent) if b.signature == ""), None)
-    return Replay(Sent.SENT) if unsigned is None else Replay(Sent.EMPTY, unsigned, "signature")
+    return Replay(ReplayOutcome.SENT) if unsigned is None else Replay(ReplayOutcome.EMPTY, unsigned, "signature")
 
 
 def _compare_kind(
@@ -117,19 +121,19 @@ def _compare_kind(
         numbers = [n for n in numbers if all_sent[n].signature] or numbers[:1]
         received = [b for b in received if b.signature]
         if not received and not all_sent[numbers[0]].signature:
-            return Replay(Sent.SENT, numbers[0])
+            return Replay(ReplayOutcome.SENT, numbers[0])
     sent = [all_sent[n] for n in numbers]
     if all(_is_empty(b) for b in sent) and not all(_is_empty(b) for b in received or all_received):
-        return Replay(Sent.EMPTY, numbers[0], "text")
+        return Replay(ReplayOutcome.EMPTY, numbers[0], "text")
     if not received:
         return _other_carrier(sent, all_received, numbers[0])
     if [content(b) for b in sent] == [content(b) for b in received]:
-        return Replay(Sent.SENT, numbers[0])
+        return Replay(ReplayOutcome.SENT, numbers[0])
     if kind not in _BLOCKS and _whole(sent) == _whole(received):
-        return Replay(Sent.SENT, numbers[0], note="split differently")
+        return Replay(ReplayOutcome.SENT, numbers[0], note="split differently")
     entries = _entries(received)
     if len(entries) < len(received) and _whole(_as_kept(sent, entries)) == _whole(entries):
-        return Replay(Sent.SENT, numbers[0])
+        return Replay(ReplayOutcome.SENT, numbers[0])
     return _difference(sent, received, numbers)
 
 
@@ -144,16 +148,18 @@ def content(block: Reasoning) -> tuple[str, str, int]:
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
     """(text, signatures, digests of data) of several blocks together; a proof that stands on several counts once."""
     proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
-    return _joined(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
+    return _join(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
 
 
 def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:
     kinds = dict.fromkeys(map(_kind, received))
-    came = {kind: _joined([b for b in received if _kind(b) == kind]).strip() for kind in kinds}
-    text = _joined(sent).strip()  # tags in the text stand on lines of their own
+    came = {kind: _join([b for b in received if _kind(b) == kind]).strip() for kind in kinds}
+    text = _join(sent).strip()  # tags in the text stand on lines of their own
     origin = next((kind for kind, said in came.items() if said == text), None)
     note = f"received in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
-    return Replay(Sent.SENT, block, note=note) if origin else Replay(Sent.ALTERED, block, "text", note)
+    return (
+        Replay(ReplayOutcome.SENT, block, note=note) if origin else Replay(ReplayOutcome.ALTERED, block, "text", note)
+    )
 
 
 def _difference(sent: Sequence[Reasoning], received: Sequence[Reasoning], numbers: Sequence[int]) -> Replay:
@@ -161,10 +167,10 @@ def _difference(sent: Sequence[Reasoning], received: Sequence[Reasoning], number
     first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), len(theirs))
     block = numbers[min(first, len(numbers) - 1)]
     if len(ours) != len(theirs):
-        return Replay(Sent.ALTERED, block, "count", f"{len(theirs)} blocks received, {len(ours)} are sent")
+        return Replay(ReplayOutcome.ALTERED, block, "count", f"{len(theirs)} blocks received, {len(ours)} are sent")
     if Counter(ours) == Counter(theirs):
-        return Replay(Sent.ALTERED, block, "order", "the blocks are in another order")
+        return Replay(ReplayOutcome.ALTERED, block, "order", "the blocks are in another order")
     names = ("text", "signature", "data")
     differs = next(name for name, a, b in zip(names, ours[first], theirs[first], strict=True) if a != b)
     is_lost = differs == "signature" and not ours[first][1]
-    return Replay(Sent.EMPTY if is_lost else Sent.ALTERED, block, differs, f"the {differs} differs")
+    return Replay(ReplayOutcome.EMPTY if is_lost else ReplayOutcome.ALTERED, block, differs, f"the {differs} differs")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.contracts import LONGEST, Contract, Named, named
+from workbench.contracts import LONGEST, Contract, ErrorPlace, find_place
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
-from workbench.leaves import escape, scalars
 from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.protocols.refusals import Cause, KnownRefusal, RetryAdvice
-from workbench.rules._case import RuleContext
+from workbench.provenance import escape, scalars
+from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import loads
 
@@ -54,13 +54,13 @@ def place_of(
     contract: Contract,
     captured: Mapping[str, str] = NOTHING,
     prefers: str = "",
-) -> Named | None:
+) -> ErrorPlace | None:
     """The place in the request that a refusal names, or is about: a path, an id, a parameter, a medium, the model.
 
     Args:
         captured, prefers: as of ``named``.
     """
-    place = named(error, decoded, contract, captured, prefers)
+    place = find_place(error, decoded, contract, captured, prefers)
     if refusal is None or (place and place.pointer.count("/") > 1):
         return place
     at = refusal.kind.at
@@ -70,14 +70,16 @@ def place_of(
     return found or (place if place and place.pointer else None)
 
 
-def places_beside(refusal: KnownRefusal, place: Named, error: ApiError, decoded: DecodedExchange) -> tuple[str, ...]:
+def places_beside(
+    refusal: KnownRefusal, place: ErrorPlace, error: ApiError, decoded: DecodedExchange
+) -> tuple[str, ...]:
     """The other places that a refusal may be about just as well: further media of its kind."""
     if refusal.kind.at not in ("media", "url"):
         return ()
     return tuple(p.pointer for p in _media(error.message, decoded) if p.pointer != place.pointer)
 
 
-def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExchange) -> Iterator[Named]:
+def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     try:
         body = loads(decoded.request_text)
     except WireError:
@@ -99,24 +101,24 @@ def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExc
         yield from _keys(body, _STATES, decoded)
 
 
-def _named(pointer: str, decoded: DecodedExchange, how: str) -> Named:
-    return Named(pointer, decoded.request_index.span(pointer), how)
+def _named_place(pointer: str, decoded: DecodedExchange, how: str) -> ErrorPlace:
+    return ErrorPlace(pointer, decoded.request_index.span(pointer), how)
 
 
-def _model(body: JsonValue, refusal: KnownRefusal, decoded: DecodedExchange) -> Iterator[Named]:
+def _model(body: JsonValue, refusal: KnownRefusal, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     model = body.get("model") if isinstance(body, dict) else None
     if isinstance(model, str) and model:
-        yield _named("/model", decoded, model)
+        yield _named_place("/model", decoded, model)
 
 
-def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[Named]:
+def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     """Members of the body, and of its groups of parameters, that the text names: in quotes, or as a word of its own."""
     members = {_plain(pointer.rpartition("/")[2]): pointer for pointer in _members(body, "", PASSES)}
     spelled = [part for name in names if name for part in (name, name.rpartition(".")[2])]
     for name in (*spelled, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
         for tried in (name, name.rpartition(".")[2]):
             if tried and (pointer := members.get(_plain(tried))):
-                yield _named(pointer, decoded, tried)
+                yield _named_place(pointer, decoded, tried)
 
 
 def _members(value: JsonValue, pointer: str, depth: int) -> Iterator[str]:
@@ -134,40 +136,40 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def _keys(body: JsonValue, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[Named]:
+def _keys(body: JsonValue, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     members = {_plain(key): key for key in body} if isinstance(body, dict) else {}
     for name in names:
         if name in members:
-            yield _named(f"/{escape(members[name])}", decoded, members[name])
+            yield _named_place(f"/{escape(members[name])}", decoded, members[name])
 
 
-def _references(body: JsonValue, text: str, decoded: DecodedExchange) -> Iterator[Named]:
+def _references(body: JsonValue, text: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     """An id of the request that the text repeats."""
     for pointer, value in scalars(body):
         if isinstance(value, str) and 6 <= len(value) <= 300 and pointer.count("/") < 8 and value in text:
-            yield _named(pointer, decoded, value)
+            yield _named_place(pointer, decoded, value)
 
 
-def _address(body: JsonValue, url: str, decoded: DecodedExchange) -> Iterator[Named]:
+def _address(body: JsonValue, url: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     """A URL of the request that the text names, whole or cut."""
     for pointer, value in scalars(body) if url else ():
         if isinstance(value, str) and (value == url or (len(url) > 12 and value.startswith(url.rstrip(".…")))):
-            yield _named(pointer, decoded, url)
+            yield _named_place(pointer, decoded, url)
 
 
-def _media(text: str, decoded: DecodedExchange) -> list[Named]:
+def _media(text: str, decoded: DecodedExchange) -> list[ErrorPlace]:
     """Media of the request: of the kind that the text speaks of where there are such; those the client named first."""
     small = text.lower()
     spoken = {kind for word, kind in _KINDS.items() if word in small}
     found = [
-        (part, Named(message.pointer + pointer, None, part.kind))
+        (part, ErrorPlace(message.pointer + pointer, None, part.kind))
         for message in decoded.messages(REQUEST)
         for part, pointer in _within(message.parts)
     ]
     fits = [f for f in found if f[0].kind in spoken or (f[0].media_type or "?") in text] or found
     if "url" in small:
         fits = [f for f in fits if f[0].url] or fits
-    return [_named(place.pointer, decoded, place.how) for _, place in fits]
+    return [_named_place(place.pointer, decoded, place.how) for _, place in fits]
 
 
 def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
@@ -203,7 +205,7 @@ def in_stream(message: str, refusal: KnownRefusal | None, known_as: str) -> str:
     return "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal))))
 
 
-def told(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> str:
+def error_words(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> str:
     """What happened, by the kind and the status of the error."""
     said = refusal.says() if refusal else "the provider returned an error instead of a message"
     if case.status >= 400:

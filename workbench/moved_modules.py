@@ -25,6 +25,7 @@ MOVED: Mapping[str, str] = {
     "workbench.capability.corrected": "workbench.probes.profiles.corrector",
     "workbench.capability.keeping": "workbench.probes.profiles.saving",
     "workbench.capability.motion": "workbench.probes.profiles.tool_loop",
+    "workbench.chain.received": "workbench.chain.received_answers",
     "workbench.chain.said": "workbench.diff.content",
     "workbench.chain.turns": "workbench.diff.turns",
     "workbench.chain.versions": "workbench.diff.versions",
@@ -40,7 +41,8 @@ MOVED: Mapping[str, str] = {
     "workbench.exporters": "workbench.formats.exporters",
     "workbench.importers": "workbench.formats.importers",
     "workbench.inspection": "workbench.rules.inspection",
-    "workbench.known": "workbench.protocols.known",
+    "workbench.known": "workbench.protocols.known_messages",
+    "workbench.leaves": "workbench.provenance",
     "workbench.library.clients": "workbench.library.client_folders",
     "workbench.library.found": "workbench.library.client_sessions",
     "workbench.library.imported": "workbench.library.session_import",
@@ -64,18 +66,22 @@ MOVED: Mapping[str, str] = {
     "workbench.minimize.mending": "workbench.trials.minimize.fixes",
     "workbench.notes": "workbench.edits.notes",
     "workbench.recorder.admission": "workbench.wire.http1.admission",
-    "workbench.recorder.clients": "workbench.protocols.clients.known",
+    "workbench.recorder.clients": "workbench.protocols.clients.known_clients",
     "workbench.recorder.http1": "workbench.wire.http1",
     "workbench.refusals": "workbench.protocols.refusals",
     "workbench.repairs": "workbench.edits.repairs",
     "workbench.resources": "workbench.config.resources",
+    "workbench.rules._case": "workbench.rules.context",
+    "workbench.rules.lens": "workbench.rules.schema_check",
+    "workbench.rules.recorded": "workbench.rules.recorded_answers",
     "workbench.safeyaml": "workbench.config.safeyaml",
     "workbench.schemas": "workbench.toolcalls.schemas",
     "workbench.selftest": "workbench.probes.selftest",
     "workbench.shelf": "workbench.library",
     "workbench.targets": "workbench.send",
+    "workbench.targets.configured": "workbench.send.own_targets",
     "workbench.targets.faults": "workbench.simulator.faults",
-    "workbench.targets.recalled": "workbench.send.simulator_history",
+    "workbench.targets.recalled": "workbench.send.history_for_simulator",
     "workbench.targets.simulator": "workbench.simulator",
     "workbench.textcalls": "workbench.toolcalls.formats",
     "workbench.tui.glyphs": "workbench.glyphs",
@@ -93,6 +99,17 @@ MOVED: Mapping[str, str] = {
 }
 """Old name of a module or room → present name; the content of a room moved with it."""
 
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "workbench.formats.exporters": {"Tried": "ProofRun"},
+    "workbench.probes": {"Result": "ProbeResult", "Run": "ProbeRun", "Step": "SampleStep"},
+    "workbench.protocols.decode": {"Decoded": "DecodedExchange", "Place": "WirePlace"},
+    "workbench.rules": {"Case": "RuleContext", "Enforced": "EnforcedCheck"},
+    "workbench.rules.context": {"Case": "RuleContext"},
+    "workbench.rules.inspection": {"Inspected": "InspectedExchange"},
+    "workbench.trials.whatif": {"Outcome": "VariantOutcome", "Subject": "VariedRequest", "Variant": "RequestVariant"},
+}
+"""Present module → old name of a class that plug-ins use → its present name."""
+
 _asked: dict[str, str] = {}
 
 
@@ -106,10 +123,24 @@ def now(name: str) -> str:
     return ""
 
 
+def present_name(module: str, name: str) -> str:
+    """Present name of a class that plug-ins know by an old one; empty for any other name. Warns of the old name."""
+    new = RENAMED.get(module, {}).get(name, "")
+    if new:
+        _asked.setdefault(f"{module}.{name}", f"{module}.{new}")
+        warnings.warn(f"{module}.{name} is {module}.{new} now", DeprecationWarning, stacklevel=3)
+    return new
+
+
 def requested_moves() -> tuple[str, ...]:
     """One line for each old room that was imported so far."""
-    rooms = {".".join(old.split(".")[:2]): new for old, new in reversed(_asked.items())}
+    rooms = {_room_or_class(old): new for old, new in reversed(_asked.items())}
     return tuple(f"{old} is {new} now: a plug-in imports it by its old name" for old, new in rooms.items())
+
+
+def _room_or_class(old: str) -> str:
+    """The room of an old module; an old class itself."""
+    return old if old.rpartition(".")[2][0].isupper() else ".".join(old.split(".")[:2])
 
 
 def install() -> None:
@@ -138,6 +169,9 @@ class _Alias(Loader):
         self._module, self._spec = module, module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        for old, new in RENAMED.get(self._module.__name__, {}).items():
+            if old not in vars(self._module):
+                setattr(self._module, old, getattr(self._module, new))
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:

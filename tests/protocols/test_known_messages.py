@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.protocols import get
-from workbench.protocols.known import KnownMessages, fact, where
+from workbench.protocols.known_messages import KnownMessages, fact, where
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession

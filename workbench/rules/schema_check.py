@@ -13,14 +13,14 @@ from workbench.protocols import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, LoweredSchema, down_level, lint_schema
 
-__all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
+__all__ = ["ACCEPTED", "CHANGED", "JudgedSchema", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 
 ACCEPTED, CHANGED = "accepted", "changed"
 """Verdicts beside ``REFUSED``: taken as it stands; taken after a change."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSchema:
     """One schema under one dialect.
 
     Attributes:
@@ -57,7 +57,9 @@ def _modes(name: str) -> Iterator[tuple[Contract, Dialect]]:
                 yield contract, dialect
 
 
-def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect, standing: JsonValue = None) -> Judged:
+def judge(
+    name: str, schema: JsonValue, contract: Contract, dialect: Dialect, standing: JsonValue = None
+) -> JudgedSchema:
     """Hold a tool against a dialect of a contract.
 
     Args:
@@ -71,7 +73,7 @@ def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect, st
         verdict = ACCEPTED
     else:
         verdict = REFUSED if lowered.remaining and not lowered.parts else CHANGED
-    return Judged(contract.label, dialect, verdict, issues, lowered)
+    return JudgedSchema(contract.label, dialect, verdict, issues, lowered)
 
 
 def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> JsonValue:

@@ -14,7 +14,7 @@ from workbench.contracts import (
     Basis,
     Breaks,
     Contradiction,
-    Enforced,
+    EnforcedCheck,
     Finding,
     Severity,
     Template,
@@ -26,11 +26,11 @@ from workbench.contracts import error_texts as errortext
 from workbench.contracts import loading as contracts
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules._explained import Explained, explained
-from workbench.rules._refused import is_about_the_request
+from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, who
+from workbench.rules._failure_place import is_about_the_request
+from workbench.rules._refusal_explanation import ExplainedRefusal, explain_refusal
 from workbench.rules._stand_ins import is_on_stand_in
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.wire import Origin, urls
 
@@ -46,9 +46,9 @@ _NO_WITNESS = (Origin.RECONSTRUCTED, Origin.PASTED, Origin.PROBE)
 
 def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings of an exchange, explained by its answer, and what the contract got wrong about it."""
-    told = explained(case, findings)
+    told = explain_refusal(case, findings)
     witness = accepted_by(case.decoded) if case.is_recorded else ""
-    for finding in _weighed(case, told.findings, witness):
+    for finding in _weigh(case, told.findings, witness):
         yield _on_stand_in(case, finding)
     if told.is_absent and told.chosen and case.response and case.response.error:
         yield _absent_fault(case, told.chosen, case.response.error)
@@ -73,7 +73,7 @@ def _is_witness(case: RuleContext) -> bool:
     return not host or any(fnmatchcase(host, glob) for glob in contracts.read(case.contract.name).hosts)
 
 
-def _weighed(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:
+def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:
     """The findings, each in the light of what the recording shows the provider accepting.
 
     Args:
@@ -91,9 +91,9 @@ def _weighed(case: RuleContext, findings: Iterable[Finding], witness: str) -> It
         elif case.accepted is None:
             yield _with_evidence(finding, f"accepted by {witness}, status {case.status}") if witness else finding
         elif witness:
-            yield from _contradicted(case, finding, Accepted(case.decoded.index, who(case, witness)))
+            yield from _contradict(case, finding, AcceptedExchange(case.decoded.index, who(case, witness)))
         elif is_unanswered and (earlier := case.accepted.find(case, finding)):
-            yield from _contradicted(case, finding, earlier)
+            yield from _contradict(case, finding, earlier)
         else:
             yield finding
 
@@ -104,7 +104,7 @@ def _says_refused(finding: Finding) -> bool:
     return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
 
 
-def _contradicted(case: RuleContext, finding: Finding, accepted: Accepted) -> Iterator[Finding]:
+def _contradict(case: RuleContext, finding: Finding, accepted: AcceptedExchange) -> Iterator[Finding]:
     """A note on the fact that an accepted request contradicts.
 
     A broken conversation is reported beside it, as it is without the fact.
@@ -128,7 +128,7 @@ def _contradicted(case: RuleContext, finding: Finding, accepted: Accepted) -> It
     )
 
 
-def _contradiction(case: RuleContext, finding: Finding, accepted: Accepted) -> Contradiction:
+def _contradiction(case: RuleContext, finding: Finding, accepted: AcceptedExchange) -> Contradiction:
     check, term = finding.check, case.contract.terms.get(finding.fact)
     known = check or term
     source, date = (known.source, known.date) if known else (finding.source, "")
@@ -155,7 +155,7 @@ def _with_evidence(finding: Finding, said: str) -> Finding:
     return replace(finding, evidence="; ".join(filter(None, (finding.evidence, said))))
 
 
-def _wrong_refusal(case: RuleContext, refused: Finding, check: Enforced) -> Finding:
+def _wrong_refusal(case: RuleContext, refused: Finding, check: EnforcedCheck) -> Finding:
     message = (
         f"the contract {case.contract.label} refuses this request ({refused.rule}, status {check.status}), "
         f"but the recorded response is {case.status}"
@@ -172,12 +172,12 @@ def _absent_fault(case: RuleContext, chosen: Finding, error: ApiError) -> Findin
     return case.finding(note, RESPONSE, error.pointer, message, evidence=seen, basis=Basis.RECORDING)
 
 
-def _wrong_text(case: RuleContext, told: Explained, refused: Finding | None) -> Iterator[Finding]:
+def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
     error, label, chosen = case.response.error if case.response else None, case.contract.label, told.chosen
     named = chosen if chosen and chosen.check else refused
     check = named.check if named else None
-    if chosen and chosen.check is None and (known := case.contract.enforced(chosen.rule)):
+    if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
         check = known
         words = f"the contract {label} enforces {check.rule}, but not in this case, and it was refused"
     elif check is None:
@@ -186,7 +186,7 @@ def _wrong_text(case: RuleContext, told: Explained, refused: Finding | None) -> 
         words = f"the contract {label} enforces {check.rule}; the response says that it is broken, but no rule finds it"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"
-    elif error and check.template and not _is_said(check, error.message) and not errortext.known(error.message):
+    elif error and check.template and not _is_said(check, error.message) and not errortext.find_matches(error.message):
         words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
     else:
         return
@@ -196,7 +196,7 @@ def _wrong_text(case: RuleContext, told: Explained, refused: Finding | None) -> 
     yield case.finding(DISAGREES, RESPONSE, error.pointer, words, evidence=seen, source=_source(check))
 
 
-def _is_said(check: Enforced, text: str) -> bool:
+def _is_said(check: EnforcedCheck, text: str) -> bool:
     """All of the template, its beginning, or a piece of it."""
     said = plain(text)
     behind_path = said.plain.partition(": ")[2] or said.plain
@@ -206,5 +206,5 @@ def _is_said(check: Enforced, text: str) -> bool:
     return found is not None and (found.weight == found.whole or found.leads)
 
 
-def _source(check: Enforced) -> str:
+def _source(check: EnforcedCheck) -> str:
     return f"{check.source} ({check.date})"

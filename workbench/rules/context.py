@@ -127,7 +127,7 @@ class RuleContext:
         refusal: str = "",
         basis: Basis | None = None,
     ) -> Finding:
-        enforced = self.contract.enforced(rule.slug, when) if side == REQUEST else None
+        enforced = self.contract.check_for(rule.slug, when) if side == REQUEST else None
         known: Mapping[str, str] = NOTHING
         if enforced:
             known = {**known_values(pointer, self.decoded, self.contract, part, place.span), **values}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.send.simulator_history import simulator_history
+from workbench.send.history_for_simulator import simulator_history
 from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.wire.exchange import Body, Exchange, HttpRequest, Summary
 from workbench.wire.session import MemorySession

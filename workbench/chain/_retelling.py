@@ -25,14 +25,14 @@ def is_retold(answer: ModelResponse, following: Sequence[Message]) -> bool:
     said, told = _text(answer.messages), _text(run)
     if calls != shown or not told.endswith(said):
         return False
-    return bool(calls) or len(said) >= _ENOUGH or (bool(said) and _thought(answer) in told)
+    return bool(calls) or len(said) >= _ENOUGH or (bool(said) and _first_thought(answer) in told)
 
 
 def _text(messages: Sequence[Message]) -> str:
     return "".join(filter(None, map(visible_text, messages)))
 
 
-def _thought(answer: ModelResponse) -> str:
+def _first_thought(answer: ModelResponse) -> str:
     """The first of its reasoning that people can read; what no text holds where there is none."""
     found = (r.text.strip() for m in answer.messages for _, r in m.reasoning() if r.text and r.text.strip())
     return next(found, "\0")

@@ -13,14 +13,14 @@ from workbench.chain import CallState
 from workbench.contracts import (
     TELLING,
     Basis,
+    ErrorPlace,
     Finding,
     Match,
-    Named,
     NamedIds,
     Severity,
     Template,
     explain,
-    named,
+    find_place,
     named_ids,
     pages,
     plain,
@@ -28,8 +28,8 @@ from workbench.contracts import (
 from workbench.ir import ApiError
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal
-from workbench.rules._case import Rule, RuleContext
-from workbench.rules._refused import is_about_the_request, place_of, refusal_of
+from workbench.rules._failure_place import is_about_the_request, place_of, refusal_of
+from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 
 NEAR = 2
@@ -37,7 +37,7 @@ NEAR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ExplainedRefusal:
     """What a recorded refusal is about.
 
     Attributes:
@@ -57,40 +57,40 @@ class Explained:
     refusal: KnownRefusal | None = None
 
 
-def explained(case: RuleContext, findings: Sequence[Finding]) -> Explained:
+def explain_refusal(case: RuleContext, findings: Sequence[Finding]) -> ExplainedRefusal:
     """Reconcile the findings of a request with the provider's own words."""
     error = case.response.error if case.response else None
     refusal = refusal_of(error, case.decoded) if error else None
     if error is None or not error.message or not _is_about_the_body(case, error, refusal):
-        return Explained(tuple(findings), refusal=refusal)
-    return replace(_reconciled(case, findings, error, refusal), refusal=refusal)
+        return ExplainedRefusal(tuple(findings), refusal=refusal)
+    return replace(_reconcile(case, findings, error, refusal), refusal=refusal)
 
 
-def _reconciled(
+def _reconcile(
     case: RuleContext, findings: Sequence[Finding], error: ApiError, refusal: KnownRefusal | None
-) -> Explained:
+) -> ExplainedRefusal:
     asked = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
-    own = _predicted(asked, error)
-    matches = _ranked(explain(error.message, refusal), case.contract.name)
+    own = _predicting(asked, error)
+    matches = _rank(explain(error.message, refusal), case.contract.name)
     match = next((m for m in matches if any(f.rule == m.rule for f in own or asked)), None)
     captured = match.captured if match else {}
     rule = own[0].rule if own else match.rule if match else ""
-    place = named(error, case.decoded, case.contract, captured, rule)
+    place = find_place(error, case.decoded, case.contract, captured, rule)
     likely = [f for f in own or asked if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
     if likely:
         chosen = _nearest(likely, place)
-        marked = _marked(chosen, error, place)
+        marked = _mark_named(chosen, error, place)
         others = (f for f in findings if f is not chosen)
-        return Explained((marked, *_outranked(others, marked, place, ids)), marked, match)
+        return ExplainedRefusal((marked, *_outrank(others, marked, place, ids)), marked, match)
     if not matches or _is_passed_on(case):
-        return Explained(tuple(_outranked(findings, None, place, ids)))
-    made, is_absent = _made(case, match or matches[0], error, ids, refusal)
-    rest = _outranked(findings, None, named(error, case.decoded, case.contract, matches[0].captured), ids)
-    return Explained((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
+        return ExplainedRefusal(tuple(_outrank(findings, None, place, ids)))
+    made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
+    rest = _outrank(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
+    return ExplainedRefusal((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
 
 
-def _may_be_meant(finding: Finding, place: Named | None, ids: NamedIds) -> bool:
+def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> bool:
     """The place of a finding does not contradict what the text names.
 
     An id is exact. An index may be counted in another way, as where a gateway adds a message: a neighbour will do.
@@ -120,8 +120,8 @@ def _item(pointer: str) -> tuple[str, int] | None:
     return (steps[1], int(steps[2])) if len(steps) > 2 and steps[2].isdecimal() else None
 
 
-def _outranked(
-    findings: Iterable[Finding], chosen: Finding | None, place: Named | None, ids: NamedIds
+def _outrank(
+    findings: Iterable[Finding], chosen: Finding | None, place: ErrorPlace | None, ids: NamedIds
 ) -> Iterator[Finding]:
     """The other findings: an error at a place that the text does not name is not what was refused here."""
     how = f"the provider names {quote(place.how, 80)}, not this" if place and place.how else ""
@@ -136,7 +136,7 @@ def _outranked(
             yield replace(finding, severity=Severity.WARNING, evidence=evidence)
 
 
-def _is_named(finding: Finding, chosen: Finding | None, place: Named | None, ids: NamedIds) -> bool:
+def _is_named(finding: Finding, chosen: Finding | None, place: ErrorPlace | None, ids: NamedIds) -> bool:
     """The finding is at a place that the text names, or in the message where the cause is."""
     places = [*ids.pointers, *([place.pointer] if place and not (ids.missing and not ids.pointers) else ())]
     if chosen:
@@ -167,7 +167,7 @@ def _is_passed_on(case: RuleContext) -> bool:
     return answer is not None and answer.status >= 400
 
 
-def _predicted(asked: Iterable[Finding], error: ApiError) -> list[Finding]:
+def _predicting(asked: Iterable[Finding], error: ApiError) -> list[Finding]:
     """Findings whose check says just this."""
     text = plain(error.message)
     found = []
@@ -178,27 +178,27 @@ def _predicted(asked: Iterable[Finding], error: ApiError) -> list[Finding]:
     return found
 
 
-def _ranked(matches: Sequence[Match], provider: str) -> list[Match]:
+def _rank(matches: Sequence[Match], provider: str) -> list[Match]:
     """Rules that have a page, texts of the provider itself first."""
     known = [m for m in matches if m.rule in pages.slugs()]
     return sorted(known, key=lambda m: m.provider.partition(":")[0] != provider)
 
 
-def _nearest(findings: Sequence[Finding], place: Named | None) -> Finding:
+def _nearest(findings: Sequence[Finding], place: ErrorPlace | None) -> Finding:
     """The finding at the place that the text names, or next to it."""
     if place is None:
         return findings[0]
-    return max(findings, key=lambda f: max(_shared(p, place.pointer) for p in (f.pointer, *f.related)))
+    return max(findings, key=lambda f: max(_shared_steps(p, place.pointer) for p in (f.pointer, *f.related)))
 
 
-def _shared(a: str, b: str) -> int:
+def _shared_steps(a: str, b: str) -> int:
     """Steps that two pointers share; more where one lies within the other."""
     one, other = a.split("/")[1:], b.split("/")[1:]
     common = next((n for n, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     return 2 * common + (common == min(len(one), len(other)))
 
 
-def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
+def _mark_named(finding: Finding, error: ApiError, place: ErrorPlace | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
     said = f"provider error: {quote(error.message.strip())}"
     if place and place.how:
@@ -207,13 +207,13 @@ def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     return replace(finding, severity=Severity.ERROR, evidence=evidence, basis=Basis.RECORDING)
 
 
-def _here(place: Named, finding: Finding) -> str:
+def _here(place: ErrorPlace, finding: Finding) -> str:
     a, b = f"{place.pointer}/", f"{finding.pointer}/"
     is_same = a.startswith(b) or b.startswith(a)
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 
-def _made(
+def _new_finding(
     case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: KnownRefusal | None
 ) -> tuple[Finding, bool]:
     """A finding that rests on the provider's words alone, and whether the request is without that fault."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.chain._replayed import content
+from workbench.chain._reasoning_replay import content
 from workbench.chain.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse
 
@@ -52,14 +52,14 @@ class Answer:
         return tuple(content(b) for b in self.blocks)
 
 
-def joined(messages: Sequence[Message]) -> Message:
+def join_items(messages: Sequence[Message]) -> Message:
     """Items of one answer as the message that they are together; places in it are those of the items."""
     first = messages[0]
     return first if len(messages) == 1 else Message(first.role, tuple(p for m in messages for p in m.parts))
 
 
 @dataclass(slots=True)
-class Received:
+class ReceivedAnswers:
     """The answers of a conversation in order of arrival, findable by call id, by calls and by text."""
 
     answers: list[Answer] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Received:
     _end: int | None = None
 
     @classmethod
-    def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> Received:
+    def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> ReceivedAnswers:
         """The index of (exchange, answer) pairs."""
         received = cls()
         for exchange, response in answers:
@@ -79,7 +79,7 @@ class Received:
     def add(self, exchange: int, response: ModelResponse) -> None:
         """Append an answer: every choice of it."""
         for messages in response.choices:
-            answer = Answer(joined(messages), exchange)
+            answer = Answer(join_items(messages), exchange)
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].append(len(self.answers))
             if answer.calls:
@@ -99,10 +99,10 @@ class Received:
             elif answer.text:
                 self._by_text[answer.text].pop()
 
-    def before(self, exchange: int) -> Received:
+    def before(self, exchange: int) -> ReceivedAnswers:
         """What had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
-        return Received(self.answers, self._by_id, self._by_calls, self._by_text, end)
+        return ReceivedAnswers(self.answers, self._by_id, self._by_calls, self._by_text, end)
 
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end
