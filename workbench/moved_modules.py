@@ -100,7 +100,13 @@ MOVED: Mapping[str, str] = {
 """Old name of a module or room → present name; the content of a room moved with it."""
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
-    "workbench.formats.exporters": {"Tried": "ProofRun"},
+    "workbench.formats.exporters": {
+        "Exported": "ExportResult",
+        "Form": "ExportForm",
+        "Proof": "ExportProof",
+        "Selection": "ExportSelection",
+        "Tried": "ExportRun",
+    },
     "workbench.probes": {"Result": "ProbeResult", "Run": "ProbeRun", "Step": "SampleStep"},
     "workbench.protocols.decode": {"Decoded": "DecodedExchange", "Place": "WirePlace"},
     "workbench.rules": {"Case": "RuleContext", "Enforced": "EnforcedCheck"},

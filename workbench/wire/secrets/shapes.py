@@ -284,10 +284,10 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     if head == b"ey" and after == b"." and (token := _WEB_TOKEN.match(text, start)):
         yield ShapedSecret(start, token.end(), "api-key")
     elif (before in _JOINTS or after in _JOINTS or head == b"1/") and _DIGIT.search(text, start, end):
-        yield from _joined(text, start, end)
+        yield from _join(text, start, end)
 
 
-def _joined(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
+def _join(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     left = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start)
     for found in _JOINED.finditer(text, left.start() if left else start, min(len(text), end + _FURTHEST)):
         if found.start() < end and _begins(text, found) and _is_key(found[0]):
