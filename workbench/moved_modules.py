@@ -112,6 +112,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "workbench.rules": {"Case": "RuleContext", "Enforced": "EnforcedCheck"},
     "workbench.rules.context": {"Case": "RuleContext"},
     "workbench.rules.inspection": {"Inspected": "InspectedExchange"},
+    "workbench.toolcalls.formats": {"Parser": "TextParser"},
     "workbench.trials.whatif": {"Outcome": "VariantOutcome", "Subject": "VariedRequest", "Variant": "RequestVariant"},
 }
 """Present module → old name of a class that plug-ins use → its present name."""
