@@ -130,7 +130,7 @@ def read(raw: str) -> ArgumentText:
     except WireError:
         return _read_damaged(text)
     if UNUSUAL.search(text) and _is_unusual(value):
-        return ArgumentText(None, ("a number that JSON cannot say",))
+        return ArgumentText(None, ("a number that JSON cannot represent",))
     return plain(value)
 
 

@@ -38,7 +38,7 @@ def load(plain: JsonValue) -> ConversationLoop:
     """The loop from a JSON value. Raises SessionFormatError."""
     try:
         if plain["version"] != VERSION:
-            raise SessionFormatError(f"a loop of version {plain['version']!r:.20}, this is {VERSION}")
+            raise SessionFormatError(f"the loop has version {plain['version']!r:.20}; this program reads {VERSION}")
         policy: dict[str, Any] = {name: value or _DEFAULTS[name] for name, value in plain["policy"].items()}
         return ConversationLoop(
             exchange=text.load(plain["exchange"]),

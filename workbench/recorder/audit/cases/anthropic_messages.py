@@ -200,7 +200,7 @@ def _fields() -> Iterator[AuditCase]:
 
 
 def _headers() -> Iterator[AuditCase]:
-    why, rule = "without its beta a request is refused, or answered otherwise", "gateway.beta-header"
+    why, rule = "without the beta header the request is refused, or answered differently", "gateway.beta-header"
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
     asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))

@@ -147,7 +147,7 @@ def _history() -> Iterator[AuditCase]:
     )  # fmt: skip
     systems = '"messages":[{"role":"system","content":"Be brief. "},{"role":"system","content":"Be polite."},'
     yield case(
-        "two-systems", "two system messages stay two", _ASK.replace('"messages":[', systems, 1),
+        "two-systems", "two system messages are not merged", _ASK.replace('"messages":[', systems, 1),
         "the prompt is another one, and what was cached is not used", "gateway.altered-shape",
     )  # fmt: skip
     roles = (
