@@ -210,6 +210,6 @@ def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
     monkeypatch.setattr("workbench.formats.exporters._private_text._findings", lambda inspector: next(told))
     out = tmp_path / "out.md"
     done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
-    assert "/a: x.by-secret is no longer found after its secret is replaced" in done.err
-    assert "/b: x.by-word is no longer found after private text is replaced" in done.err
+    assert "/a: x.by-secret is no longer found once its secret is replaced" in done.err
+    assert "/b: x.by-word is no longer found once private text is replaced" in done.err
     assert (done.status, out.exists()) == (1, True)

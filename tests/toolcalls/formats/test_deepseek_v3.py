@@ -77,7 +77,7 @@ CASES: list[found.Case] = [
     ("text behind", BEGIN + one("read", '{"a": 1} ok?') + OVER, [("read", {"a": 1}, "text after the arguments")]),
     ("doubled braces", BEGIN + one("read", '{{"a": 1}}') + OVER, [("read", {"a": 1}, "doubled braces")]),
     ("trailing comma", BEGIN + one("read", '{"a": 1,}') + OVER, [("read", None, NO_JSON)]),
-    ("NaN", BEGIN + one("read", '{"a": NaN}') + OVER, [("read", None, "a number that JSON cannot say")]),
+    ("NaN", BEGIN + one("read", '{"a": NaN}') + OVER, [("read", None, "a number that JSON cannot represent")]),
     ("no such tool", BEGIN + one("rm", "{}") + OVER, [("rm", {}, "no such tool")]),
     ("in reasoning", "<think>hm\n" + BEGIN + READ + OVER + "</think>", [OK]),
     ("behind reasoning", "<think>hm</think>" + BEGIN + READ + OVER, [OK]),

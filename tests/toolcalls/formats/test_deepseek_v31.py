@@ -72,7 +72,7 @@ CASES: list[found.Case] = [
     ("ASCII underscores", (BEGIN + READ + OVER).replace("▁", "_"), [(*OK, ALIKE)]),
     ("empty arguments", BEGIN + one("read", "") + OVER, [("read", {}, "arguments are empty")]),
     ("null", BEGIN + one("read", "null") + OVER, [("read", {}, "arguments are null")]),
-    ("1e999", BEGIN + one("read", '{"a": 1e999}') + OVER, [("read", None, "a number that JSON cannot say")]),
+    ("1e999", BEGIN + one("read", '{"a": 1e999}') + OVER, [("read", None, "a number that JSON cannot represent")]),
     ("no such tool", BEGIN + one("rm", "{}") + OVER, [("rm", {}, "no such tool")]),
     ("in reasoning", "<think>hm\n" + BEGIN + READ + OVER + "</think>", [OK]),
 ]

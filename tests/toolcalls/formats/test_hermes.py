@@ -446,7 +446,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "a number that JSON cannot say",
+                "a number that JSON cannot represent",
             )
         ],
     ),
