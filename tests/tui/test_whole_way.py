@@ -128,7 +128,7 @@ async def send(person: Person, target: str) -> None:
 async def export(person: Person) -> None:
     """The test is the first form; written, it is run red and green."""
     await person.presses("x")
-    await person.comes_to(ExportScreen, lambda s: s.made)
+    await person.comes_to(ExportScreen, lambda s: s.exported)
     await person.sees("as it was before it was edited")
     await person.presses("enter")
     await person.comes_to(ExportPathScreen)
