@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from workbench import contracts
 from workbench.contracts import pages
 from workbench.contracts.error_texts import MOST, explain, find_matches, lines
+from workbench.contracts.template import Template, plain
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
@@ -292,3 +293,21 @@ def test_an_error_at_the_end_of_a_long_log_is_found():
 def test_any_text_is_answered(text):
     for match in explain(text):
         assert match.message in " ".join(text.split()) or "\\" in text
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "values"),
+    [
+        ("unknown parameter {name} of tool", "unknown parameters of tool", {}),
+        ("unknown parameter {name}", "unknown parameters here", {}),
+        ("unknown parameter {name}", "unknown parameter 'city'", {"name": "city"}),
+        ("no result for call {id}", "no result for call toolu_01", {"id": "toolu_01"}),
+        ("tool {name} is not declared", "use of tools in tool read is not declared", {"name": "read"}),
+        ("tool {name} is not declared", "tools is not declared", {"name": "tools"}),
+        ("no output at item{item} was found", "no output at item12 was found", {"item": "12"}),
+    ],
+)
+def test_a_variable_begins_with_a_word(message: str, text: str, values: dict[str, str]) -> None:
+    found = Template(message).find(plain(text))
+    assert found is not None
+    assert found.values == values

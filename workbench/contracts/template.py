@@ -61,6 +61,12 @@ class Plain:
         """The original of a range of the plain form, with what was dropped behind it."""
         return self.text[self.place(start) : self.place(end)]
 
+    def is_inside_word(self, at: int) -> bool:
+        """Letters or digits on both sides of a character of the plain form, with nothing between that was dropped."""
+        if not 0 < at < len(self.plain):
+            return False
+        return self.text[self.origin[at - 1] : self.origin[at] + 1].isalnum()
+
     def sentence(self, start: int, end: int) -> str:
         """The original of a range, and what follows it up to the end of its sentence or quotation."""
         first, last = self.place(start), self.place(end - 1) + 1
@@ -90,12 +96,14 @@ class Piece(NamedTuple):
         before: the variable that stands before it, "" for none.
         is_path: it is part of the path a message begins with, which is often left out.
         ends: a sentence ends with it.
+        splits_word: the variable before it continues a word of the template, as in ``call{index}``.
     """
 
     before: str
     text: str
     is_path: bool
     ends: bool = False
+    splits_word: bool = False
 
 
 class TemplateMatch(NamedTuple):
@@ -137,10 +145,11 @@ class Template:
         in_path = True
         for n in range(0, len(parts), 2):
             before = parts[n - 1] if n else ""
+            splits_word = n > 0 and parts[n - 2][-1:].isalnum()
             for literal in _cut(parts[n]):
                 in_path = in_path and " " not in literal.strip()
                 if text := plain(literal).plain.strip(_PUNCTUATION):
-                    found.append(Piece(before, text, in_path, literal.rstrip()[-1:] in (".", "!")))
+                    found.append(Piece(before, text, in_path, literal.rstrip()[-1:] in (".", "!"), splits_word))
                     before = ""
         return tuple(found)
 
@@ -195,7 +204,10 @@ class Template:
         """(first piece that follows on to the left, where it starts)."""
         for n in range(anchor, 0, -1):
             before, piece = self.pieces[n].before, self.pieces[n - 1].text
-            found = text.plain.rfind(piece, max(0, start - len(piece) - _reach(before)), start)
+            first = max(0, start - len(piece) - _reach(before))
+            found = text.plain.rfind(piece, first, start)
+            while found >= 0 and self._splits_word(text, n, found + len(piece)):
+                found = text.plain.rfind(piece, first, found + len(piece) - 1)
             if found < 0:
                 _take(values, before, _word_before(text, start))
                 return n, start
@@ -207,14 +219,28 @@ class Template:
     def _rightward(self, text: Plain, anchor: int, end: int, values: dict[str, str]) -> tuple[int, int]:
         """(last piece that follows on to the right, where it ends)."""
         for n, piece in enumerate(self.pieces[anchor + 1 :], anchor + 1):
-            found = text.plain.find(piece.text, end, end + len(piece.text) + _reach(piece.before))
+            if self._splits_word(text, n, end):
+                return n - 1, end
+            last = end + len(piece.text) + _reach(piece.before)
+            found = text.plain.find(piece.text, end, last)
+            while found >= 0 and self._splits_word(text, n + 1, found + len(piece.text)):
+                found = text.plain.find(piece.text, found + 1, last)
             if found < 0:
                 _take(values, piece.before, _words_after(text, end))
                 return n - 1, end
             _take(values, piece.before, text.slice(end, found))
             end = found + len(piece.text)
-        _take(values, self.last, _words_after(text, end))
+        if not self._splits_word(text, len(self.pieces), end):
+            _take(values, self.last, _words_after(text, end))
         return len(self.pieces) - 1, end
+
+    def _splits_word(self, text: Plain, n: int, at: int) -> bool:
+        """The variable before piece ``n`` (at the end: ``last``) would begin inside a word of the text."""
+        if n < len(self.pieces):
+            variable, is_allowed = self.pieces[n].before, self.pieces[n].splits_word
+        else:
+            variable, is_allowed = self.last, bool(re.search(r"[^\W_]\{[a-z]+\}\W*$", self.message))
+        return bool(variable) and not is_allowed and text.is_inside_word(at)
 
 
 def _cut(literal: str) -> list[str]:
