@@ -29,7 +29,7 @@ EXPECTED = {
 
 
 def amount(kind: Kind, text: str) -> float | None:
-    """What a typed number means; None where it is none."""
+    """Value of a number as typed; None if it is not a number."""
     found = _NUMBER.fullmatch(text)
     unit = UNITS[kind].get(found[2].lower()) if found else None
     return float(found[1]) * unit if found and unit is not None else None

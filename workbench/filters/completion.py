@@ -1,4 +1,4 @@
-"""What may come next while an expression is typed."""
+"""Suggests how to complete an expression while it is typed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from workbench.rules import InspectedExchange
 from workbench.wire import Exchange
 
 MOST = 200
-"""Values kept of one key: a session may name thousands of tools."""
+"""Limit of values kept for one key: a session may name thousands of tools."""
 
 _LAST = re.compile(r'(?:^|(?<=[\s()!-]))[!-]*(?P<word>(?:"(?:[^"\\]|\\.)*"?|[^\s()"])*)$', re.DOTALL)
 _SAID = re.compile(r'(?P<key>[A-Za-z][\w-]*)(?P<op>[:=~])"?(?P<value>[^"]*)', re.DOTALL)
 
 Values = Mapping[str, Sequence[tuple[str, int]]]
-"""Key → its values in the session, with the number of exchanges each is in, the commonest first."""
+"""Key → its values in the session, each with its number of exchanges, most frequent first."""
 
 
 class Suggestion(NamedTuple):
-    """Text that may stand from ``start`` to the cursor, and what it means."""
+    """Text for the word from ``start`` to the cursor, and its meaning."""
 
     text: str
     says: str
@@ -32,7 +32,7 @@ class Suggestion(NamedTuple):
 
 
 def values(rows: Sequence[InspectedExchange]) -> Values:
-    """The values of every key that the list tells."""
+    """The values of every key that the list of exchanges shows."""
     found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is Kind.TEXT and not k.is_deep}
     found["status"] = Counter()
     for row in rows:
@@ -44,7 +44,7 @@ def values(rows: Sequence[InspectedExchange]) -> Values:
 
 
 def suggest(text: str, cursor: int, known: Values) -> list[Suggestion]:
-    """Keys, or values of a key, that begin or hold what stands before the cursor; the likeliest first."""
+    """Keys, or values of a key, that match the text before the cursor; the likeliest first."""
     last = _LAST.search(text[:cursor])
     word, start = (last["word"], last.start("word")) if last else ("", cursor)
     said = _SAID.fullmatch(word)
@@ -56,7 +56,7 @@ def suggest(text: str, cursor: int, known: Values) -> list[Suggestion]:
 
 
 def _op(key: Key) -> str:
-    """What follows the key in its example."""
+    """The operator after the key in its example."""
     return key.example[len(key.name)]
 
 

@@ -1,4 +1,4 @@
-"""What an expression says, and how it is written."""
+"""Expressions of the filter language as values, and how they are written."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Term:
     """One condition.
 
     Attributes:
-        key: name of a key; "" for a word that is looked for everywhere.
+        key: name of a key; empty for a word that is searched everywhere.
         op: ``":"``, ``"="``, ``"~"``, ``">"``, ``">="``, ``"<"``, ``"<="`` or ``".."``.
-        value: as typed, without quotes; "" with ``":"``: whether there is one at all.
+        value: as typed, without quotes; empty with ``":"`` tests for any value.
         high: the end of a range.
     """
 
@@ -31,21 +31,21 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What the other one is not."""
+    """Negation of an expression."""
 
     of: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them; without parts: everything."""
+    """True if all parts are; without parts always true."""
 
     parts: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any of them."""
+    """True if any part is."""
 
     parts: tuple[Expression, ...]
 
@@ -54,7 +54,7 @@ Expression: TypeAlias = Term | Not | And | Or
 
 
 def unparse(expression: Expression) -> str:
-    """The expression in its plainest form; parsing that gives it again."""
+    """The expression in its simplest form; ``parse`` reads it back."""
     match expression:
         case Term():
             return _term(expression)

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What the value of a key is."""
+    """Kind of the values of a key."""
 
     TEXT = "text"
     NUMBER = "number"
     STATUS = "status"  # a number, or a class of them: 4xx
     SIZE = "size"  # bytes: 812, 100k, 5M
     SECONDS = "seconds"  # 2s, 300ms, 1.5m
-    FLAG = "flag"  # it is there or it is not: the key takes no value
+    FLAG = "flag"  # present or absent: the key has no value
 
 
 class Key(NamedTuple):
@@ -24,9 +24,9 @@ class Key(NamedTuple):
         name: as it is typed.
         kind: of its values.
         example: an expression that uses it.
-        says: what it looks at, in a sentence without a full stop.
-        choices: every value there can be, where they are few.
-        is_deep: the list does not tell: the exchange itself is read.
+        says: its meaning, without a final period.
+        choices: every possible value, if they are few.
+        is_deep: the exchange itself must be read, because the list does not contain the value.
     """
 
     name: str
@@ -75,11 +75,11 @@ KEYS: tuple[Key, ...] = (
 BY_NAME = {key.name: key for key in KEYS}
 
 ANY = "anything the list shows: model, tool, status, method, URL, rule, finding, finish, note"
-"""What a word without a key looks at."""
+"""Fields searched for a word without a key."""
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("tool:read_file", "the value, ignoring case, or its start up to a sign (. _ - : /)"),
-    ("tool:read_*", "* stands for any characters, ? for one"),
+    ("tool:read_*", "* matches any characters, ? exactly one"),
     ("tool=read_file", "exactly this value"),
     ("model~flash", "the value contains this"),
     ("tool:", "the key has a value"),
@@ -88,4 +88,4 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("rule:closure or status:4xx", "either; side by side or with and means both; ( ) group"),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),
 )
-"""How an expression may look, with what it means."""
+"""Forms of expressions, with their meaning."""

@@ -1,4 +1,4 @@
-"""Deciding whether an exchange passes an expression."""
+"""Decides whether an exchange passes an expression."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from workbench.wire import Exchange
 
 @dataclass
 class Facts:
-    """What is known of an exchange.
+    """Facts about an exchange.
 
     Attributes:
         row: its row.
-        turn: which exchange of its conversation it is, from one; None for what belongs to none.
-        read: reads the exchange; called only for keys that are deep. Raises what reading it raises.
+        turn: its number in its conversation, from one; None outside of conversations.
+        read: reads the exchange; called only for deep keys. Raises the errors of reading.
         is_marked: the user marked it or a place in it.
-        notes: of the user on it.
+        notes: the user's notes on it.
     """
 
     row: InspectedExchange
@@ -57,7 +57,7 @@ class Facts:
 
 
 def turns(rows: Sequence[InspectedExchange]) -> list[int | None]:
-    """For each row which exchange of its conversation it is, from one."""
+    """Number of each row's exchange in its conversation, from one; None outside of conversations."""
     seen: dict[int, int] = {}
     found: list[int | None] = []
     for row in rows:
@@ -80,7 +80,7 @@ class Filter:
         self.is_deep = any(term.key and BY_NAME[term.key].is_deep for term in terms)
 
     def passes(self, facts: Facts) -> bool:
-        """Whether the exchange is one of those asked for."""
+        """True if the exchange passes the expression."""
         return _passes(self.expression, facts)
 
 
@@ -134,7 +134,7 @@ def _is_like(term: Term, text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _shape(value: str) -> re.Pattern[str]:
-    """What ``:`` matches: the whole value, or a beginning of it that ends before a sign."""
+    """Pattern for ``:``: the whole value, or a beginning of it that ends before a sign."""
     if "*" in value or "?" in value:
         return re.compile(translate(value.replace("[", "[[]")), re.IGNORECASE)
     end = r"(?![^\W_])" if value[-1].isalnum() else ""
@@ -225,4 +225,4 @@ TEXTS: dict[str, Callable[[Facts], Iterable[str]]] = {
     "id": lambda f: f.ids,
     "note": lambda f: f.notes,
 }
-"""Where each key of the table looks."""
+"""Values of each key."""

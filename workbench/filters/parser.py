@@ -1,4 +1,4 @@
-"""Reading an expression. Whatever the text, it is read or refused with ``FilterError``.
+"""Parses expressions: any text is parsed, or refused with ``FilterError``.
 
 or    = and { "or" and }
 and   = not { ["and"] not }
@@ -19,7 +19,7 @@ from workbench.filters.keys import BY_NAME, Key, Kind
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
-"""Of parentheses and negations."""
+"""Limit of nested parentheses and negations."""
 
 _TERM: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(>=|<=|[:=~<>])")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
@@ -27,10 +27,10 @@ _COMPARED: Final = re.compile(r">=|<=|[<>=]")
 
 
 def parse(text: str) -> Expression:
-    """The expression in a text; one without conditions means everything.
+    """Parse an expression; one without conditions matches everything.
 
     Raises:
-        FilterError: it cannot be read; the error says where and why.
+        FilterError: the text is not an expression; the error has the place and the reason.
     """
     if len(text) > MAX_LENGTH:
         raise FilterError(f"longer than {MAX_LENGTH:,} characters", MAX_LENGTH, len(text))
@@ -59,7 +59,7 @@ class _Reader:
             self.at += 1
 
     def _is_word(self, *words: str) -> str:
-        """The one of these words that stands here alone; "" where none does."""
+        """The word at this position if it is one of these; empty otherwise."""
         found = BARE.match(self.text, self.at)
         return found[0].lower() if found and found[0].lower() in words else ""
 
@@ -91,7 +91,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _expect(self, after: str) -> None:
-        """A condition has to come."""
+        """Raise FilterError unless a condition follows."""
         if self.at >= len(self.text) or self.text[self.at] == ")" or self._is_word("and", "or"):
             raise FilterError(f"{after} has nothing after it", self.at, self.at, hint="a condition was expected")
 
@@ -138,7 +138,7 @@ class _Reader:
         return self._value_term(key, op, found.start(), self._value(op))
 
     def _value(self, op: str) -> _Value:
-        """What stands here: quoted, bare, or nothing."""
+        """The value at this position: quoted, bare, or nothing."""
         start = self.at
         quoted = _QUOTED.match(self.text, start)
         if quoted:
@@ -171,7 +171,7 @@ class _Reader:
 
 
 def _numeric(key: Key, op: str, value: _Value) -> Term:
-    """A condition on a number. ``=`` means what ``:`` does."""
+    """A condition on a number. ``=`` is the same as ``:``."""
     op = ":" if op == "=" else op
     low, dots, high = value.text.partition("..")
     is_range = op == ":" and bool(dots) and bool(low or high)

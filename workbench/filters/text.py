@@ -1,7 +1,7 @@
-"""Looking for text in bytes: however JSON wrote it, and also where a stream brought it in pieces.
+"""Searches for text in bytes: in any JSON spelling, and across the pieces of a stream.
 
-There are no regular expressions for the user: one that backtracks would hold the whole program. What is looked for is
-turned into a pattern of ours that takes linear time.
+Users cannot give regular expressions: one that backtracks would block the whole program. The searched text is turned
+into a pattern that takes linear time.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ WINDOW = 1 << 20
 
 _NAMED = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _SLASHES = 8
-"""Backslashes of an escape at most: JSON in a JSON string doubles them, and does so again."""
+"""Limit of backslashes of an escape: each JSON string inside a JSON string doubles them."""
 _RUNS = re.compile(r"\\+|[^\\]", re.DOTALL)
 
 
 def is_exact(wanted: str) -> bool:
-    """Smart case: who types a capital means it."""
+    """Smart case: True if the text has a capital letter."""
     return wanted != wanted.lower()
 
 
 def byte_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[bytes]:
-    """Matches the text in bytes, plain or escaped as JSON strings escape it, whatever its case unless ``exact``."""
+    """Pattern for the text in bytes, plain or escaped as in JSON strings, ignoring case unless ``exact``."""
     made: list[bytes] = []
     fewest = 1
     for run in _RUNS.findall(wanted):
@@ -48,12 +48,12 @@ def byte_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[bytes]:
 
 
 def str_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[str]:
-    """Matches the text in decoded text."""
+    """Pattern for the text in decoded text."""
     return re.compile(re.escape(wanted), 0 if exact else re.IGNORECASE)
 
 
 def _forms(character: str, slashes: bytes, *, exact: bool) -> bytes:
-    """Every way to write a character; only what cannot stand for itself in a JSON string makes the pattern longer."""
+    """Every way to write a character. Only characters that JSON strings must escape make the pattern longer."""
     if character.isascii() and character.isalnum():
         return character.encode()
     cases = {character} if exact else {character, character.lower(), character.upper()}
@@ -68,7 +68,7 @@ def _forms(character: str, slashes: bytes, *, exact: bool) -> bytes:
 
 
 def _is_byte(character: str) -> bool:
-    """A byte that is not UTF-8, as ``surrogateescape`` reads it."""
+    """True for a byte that is not UTF-8, as ``surrogateescape`` reads it."""
     return len(character) == 1 and 0xDC80 <= ord(character) <= 0xDCFF
 
 
@@ -83,7 +83,7 @@ def _hex(unit: int) -> bytes:
 
 
 def spans_in(body: bytes, pattern: re.Pattern[bytes], longest: int) -> Iterator[Span | None]:
-    """Where the pattern is, in order; None after each window, for who has something else to do meanwhile.
+    """Spans of the pattern, in order; None after each window, so that the caller can do other work.
 
     Args:
         body: megabytes are fine.
@@ -102,12 +102,12 @@ def spans_in(body: bytes, pattern: re.Pattern[bytes], longest: int) -> Iterator[
 
 
 def longest_match(wanted: str) -> int:
-    """Bytes a text may take at most in any of its forms: an escaped UTF-16 pair is the longest of a character."""
+    """Limit of bytes for a match of a text in any form; the longest form of a character is an escaped UTF-16 pair."""
     return 40 * len(wanted)
 
 
 def holds(exchange: Exchange, protocol: str | None, wanted: str) -> bool:
-    """Whether a body of the exchange holds the text, whatever its case."""
+    """True if a body of the exchange contains the text, ignoring case."""
     pattern = byte_pattern(wanted)
     bodies = [(http, decode_partial(http.body)[0]) for http in (exchange.request, exchange.response) if http]
     if any(pattern.search(text) for _, text in bodies):
@@ -125,7 +125,7 @@ def _is_streamed(exchange: Exchange) -> bool:
 
 
 def _answer_only(exchange: Exchange, protocol: str | None) -> DecodedExchange:
-    """The exchange without its request's body: an agent's history is long, and its text was searched already."""
+    """The exchange without its request's body: an agent's history is long, and was searched already."""
     request = exchange.request and replace(exchange.request, body=Body())
     return DecodedExchange(0, replace(exchange, request=request), protocol)
 
@@ -143,7 +143,7 @@ def _streamed_parts(decoded: DecodedExchange) -> Iterator[tuple[Message, Part]]:
 
 
 def streamed_spans(decoded: DecodedExchange, pattern: re.Pattern[str]) -> Iterator[Span]:
-    """Where a stream brought the text in more than one piece: the bytes of its first piece."""
+    """Spans of text that a stream sent in several pieces: the bytes of its first piece."""
     for message, part in _streamed_parts(decoded):
         for name in part.source.segments:
             place = decoded.place_of(RESPONSE, message, part, name)

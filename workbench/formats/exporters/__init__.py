@@ -1,10 +1,10 @@
 """Exporters: write exchanges in a form that other programs read; one module per form.
 
-In: ``Selection``. Out: ``Exported``, its files and what was left out. No form writes a secret: headers, keys and
+In: ``ExportSelection``. Out: ``ExportResult``: files, and what was left out. No form writes a secret: headers, keys and
 cookies become variables or stand-ins, whatever the session contains. It may import what ``formats`` may.
 
 A module has ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har"; empty for a folder) and
-``write(selection) -> Exported``; a form with folders that can be tried also has ``prove(folders) -> list[Proof]``. The
+``write(selection) -> ExportResult``; a form of folders that can be run has ``prove(folders) -> list[ExportProof]``. The
 value of ``--as`` is the module's name, without the prefix ``as_`` that avoids a clash with a library's name, and with
 ``-`` for ``_``. Modules with a leading underscore are shared code. A third party adds a form by an entry point in
 ``workbench.exporters``.

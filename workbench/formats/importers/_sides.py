@@ -1,4 +1,4 @@
-"""Which side of an exchange a JSON value without its HTTP is: a request, an answer, or one event of a stream.
+"""Side of an exchange that a JSON value without its HTTP is: a request, a response, or one event of a stream.
 
 Shapes first, because a value of a protocol that has no adapter yet has a side too; what no shape knows is shown to the
 adapters.
@@ -43,7 +43,7 @@ def side_of(value: JsonValue) -> str | None:
 
 
 def shape_of(value: dict[str, JsonValue]) -> str | None:
-    """As ``side_of``, without asking the adapters: at a cost that does not depend on what is inside."""
+    """The same as ``side_of`` without the adapters: its cost does not depend on the content."""
     if is_event(value):
         return EVENT
     if _is_response(value):

@@ -116,19 +116,22 @@ def _likeness(found: CaseDamage) -> str:
     return next((step for step in reversed(found.shape.split("/")) if step not in ("", "*")), "")
 
 
-_EVERYWHERE = frozenset(
-    {"key order", "number spelling", "escapes", "whitespace", "spelled anew", "buffered", "events re-cut"}
+_EVERYWHERE: frozenset[str] = frozenset(
+    {
+        *(DamageKind.KEY_ORDER, DamageKind.NUMBER_SPELLING, DamageKind.ESCAPES, DamageKind.WHITESPACE),
+        *(DamageKind.RESPELLED, DamageKind.BUFFERED, DamageKind.EVENTS_RECUT),
+    }
 )
-"""Kinds that say the same wherever they are."""
+"""Kinds with the same meaning at every place."""
 
-_ADDED = frozenset({"header added", "field added", "events added"})
-"""Kinds by which nothing is lost: what a loss would break does not follow."""
+_ADDED: frozenset[str] = frozenset({DamageKind.HEADER_ADDED, DamageKind.FIELD_ADDED, DamageKind.EVENTS_ADDED})
+"""Kinds that lose nothing: the consequence of a loss does not follow."""
 
-_MANY = _ADDED | {
-    *("null or empty dropped", "header dropped", "ids mapped", "error rewritten", "truncated"),
-    *("deltas lost", "deltas repeated", "events reordered"),
+_MANY: frozenset[str] = _ADDED | {
+    *(DamageKind.EMPTY_DROPPED, DamageKind.HEADER_DROPPED, DamageKind.IDS_MAPPED, DamageKind.ERROR_REWRITTEN),
+    *(DamageKind.TRUNCATED, DamageKind.DELTAS_LOST, DamageKind.DELTAS_REPEATED, DamageKind.EVENTS_REORDERED),
 }
-"""Kinds of which a gateway does many: their places are one list."""
+"""Kinds that a gateway causes at many places: these are one list."""
 
 
 def _entry(group: list[tuple[CaseVerdict, CaseDamage]]) -> CardEntry:

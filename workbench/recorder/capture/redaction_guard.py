@@ -73,10 +73,10 @@ class TextGuard:
 
 
 class PackedGuard:
-    """A compressed body: its bytes leave as they are, behind those that came after them and unpack to clean text.
+    """A compressed body: its bytes leave unchanged, after later ones that unpack to clean text.
 
     A piece of a compressed body can hold the beginning of a block that unpacks only with the next piece. So a piece
-    leaves when a later one has brought more text, and that is settled too.
+    leaves when a later one has added more text that is settled too.
     """
 
     def __init__(self, redactor: Redactor, unpack: Callable[[bytes], bytes]) -> None:

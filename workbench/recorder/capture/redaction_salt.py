@@ -1,9 +1,9 @@
 """The salt for stand-ins of secrets: the same for every recorder of one session, and not in its file.
 
-A recorder before a gateway and one behind it see the same keys. With the same salt they write the same stand-ins, and
-no difference is seen that was not there; so does one that appends to the session a day later. The salt is derived from
-the session's identity and a random number that this user's state directory keeps: whoever is given the file has only
-the identity, and can test no guess at a password that stood in it.
+Recorders before and after a gateway see the same keys. With the same salt they write the same stand-ins, so that a
+comparison shows no false difference; a recorder that appends to the session a day later does the same. The salt is
+derived from the session's identity and a random number in this user's state directory: a receiver of the file has only
+the identity, and cannot test guesses at a replaced password.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ class HistoryResponse:
 
     Attributes:
         at: number of its first message.
-        reasoning: what the client brings of it.
-        kept: what is known of it.
+        reasoning: reasoning that the client sent with it.
+        kept: the remembered response.
     """
 
     at: int

@@ -65,7 +65,7 @@ class ConnectionBroken(Exception):
 class TranslationServer:
     """Serves requests of clients for its upstreams: of several, ``/NAME/x`` is ``/x`` of a client of NAME.
 
-    Bodies are converted in a thread of their own, one after the other: what streams meanwhile goes on.
+    Bodies are converted in a thread of their own, one after the other, so that other streams continue.
 
     Args:
         upstreams: by name.

@@ -201,7 +201,7 @@ def _indices_before(pair: RequestPair) -> Sequence[int]:
 
 
 def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
-    """As many of the newest exchanges as fit; all tested ones and those between them."""
+    """The newest exchanges that fit, with all tested ones and those between them."""
     summaries, room, kept = session.summaries(), MOST_BEFORE, list[int]()
     for index in reversed(indices):
         room -= summaries[index].request_bytes + summaries[index].response_bytes

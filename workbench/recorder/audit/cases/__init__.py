@@ -40,7 +40,7 @@ PROTOCOLS = tuple(room.SPEECH.protocol for room in _ROOMS)
 
 @cache
 def speech_of(protocol: str) -> Speech:
-    """How a protocol says plain things. Raises KeyError."""
+    """Templates of a protocol for plain requests and responses. Raises KeyError."""
     found: Speech = {room.SPEECH.protocol: room.SPEECH for room in _ROOMS}[protocol]
     return found
 

@@ -19,7 +19,7 @@ _RETRY = "clients wait and retry as it says"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
-    """Those of answers, for one protocol."""
+    """Cases about responses, for one protocol."""
     yield from _bodies(speech)
     yield from _streams(speech)
     yield from _writing(speech)

@@ -20,7 +20,7 @@ _OWN = "what this program does not know cannot be told from what the provider wa
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
-    """Those of requests, for one protocol."""
+    """Cases about requests, for one protocol."""
     yield from _fields(speech)
     yield from _spelling(speech)
     yield from _numbers(speech)
@@ -39,7 +39,7 @@ def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, wh
 
 
 def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> AuditCase:
-    """A case about what a user says; ``text`` as it stands between the quotes."""
+    """A case about a user's text; ``text`` is written as it is between the quotes."""
     asked = speech.request(name, TEXT=f'"{text}"')
     return AuditCase(name, theme, shows, asked, speech.answer(), why, rule, is_convertible=theme is Theme.TEXTS)
 

@@ -1,4 +1,4 @@
-"""How a protocol says the plain things that every audit needs, as text with places to fill.
+"""Templates of a protocol for the plain requests and responses that every audit needs.
 
 ``@MARK@`` is the words by which the request is known, ``@MODEL@`` the model. The text is kept as it is written here: an
 audit looks at bytes.
@@ -110,13 +110,13 @@ class Speech:
         return CaseRequest(path, body, (*self.headers, *headers))
 
     def answer(self, template: str = "", *, headers: Pairs = (), status: int = 200, **values: str) -> CaseResponse:
-        """A whole answer."""
+        """A complete response."""
         body = self.text(template or self.whole, "answer", {"TEXT": '"Fine."', **values}).encode()
         kind: Pairs = (("Content-Type", "application/json"),)
         return CaseResponse((body,), status, (*kind, *self.answer_headers, *headers))
 
     def events(self, *texts: str, between: tuple[str, ...] = (), ending: bool = True) -> tuple[str, ...]:
-        """The events of a stream that says these texts (JSON strings), with others between them."""
+        """Events of a stream with these texts (JSON strings), with other events between them."""
         said = (self.delta.replace("@TEXT@", text) for text in texts or ('"Fi"', '"ne"', '"."'))
         first = (*self.opening, next(said), *between, *said)
         return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
@@ -129,7 +129,7 @@ class Speech:
         return CaseResponse(chunks, 200, (*STREAM_TYPE, *self.answer_headers, *headers), ResponseFraming.CHUNKED, end)
 
     def plain(self) -> AuditCase:
-        """The request that shows whether a gateway has a way for this protocol."""
+        """The request that shows whether a gateway supports this protocol."""
         name = f"hello-{self.protocol}"
         return AuditCase(name, Theme.FIELDS, "a plain request arrives", self.request(name), self.answer())
 

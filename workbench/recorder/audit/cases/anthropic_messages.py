@@ -85,7 +85,7 @@ _CACHED = "without its breakpoints nothing is cached, and every turn is paid in 
 
 
 def cases() -> Iterator[AuditCase]:
-    """Those that only this protocol has."""
+    """Cases of this protocol alone."""
     yield from _reasoning()
     yield from _results()
     yield from _fields()

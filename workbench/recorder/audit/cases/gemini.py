@@ -68,7 +68,7 @@ _SIGNED = "Gemini 3 refuses a call whose thought signature does not come back, b
 
 
 def cases() -> Iterator[AuditCase]:
-    """Those that only this protocol has."""
+    """Cases of this protocol alone."""
     signature = '"thoughtSignature":"CiQB0e2Kb+/x=="'
     yield _turn(
         "thought-signature", Theme.IDS, "the signature of a call stays", _CALL[:-1] + f",{signature}}}", why=_SIGNED,

@@ -83,7 +83,7 @@ _ECHO = "DeepSeek and others refuse a turn with calls whose reasoning does not c
 
 
 def cases() -> Iterator[AuditCase]:
-    """Those that only this protocol has."""
+    """Cases of this protocol alone."""
     yield from _reasoning()
     yield from _history()
     yield from _fields()

@@ -149,7 +149,7 @@ _BOUND = "without its sealed reasoning a call is refused, or the model starts th
 
 
 def cases() -> Iterator[AuditCase]:
-    """Those that only this protocol has."""
+    """Cases of this protocol alone."""
     yield from _requests()
     yield from _fields()
     yield from _answers()
